@@ -3,7 +3,7 @@ import Testing
 /// The account pages in a browser.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct AccountJourneyTests {
-    @Test func `a person sees what an application may do, narrows it and takes it back`() async throws {
+    @Test func `a user sees the permissions of an app, revokes some of them, and disconnects it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.ask()
@@ -32,7 +32,7 @@ struct AccountJourneyTests {
     }
 
     // A session that was ended in another browser is no longer valid.
-    @Test func `a person ends a session that is not theirs, and all others with a new password`() async throws {
+    @Test func `a user ends another session, and all other sessions with a new password`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/account", as: .alice)

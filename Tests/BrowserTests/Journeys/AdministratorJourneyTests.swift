@@ -5,7 +5,7 @@ import Testing
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct AdministratorJourneyTests {
     // An administrator manages every client.
-    @Test func `an administrator sees every application and decides its policy`() async throws {
+    @Test func `an administrator sees every client and decides its policy`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/admin", as: .grace)
@@ -43,7 +43,7 @@ struct AdministratorJourneyTests {
     }
 
     // The session lifetime is set per client, and invalid values are reported at their fields.
-    @Test func `an administrator decides how refresh tokens live`() async throws {
+    @Test func `an administrator decides the lifetimes of refresh tokens`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             let path = "/apps/\(stage.lightbox)"
@@ -79,7 +79,7 @@ struct AdministratorJourneyTests {
         }
     }
 
-    @Test func `the look of the pages follows the branding, and the preview follows the fields`() async throws {
+    @Test func `the pages show the branding, and the preview follows the fields`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/admin/branding", as: .grace)
@@ -113,7 +113,7 @@ struct AdministratorJourneyTests {
     }
 
     // The operator's own text is separate from the text of the app.
-    @Test func `the words of the service are previewed, saved and shown on the consent page`() async throws {
+    @Test func `the texts of the service are previewed, saved and shown on the consent page`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/admin/branding", as: .grace)

@@ -6,7 +6,7 @@ import Testing
 struct BrowserPolicyTests {
     // Chromium applies `form-action` to the redirects after a form, so the policy must allow the redirect
     // URI.
-    @Test func `the way back to an application with a scheme of its own does not get stuck`() async throws {
+    @Test func `the browser does not block the response to a private-use scheme`() async throws {
         let redirectURI = "com.example.lightbox:/callback"
         try await Journey.run(redirectURI: redirectURI) { journey in
             let browser = journey.browser
@@ -29,8 +29,7 @@ struct BrowserPolicyTests {
         }
     }
 
-    @Test func `an application of the owner gets its answer from the sign-in page without getting stuck`() async throws
-    {
+    @Test func `the browser does not block the response to a first-party client after sign-in`() async throws {
         try await Journey.run(["--first-party"]) { journey in
             let device = try Device(in: journey.site.folder)
             let login = try device.beginLogin(journey.site, clientID: journey.clientID)
@@ -44,7 +43,7 @@ struct BrowserPolicyTests {
         }
     }
 
-    @Test func `the whole sign-in works without JavaScript`() async throws {
+    @Test func `the complete sign-in works without JavaScript`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser
             _ = try await browser.developerTools("Emulation.setScriptExecutionDisabled", ["value": true])
@@ -63,7 +62,7 @@ struct BrowserPolicyTests {
     }
 
     // R304, UI-13: RFC 9700 §4.16.
-    @Test func `no page lets itself be framed`() async throws {
+    @Test func `no page can be framed`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser
             let file = journey.site.folder.url.appendingPathComponent("frame.html")
@@ -82,7 +81,7 @@ struct BrowserPolicyTests {
         }
     }
 
-    @Test func `the cookies of a sign-in cannot be read by scripts`() async throws {
+    @Test func `scripts cannot read the cookies of a sign-in`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser
             try await browser.navigate(to: journey.request(redirectURI: "http://127.0.0.1:49152/callback"))

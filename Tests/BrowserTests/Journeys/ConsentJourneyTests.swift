@@ -5,7 +5,7 @@ import Testing
 struct ConsentJourneyTests {
     // R052, R053, R054: the app's text and its privacy policy are shown before the user decides.
     // R355: so is the host that receives the response.
-    @Test func `whoever is asked sees who asks, in whose words, for what, and where the answer goes`() async throws {
+    @Test func `the consent page shows the client, its text, the permissions and the redirect URI`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.ask()
@@ -39,7 +39,7 @@ struct ConsentJourneyTests {
     }
 
     // UI-20, UI-22: an unticked permission is not granted, and the next request shows the earlier decision.
-    @Test func `a permission that is left out is not given, and the next question says what was allowed`() async throws
+    @Test func `a permission that is left out is not granted, and the next page shows the last decision`() async throws
     {
         try await Stage.enter { stage in
             let browser = stage.browser
@@ -60,7 +60,7 @@ struct ConsentJourneyTests {
     }
 
     // R120: the hint comes from a cookie of this browser, and it is deleted on request.
-    @Test func `the sign-in page shows who signed in here before, and forgets them on request`() async throws {
+    @Test func `the sign-in page shows who signed in before, and removes the hint on request`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.ask()
@@ -81,7 +81,7 @@ struct ConsentJourneyTests {
     }
 
     // RFC 8252 §8.12: no sign-in inside a web view.
-    @Test func `a web-view is asked for no password and shown the way to the browser`() async throws {
+    @Test func `a web view gets no password field, but a link to the browser`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await browser.introduce(as: WebViews.android)
@@ -97,7 +97,7 @@ struct ConsentJourneyTests {
     @Test(arguments: [
         ("de-CH, de;q=0.9, en;q=0.5", "de"), ("nb-NO", "nb"), ("fr", "fr"), ("es-419, en;q=0.1", "es"), ("ja", "en"),
     ])
-    func `the pages speak the person's language`(asked: String, language: String) async throws {
+    func `the pages are in the user's language`(asked: String, language: String) async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await browser.prefer(languages: asked)
@@ -113,7 +113,7 @@ struct ConsentJourneyTests {
         }
     }
 
-    @Test func `the keyboard alone signs in, ticks an optional permission and allows it`() async throws {
+    @Test func `a user signs in, selects an optional permission and allows it with the keyboard alone`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.ask()

@@ -6,7 +6,7 @@ import Testing
 @Suite(.realBrowser, .virtualDesktop, .serialized, .timeLimit(.minutes(15)))
 struct CustomSchemeJourneyTests {
     // R096 R097 R107, OK-04
-    @Test func `a browser on a desktop brings the answer to an application with a scheme of its own`() async throws {
+    @Test func `a desktop browser delivers the response to an app with a private-use scheme`() async throws {
         let scheme = "com.example.lightbox"
         try await Site.make { site in
             try await site.add(.alice)

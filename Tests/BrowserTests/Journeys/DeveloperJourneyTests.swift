@@ -5,7 +5,7 @@ import Testing
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct DeveloperJourneyTests {
     // R007, R008: the developer chooses the type in the console, and a native client never gets a secret.
-    @Test func `a developer registers a native application, tries it, changes it and deletes it`() async throws {
+    @Test func `a developer registers a native app, tries it, changes it and deletes it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)
@@ -74,7 +74,7 @@ struct DeveloperJourneyTests {
     }
 
     // R065: My Apps lists a developer's own applications with their client ids in a column.
-    @Test func `My Apps shows each client id in a column, with a button that copies it`() async throws {
+    @Test func `My Apps shows each client identifier in a column, with a button that copies it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)
@@ -104,7 +104,7 @@ struct DeveloperJourneyTests {
         }
     }
 
-    @Test func `an uploaded picture stands in the place of initials`() async throws {
+    @Test func `an uploaded logo replaces the initials`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)
@@ -134,7 +134,7 @@ struct DeveloperJourneyTests {
     }
 
     // The secret is shown once and never again.
-    @Test func `the secret of a web application is shown once`() async throws {
+    @Test func `the secret of a web app is shown once`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)
@@ -168,7 +168,7 @@ struct DeveloperJourneyTests {
 
     // UI-39: a client of another user cannot be seen, changed or deleted, and the page does not reveal that
     // it exists.
-    @Test func `the application of somebody else is nowhere to be found`() async throws {
+    @Test func `the app of another developer is not found`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)
@@ -187,7 +187,7 @@ struct DeveloperJourneyTests {
         }
     }
 
-    @Test func `the keyboard alone registers an application`() async throws {
+    @Test func `a developer registers an app with the keyboard alone`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct EveryPageTests {
     // R300: the pages load nothing from other origins, and no page violates its own security policy.
-    @Test func `the pages between an application and a person are good for everybody`() async throws {
+    @Test func `the pages of a sign-in are accessible`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.walk(.usualWay) { judge in
@@ -47,7 +47,7 @@ struct EveryPageTests {
         }
     }
 
-    @Test func `what few people see on that way is good for everybody`() async throws {
+    @Test func `the rare pages of a sign-in are accessible`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             let frames = try await stage.site.addApplication(
@@ -130,7 +130,7 @@ struct EveryPageTests {
         }
     }
 
-    @Test func `the pages of the first start are good for everybody`() async throws {
+    @Test func `the pages of the first start are accessible`() async throws {
         try await Stage.enter { other in
             try await Site.make { site in
                 let server = try await site.start()
@@ -166,7 +166,7 @@ struct EveryPageTests {
         }
     }
 
-    @Test func `the door of the console is good for everybody`() async throws {
+    @Test func `the sign-in pages of the console are accessible`() async throws {
         try await Stage.enter { stage in
             try await stage.walk(.door) { judge in
                 try await stage.open("/account")
@@ -191,7 +191,7 @@ struct EveryPageTests {
         }
     }
 
-    @Test func `the pages of a developer are good for everybody`() async throws {
+    @Test func `the pages of a developer are accessible`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.walk(.developer) { judge in
@@ -257,7 +257,7 @@ struct EveryPageTests {
         }
     }
 
-    @Test func `the pages of an administrator are good for everybody`() async throws {
+    @Test func `the pages of an administrator are accessible`() async throws {
         try await Stage.enter { stage in
             try await stage.walk(.administrator) { judge in
                 try await stage.open("/admin", as: .grace)
@@ -279,7 +279,7 @@ struct EveryPageTests {
         }
     }
 
-    @Test func `the pages of an account are good for everybody`() async throws {
+    @Test func `the pages of an account are accessible`() async throws {
         try await Stage.enter { stage in
             try await stage.walk(.account) { judge in
                 try await stage.open("/account", as: .grace)
@@ -305,7 +305,7 @@ struct EveryPageTests {
     }
 
     // A check that finds no defects must not pass as a check of good pages.
-    @Test(.axe) func `axe-core finds what is wrong with a bad page`() async throws {
+    @Test(.axe) func `axe-core finds the faults of a bad page`() async throws {
         try await Stage.enter { stage in
             try await stage.ask()
             #expect(try await Axe.violations(in: stage.browser) == [])

@@ -20,7 +20,7 @@ struct FormPostJourneyTests {
     }
 
     // R322: the page submits its form automatically, and its own security policy allows that.
-    @Test func `the answer is posted to the application's page by itself`() async throws {
+    @Test func `the response is posted to the app's page automatically`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await RelyingPartyPage.run { party in
@@ -42,7 +42,7 @@ struct FormPostJourneyTests {
     }
 
     // An error response is posted too, without a visible page.
-    @Test func `a refusal is posted as well`() async throws {
+    @Test func `an error response is posted as well`() async throws {
         try await Stage.enter { stage in
             try await RelyingPartyPage.run { party in
                 try await stage.browser.navigate(to: Self.request(stage, to: party, "&prompt=none"))
@@ -54,7 +54,7 @@ struct FormPostJourneyTests {
     }
 
     // Without scripts the user presses the button.
-    @Test func `without JavaScript a button posts the answer`() async throws {
+    @Test func `without JavaScript a button posts the response`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await browser.allowScripts(false)
@@ -78,7 +78,7 @@ struct FormPostJourneyTests {
 
     // OpenID Connect RP-Initiated Logout §2: a form of another site is sent without the cookie.
     // The form of the server's own page is sent with it.
-    @Test func `a sign-out that another site posts arrives without a click`() async throws {
+    @Test func `a logout request that another site posts needs no click`() async throws {
         try await Stage.enter { stage in
             try await stage.open("/account", as: .alice)
             let form = "<title>off</title><form method=post action=\(stage.site.issuer)/oauth2/logout></form>"

@@ -4,7 +4,7 @@ import Testing
 /// The pages in a browser without scripts, where only copy buttons and verdicts while typing are missing.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct ScriptlessJourneyTests {
-    @Test func `an application is registered without JavaScript`() async throws {
+    @Test func `an app is registered without JavaScript`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await browser.allowScripts(false)
@@ -43,7 +43,7 @@ struct ScriptlessJourneyTests {
     }
 
     // Irreversible actions need confirmation, also without scripts.
-    @Test func `a secret is made and removed without JavaScript, by one press that asks and one that answers`()
+    @Test func `a secret is created and deleted without JavaScript, with a confirmation`()
         async throws
     {
         try await Stage.enter { stage in
@@ -67,7 +67,7 @@ struct ScriptlessJourneyTests {
         }
     }
 
-    @Test func `consent is given and taken back without JavaScript`() async throws {
+    @Test func `consent is given and revoked without JavaScript`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await browser.allowScripts(false)

@@ -5,7 +5,7 @@ import Testing
 struct SignInJourneyTests {
     // R006: from the client through the browser and back.
     @Test(arguments: Look.all)
-    func `a person signs in, allows, and comes back to the application`(look: Look) async throws {
+    func `a user signs in, allows, and returns to the app`(look: Look) async throws {
         try await Journey.run { journey in
             let browser = journey.browser
             try await look.apply(to: browser)
@@ -50,7 +50,7 @@ struct SignInJourneyTests {
         }
     }
 
-    @Test func `somebody else at the same browser signs in instead`() async throws {
+    @Test func `another user signs in in the same browser`() async throws {
         try await Journey.run { journey in
             try await journey.site.add(.bob)
             let browser = journey.browser
@@ -65,7 +65,7 @@ struct SignInJourneyTests {
         }
     }
 
-    @Test func `a person who cancels comes back to the application with empty hands`() async throws {
+    @Test func `a user who cancels returns to the app without a code`() async throws {
         try await Journey.run { journey in
             let device = try Device(in: journey.site.folder)
             let login = try device.beginLogin(journey.site, clientID: journey.clientID)
@@ -82,7 +82,7 @@ struct SignInJourneyTests {
         }
     }
 
-    @Test func `the way back through an old page gives nothing twice`() async throws {
+    @Test func `going back to an old page gives no second code`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser
             let device = try Device(in: journey.site.folder)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct VerdictJourneyTests {
     // Typing, checking and saving give the same verdict.
-    @Test func `the verdicts while an application is changed are those of saving it`() async throws {
+    @Test func `the verdicts while an app is edited equal those of saving it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)
@@ -47,7 +47,7 @@ struct VerdictJourneyTests {
     }
 
     // RFC 8252 §7.3: the preview of matching redirect URIs agrees with authorization requests.
-    @Test func `the preview of a redirect URI is what a request with it gets`() async throws {
+    @Test func `the preview of a redirect URI equals the outcome of a request with it`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
             try await stage.open("/apps", as: .alice)

@@ -16,12 +16,12 @@ import Testing
         ("Z\u{0301}\u{0302}\u{0303}\u{0304}\u{0305}algo", "Z\u{0301}\u{0302}\u{0303}algo"),
         ("\u{202E}\u{200B}\n", "fallback"),
     ])
-    func `a name that an application chose is stripped of what turns, hides or fills`(chosen: String, shown: String) {
+    func `a client's name is stripped of control, invisible and combining characters`(chosen: String, shown: String) {
         #expect(DisplayName(chosen, orElse: "fallback").description == shown)
     }
 
     @Test(arguments: [10_000, 61, 2_000_000])
-    func `a long name ends in an ellipsis`(length: Int) {
+    func `a long name is truncated with an ellipsis`(length: Int) {
         let name = DisplayName(String(repeating: "x", count: length)).description
         #expect(name.count == DisplayName.maximumLength)
         #expect(name.hasSuffix("…"))
@@ -31,7 +31,7 @@ import Testing
         ("Example Photos", "EP"), ("Lightbox", "Li"), ("élan vital libre", "ÉV"), ("7", "7"), ("(beta) app", "BA"),
         ("🦊", "🦊"),
     ])
-    func `initials stand for a name`(name: String, initials: String) {
+    func `initials represent a name`(name: String, initials: String) {
         #expect(DisplayName(name).initials == initials)
     }
 
@@ -39,7 +39,7 @@ import Testing
         ("alice@example.com", "al•••@example.com"), ("bob@example.com", "b•••@example.com"), ("@x.y", "•••@x.y"),
         ("no address", "no•••"), ("\"a@b\"@example.com", "\"a•••@example.com"),
     ])
-    func `a masked address shows little of its owner`(address: String, shown: String) {
+    func `a masked email address reveals little of its user`(address: String, shown: String) {
         #expect(MaskedEmail(address).description == shown)
     }
 

@@ -13,7 +13,7 @@ struct GoOnPageTests {
         "http://[::1]:49371/callback?code=abc&state=%C3%A9",
         "https://127.0.0.1:49371/callback?state=a%3Bb=c;url=d&code=%27q%27",
     ])
-    func `the way back leads to the exact address by itself`(destination: String) async throws {
+    func `the page continues to the exact redirect URI automatically`(destination: String) async throws {
         var page = SamplePage.goOn
         page.destination = destination
         try await PageFolder.run { folder in
@@ -28,7 +28,7 @@ struct GoOnPageTests {
         }
     }
 
-    @Test func `the way back to an app has a button for when it does not go by itself`() async throws {
+    @Test func `the page for an app has a button in case it does not continue automatically`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(SamplePage.goOn, as: "go-on")
             try await Browser.run { browser in
@@ -44,7 +44,7 @@ struct GoOnPageTests {
     @Test(arguments: [
         "javascript:alert(1)", "data:text/html,x", "JaVaScRiPt:alert(1)", "/relative", "", " javascript:x",
     ])
-    func `a destination that would run in the page is refused`(destination: String) throws {
+    func `a destination that the page would execute is refused`(destination: String) throws {
         var page = SamplePage.goOn
         page.destination = destination
         #expect(throws: PageRenderer.Failure.unsafeDestination) {

@@ -16,7 +16,7 @@ struct LanguageTests {
         }
     }
 
-    @Test func `a name stands apart from the words around it, and bold words are bold`() throws {
+    @Test func `a name is isolated from the surrounding text, and bold words are bold`() throws {
         let frame = Frame(site: SamplePage.frame.site, language: .german)
         let html = String(
             decoding: try PageRenderer(pages: .console).render(SamplePage.signIn, in: frame), as: UTF8.self)
@@ -25,7 +25,7 @@ struct LanguageTests {
         #expect(html.contains("<b><bdi>Lightbox</bdi></b>"))
     }
 
-    @Test func `the logos of the site and of the application stand in the place of initials`() throws {
+    @Test func `the logos of the site and of the app replace the initials`() throws {
         let site = CounterfoilServer.Site(
             name: "Example Photos", logo: "/logos/site", supportURI: "https://help.example.com/?a=1&b=2")
         var consent = SamplePage.consent
@@ -41,7 +41,7 @@ struct LanguageTests {
         #expect(plain.contains(#"<span class="logo site">EP</span>"#))
     }
 
-    @Test func `every template is well formed and names only what there is`() throws {
+    @Test func `every template is well formed and uses only existing placeholders`() throws {
         try PageRenderer(pages: .console).parseAll()
     }
 }

@@ -120,7 +120,7 @@ enum PageAudit {
           if (box.height < 44 || box.width < 44) say(`only ${box.width.toFixed()} by ${box.height.toFixed()} pixels`, e);
         }
 
-        // 2.5.8: every other target is 24 pixels wide and high, or far enough from the next; links within a sentence are free.
+        // 2.5.8: every other target is 24 pixels wide and high, or far enough from the next, except links in sentences.
         const targets = all('a[href], button, summary, input:not([type=hidden], [aria-hidden=true]), textarea, select')
           .filter(e => e.checkVisibility() && !e.matches('.skip'))
           .map(e => ({ e, box: (e.closest('label') ?? e).getBoundingClientRect() }));

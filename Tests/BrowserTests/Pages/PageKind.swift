@@ -12,7 +12,7 @@ enum PageKind: String, CaseIterable, Sendable {
     /// The kind of a page; nil for a page that has no case here.
     init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
 
-    /// Whether it is a page for somebody who is signed in, which only a walk on the real server shows.
+    /// Whether the page needs a session, so that only a journey on the real server reaches it.
     var isOfConsole: Bool {
         switch self {
         case .signIn, .consent, .continue, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup,

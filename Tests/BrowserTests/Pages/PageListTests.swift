@@ -3,7 +3,7 @@ import Testing
 
 /// The lists of pages, walks and screenshots are complete.
 struct PageListTests {
-    @Test func `every page is walked, judged and pictured`() {
+    @Test func `every page has a journey, an accessibility check and a screenshot`() {
         for page in PageKind.allCases {
             #expect(Screen.allCases.contains { $0.page == page }, "\(page)")
         }
@@ -36,7 +36,7 @@ struct PageListTests {
     }
 
     @Test(arguments: ["README.md", "docs/guide/native-apps.md"])
-    func `the documentation shows only pictures that are made and kept`(document: String) throws {
+    func `the documentation shows only screenshots that are taken and kept`(document: String) throws {
         let package = Self.package
         let text = try String(contentsOf: package.appendingPathComponent(document), encoding: .utf8)
         let shown = text.matches(of: /screens\/([\w-]+)\.png/).map { String($0.output.1) }

@@ -13,7 +13,7 @@ struct PageTests {
         (name: "narrow", width: 320, height: 640, mobile: false),
     ]
 
-    @Test func `every page is usable by everyone, light and dark, on a phone and on a desktop`() async throws {
+    @Test func `every page is usable in light and dark mode, on a phone and on a desktop`() async throws {
         try await PageFolder.run { folder in
             try await Browser.run { browser in
                 for sample in SamplePage.all {
@@ -35,7 +35,7 @@ struct PageTests {
         }
     }
 
-    @Test func `every page still fits when its letters are twice as large`() async throws {
+    @Test func `every page still fits when its text is twice as large`() async throws {
         try await PageFolder.run { folder in
             try await Browser.run { browser in
                 try await browser.emulateScreen(width: 640, height: 800)
@@ -51,7 +51,7 @@ struct PageTests {
     }
 
     // An audit that finds no defects must not pass as an audit of good pages.
-    @Test func `the audit finds what is wrong with a bad page`() async throws {
+    @Test func `the audit finds the faults of a bad page`() async throws {
         try await PageFolder.run { folder in
             try await Browser.run { browser in
                 try await browser.emulateScreen(width: 320, height: 640)
@@ -99,7 +99,7 @@ struct PageTests {
         }
     }
 
-    @Test func `the keyboard alone signs in, and the focus shows`() async throws {
+    @Test func `a user signs in with the keyboard alone, and the focus is visible`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(SamplePage.signIn, as: "sign-in")
             try await Browser.run { browser in
@@ -118,7 +118,7 @@ struct PageTests {
         }
     }
 
-    @Test func `a refused sign-in keeps the name and says at the fields what is wrong`() async throws {
+    @Test func `a refused sign-in keeps the name and shows the error at the fields`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(SamplePage.signInAgain, as: "sign-in")
             try await Browser.run { browser in
@@ -136,7 +136,7 @@ struct PageTests {
     }
 
     // The page shows the client name and the list of permissions.
-    @Test func `consent names the application, where the answer goes and what is asked`() async throws {
+    @Test func `the consent page names the app, the redirect URI and the permissions`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(SamplePage.consent, as: "consent")
             try await Browser.run { browser in
@@ -162,7 +162,7 @@ struct PageTests {
     }
 
     // A redirect URI with localhost is accepted with a warning.
-    @Test func `consent warns of an application that is reached by the name localhost`() async throws {
+    @Test func `the consent page warns of a redirect URI with the name localhost`() async throws {
         try await PageFolder.run { folder in
             let url = try folder.write(SamplePage.consentByName, as: "consent")
             try await Browser.run { browser in
