@@ -26,7 +26,7 @@ struct AuthenticationChallengeTests {
         (#"DPoP algs="ES256 RS256", Bearer scope="a b""#, ["dpop|algs=ES256 RS256", "bearer|scope=a b"]),
         (#"Bearer scope="a", scope="b", error=x"#, ["bearer|error=x"]),
     ])
-    func `every challenge of a field is read`(field: String, expected: [String]) {
+    func `every challenge of a field is parsed`(field: String, expected: [String]) {
         #expect(shown(field) == expected)
     }
 
@@ -35,12 +35,12 @@ struct AuthenticationChallengeTests {
         (#"Basic realm="a", Bearer scope="broken"#, ["basic|realm=a"]),
         (#"Bearer realm="a" scope="b""#, []),
     ])
-    func `what follows no grammar ends the reading`(field: String, expected: [String]) {
+    func `a syntax error ends the parsing`(field: String, expected: [String]) {
         #expect(shown(field) == expected)
     }
 
     @Test
-    func `a field is read up to its limits and not further`() {
+    func `a field is parsed up to its limits and no further`() {
         #expect(AuthenticationChallenge.list(in: String(repeating: "a,", count: 9000)).isEmpty)
         #expect(
             AuthenticationChallenge.list(in: String(repeating: "a,", count: 1000)).count

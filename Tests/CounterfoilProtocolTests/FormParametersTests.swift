@@ -4,7 +4,7 @@ import Testing
 struct FormParametersTests {
     // R012: names and values are URL-encoded, whatever they contain.
     @Test(arguments: SeededGenerator.seeds)
-    func `any parameters come back from their wire form`(seed: UInt64) throws {
+    func `any parameters are unchanged after encoding and parsing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             let form = FormParameters(
@@ -19,7 +19,7 @@ struct FormParametersTests {
 
     // Parsing of network input must terminate with a value or an error for any bytes.
     @Test(arguments: SeededGenerator.seeds)
-    func `any bytes are parameters or a refusal`(seed: UInt64) {
+    func `any bytes are parsed or refused`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             let bytes = random.bytes(0...400)
@@ -40,11 +40,11 @@ struct FormParametersTests {
     }
 
     @Test(arguments: ["a=%", "a=%4", "a=%zz", "%=1", "a=%C3", "a=%ED%A0%80", "a=%C0%AF", "a=%FF"])
-    func `a broken encoding is refused, not repaired`(text: String) {
+    func `an invalid encoding is refused, not repaired`(text: String) {
         #expect(throws: FormParameters.Refusal.badEncoding) { try FormParameters(parsing: text) }
     }
 
-    @Test func `length and number are bounded`() throws {
+    @Test func `length and count are limited`() throws {
         #expect(throws: FormParameters.Refusal.tooLong(limit: 32 * 1024)) {
             try FormParameters(parsing: "a=" + String(repeating: "x", count: 32 * 1024))
         }
@@ -57,7 +57,7 @@ struct FormParametersTests {
     }
 
     // RFC 6749 §3.1 and §3.2: parameters must not be repeated, and a parameter without a value counts as omitted.
-    @Test func `a parameter is read once, and an empty one is as good as none`() throws {
+    @Test func `a repeated parameter is refused, and an empty one is treated as absent`() throws {
         let form = try FormParameters(parsing: "a=1&b=&c=2&c=2&d=&d=")
         #expect(try form.single("a") == "1")
         #expect(try form.single("b") == nil)

@@ -7,7 +7,7 @@ struct IssuerTests {
         "http://127.0.0.1:8080",
         "http://[::1]:8080", "http://localhost:8080/a/b", "https://id.example.com/a%20b",
     ])
-    func `an issuer in canonical form stays byte for byte`(text: String) throws {
+    func `an issuer in canonical form is kept byte for byte`(text: String) throws {
         #expect(try Issuer(text).rawValue == text)
         #expect(try Issuer(text).description == text)
     }
@@ -32,12 +32,12 @@ struct IssuerTests {
         ("https://id.example.com/.", .badPath), ("id.example.com", .notAURI(.relative)), ("", .notAURI(.relative)),
         ("https://", .notAURI(.badAuthority)), ("https://id.example.com:0", .notAURI(.badPort)),
     ])
-    func `what cannot be an issuer is refused with the reason`(text: String, refusal: Issuer.Refusal) {
+    func `an invalid issuer is refused with the reason`(text: String, refusal: Issuer.Refusal) {
         #expect(throws: refusal) { try Issuer(text) }
     }
 
     @Test(arguments: SeededGenerator.seeds)
-    func `any canonical issuer comes back from its text`(seed: UInt64) throws {
+    func `any canonical issuer is unchanged after printing and parsing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let lower = "abcdefghijklmnopqrstuvwxyz0123456789"
         for _ in 0..<SeededGenerator.rounds {
@@ -54,7 +54,7 @@ struct IssuerTests {
     }
 
     // RFC 8414 §3.1: the path is inserted after the well-known part, without a trailing slash.
-    @Test func `the addresses of the metadata follow from the issuer`() throws {
+    @Test func `the metadata URLs follow from the issuer`() throws {
         #expect(
             try Issuer("https://id.example.com").metadataURLs == [
                 "https://id.example.com/.well-known/oauth-authorization-server",

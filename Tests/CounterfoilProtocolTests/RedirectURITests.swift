@@ -11,14 +11,14 @@ struct RedirectURITests {
         ("com.example.app:/callback", .privateUseScheme("com.example.app")),
         ("https://app.example/cb?x=1", .https(host: "app.example")),
     ])
-    func `each kind is told from the text, which stays as it is`(text: String, kind: RedirectURI.Kind) throws {
+    func `each kind is recognized, and the text is kept`(text: String, kind: RedirectURI.Kind) throws {
         let uri = try RedirectURI(text)
         #expect(uri.kind == kind)
         #expect(uri.rawValue == text)
     }
 
     @Test(arguments: SeededGenerator.seeds)
-    func `any redirect URI is the text that it was made of`(seed: UInt64) throws {
+    func `any redirect URI keeps its text`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let hosts = [
             "http://127.0.0.1", "http://[::1]", "http://localhost", "https://app.example", "https://a.b.example",
@@ -34,7 +34,7 @@ struct RedirectURITests {
 
     // Parsing of network input must terminate with a value or an error for any text.
     @Test(arguments: SeededGenerator.seeds)
-    func `any text is a redirect URI or a refusal`(seed: UInt64) {
+    func `any text is a redirect URI or refused`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             let text = ["http://", "https://", "com.example:/", ""].randomElement(using: &random) ?? ""
@@ -57,7 +57,7 @@ struct RedirectURITests {
         "https://app.example/\u{e9}",
         "https://app.example\\@evil.example/", "https://[::1/cb", "https://app.example]/cb",
     ])
-    func `what can never be one is refused`(text: String) {
+    func `an invalid redirect URI is refused`(text: String) {
         #expect(throws: RedirectURI.Refusal.self) { try RedirectURI(text) }
     }
 
@@ -72,7 +72,7 @@ struct RedirectURITests {
         #expect(RedirectURI.isHandledByBrowsers(scheme: scheme) == isHandled)
     }
 
-    @Test func `64 KiB are refused at once`() {
+    @Test func `64 KiB are refused immediately`() {
         #expect(throws: RedirectURI.Refusal.notAURI(.tooLong)) {
             try RedirectURI("https://app.example/" + String(repeating: "a", count: 65536))
         }

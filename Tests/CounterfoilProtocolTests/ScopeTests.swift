@@ -4,7 +4,7 @@ import Testing
 struct ScopeTests {
     // Several scopes are delimited by single spaces.
     @Test(arguments: SeededGenerator.seeds)
-    func `any scope comes back from its wire form`(seed: UInt64) throws {
+    func `any scope is unchanged after printing and parsing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             let tokens = (0..<Int.random(in: 1...20, using: &random)).compactMap { _ in
@@ -19,7 +19,7 @@ struct ScopeTests {
     }
 
     // R069, RFC 6749 §3.3
-    @Test func `the order does not matter, capitals do, and a repeated name counts once`() throws {
+    @Test func `order does not matter, case does, and a repeated token counts once`() throws {
         let scope = try Scope(parsing: "photos.read openid photos.read")
         #expect(scope.description == "photos.read openid")
         #expect(try scope == Scope(parsing: "openid photos.read"))
@@ -38,7 +38,7 @@ struct ScopeTests {
         #expect(throws: Scope.Refusal.malformed) { try Scope(parsing: text) }
     }
 
-    @Test func `length and number are bounded`() throws {
+    @Test func `length and count are limited`() throws {
         #expect(throws: Scope.Refusal.tooLong) { try Scope(parsing: String(repeating: "a", count: 4097)) }
         let names = (0...Scope.tokenLimit).map { "s\($0)" }
         #expect(throws: Scope.Refusal.tooManyTokens) { try Scope(parsing: names.joined(separator: " ")) }
@@ -48,7 +48,7 @@ struct ScopeTests {
         }
     }
 
-    @Test func `an empty scope is a value of answers, not of requests`() throws {
+    @Test func `an empty scope is valid in responses, not in requests`() throws {
         #expect(try Scope(lenient: "").isEmpty)
         #expect(throws: Scope.Refusal.malformed) { try Scope(lenient: " ") }
     }

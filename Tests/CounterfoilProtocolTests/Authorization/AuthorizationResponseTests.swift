@@ -4,7 +4,7 @@ import Testing
 struct AuthorizationResponseTests {
     // R025: code, state and iss are in the query, unchanged.
     @Test(arguments: SeededGenerator.seeds)
-    func `any response comes back from the URL that carries it`(seed: UInt64) throws {
+    func `any response is unchanged after encoding and parsing its URL`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let issuer = try Issuer("https://id.example.com/tenant1")
         for _ in 0..<SeededGenerator.rounds {
@@ -45,20 +45,20 @@ struct AuthorizationResponseTests {
         ("code=a&iss=x&iss=y", .parameters(.repeated("iss"))),
         ("error=a%00b", .malformed("error")), ("code=a%0Ab", .malformed("code")), ("error=%C3%A9", .malformed("error")),
     ])
-    func `what is not an answer is refused`(query: String, refusal: AuthorizationResponse.Refusal) throws {
+    func `a URL that is not a response is refused`(query: String, refusal: AuthorizationResponse.Refusal) throws {
         let form = try FormParameters(parsing: query)
         #expect(throws: refusal) { try AuthorizationResponse(parsing: form) }
     }
 
     // The reason of an error is for the log only and is never sent.
-    @Test func `the reason of an error does not go out`() throws {
+    @Test func `the reason of an error is not sent`() throws {
         let error = OAuthError(.serverError, "try again", reason: "the disk is full")
         let response = AuthorizationResponse(.error(error), state: nil, issuer: try Issuer("https://id.example.com"))
         #expect(!response.parameters.encoded.contains("disk"))
     }
 
     // RFC 6749 §4.1.2.1: the alphabet of error_description.
-    @Test func `a description holds only the characters that it may`() throws {
+    @Test func `a description contains only allowed characters`() throws {
         let description = try #require(OAuthError(.invalidRequest, "say \"no\" \\ é\r\n").description)
         #expect(description.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
     }

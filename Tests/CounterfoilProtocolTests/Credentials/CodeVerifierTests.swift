@@ -3,7 +3,7 @@ import Testing
 
 struct CodeVerifierTests {
     // RFC 7636 appendix B
-    @Test func `the example of the standard gives the challenge of the standard`() throws {
+    @Test func `the example verifier of the standard has the challenge of the standard`() throws {
         let octets: [UInt8] = [
             116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191,
             240,
@@ -19,7 +19,7 @@ struct CodeVerifierTests {
 
     // OK-10
     @Test(arguments: SeededGenerator.seeds)
-    func `43 to 128 unreserved characters are a verifier, whose challenge is 43 characters`(seed: UInt64) throws {
+    func `a verifier has 43 to 128 unreserved characters, and its challenge 43 characters`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             let text = random.text(43...128, of: Alphabet.unreserved)
@@ -41,7 +41,7 @@ struct CodeVerifierTests {
         String(repeating: "a", count: 42) + "\n", String(repeating: "a", count: 42) + "é",
         String(repeating: "a", count: 42) + "\0", String(repeating: "é", count: 43),
     ])
-    func `what is not one is refused`(text: String) {
+    func `an invalid verifier is refused`(text: String) {
         #expect(CodeVerifier(text) == nil)
     }
 
@@ -51,12 +51,12 @@ struct CodeVerifierTests {
         "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw/cM", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cN",
         "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw.cM", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw~cM",
     ])
-    func `what no SHA-256 encodes to is not a challenge`(text: String) {
+    func `a text that SHA-256 cannot encode to is not a challenge`(text: String) {
         #expect(CodeChallenge(text) == nil)
     }
 
     // R088
-    @Test func `a new verifier is 32 bytes of the generator in 43 characters`() {
+    @Test func `a new verifier is 32 random bytes in 43 characters`() {
         let known = CodeVerifier(random: RandomBytes { [UInt8](repeating: 0xFF, count: $0) })
         #expect(known.exposed == String(repeating: "_", count: 42) + "8")
         let many = Set((0..<256).map { _ in CodeVerifier() })
@@ -66,7 +66,7 @@ struct CodeVerifierTests {
 
     // RFC 7636 §4.1
     @Test(arguments: ["", "=", "==", "+/", "+/="])
-    func `a server takes a verifier of plain base64`(end: String) {
+    func `a server accepts a verifier in plain base64`(end: String) {
         #expect(CodeVerifier(presented: String(repeating: "a", count: 43) + end) != nil)
         #expect(end.isEmpty || CodeVerifier(String(repeating: "a", count: 43) + end) == nil)
     }
@@ -78,7 +78,7 @@ struct CodeVerifierTests {
         String(repeating: "a", count: 42), String(repeating: "a", count: 128) + "=",
         String(repeating: "a", count: 43) + " ", String(repeating: "a", count: 43) + "é",
     ])
-    func `a server takes no other character and no other length`(text: String) {
+    func `a server accepts no other character and no other length`(text: String) {
         #expect(CodeVerifier(presented: text) == nil)
     }
 }

@@ -28,7 +28,7 @@ struct SecretTests {
         }
     }
 
-    @Test func `a request that holds secrets prints without them`() throws {
+    @Test func `a request that contains secrets prints without them`() throws {
         let verifier = try #require(CodeVerifier(Self.text))
         let code = try #require(AuthorizationCode(Self.text))
         let request = TokenRequest.authorizationCode(.init(code: code, redirectURI: nil, codeVerifier: verifier))
@@ -40,13 +40,13 @@ struct SecretTests {
     @Test(arguments: [
         ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false), ("é", "é", true),
     ])
-    func `texts are equal when their bytes are`(left: String, right: String, equal: Bool) {
+    func `texts are equal if their bytes are`(left: String, right: String, equal: Bool) {
         #expect(ConstantTime.equals(left, right) == equal)
     }
 
     // SEC-78: takes the fastest of several runs. A comparison that stops at the first difference would be
     // thousands of times faster.
-    @Test func `the time of a comparison does not tell where two secrets differ`() {
+    @Test func `the time of a comparison does not reveal where two secrets differ`() {
         let secret = [UInt8](repeating: 0x61, count: 1 << 18)
         var (early, late) = (secret, secret)
         early[0] = 0x62
@@ -65,7 +65,7 @@ struct SecretTests {
     }
 
     // SEC-01: the default state is random; RFC 6749 §10.10 for codes.
-    @Test func `what is made new is never the same twice`() {
+    @Test func `new values are never repeated`() {
         #expect(Set((0..<256).map { _ in State().exposed }).count == 256)
         #expect(Set((0..<256).map { _ in AuthorizationCode().exposed }).count == 256)
         #expect(State().exposed.utf8.count == 43)
@@ -73,18 +73,18 @@ struct SecretTests {
     }
 
     // Client identifiers begin with app_, so that they never equal the sub of a user.
-    @Test func `a new client identifier begins with app_`() {
+    @Test func `a new client identifier starts with app_`() {
         let identifier = ClientIdentifier()
         #expect(identifier.rawValue.hasPrefix("app_"))
         #expect(ClientIdentifier(identifier.rawValue) == identifier)
     }
 
     @Test(arguments: ["", "é", "a\nb", "a\0", String(repeating: "a", count: 2049)])
-    func `what cannot be a client identifier is refused`(text: String) {
+    func `an invalid client identifier is refused`(text: String) {
         #expect(ClientIdentifier(text) == nil)
     }
 
-    @Test func `lengths on the wire are bounded`() {
+    @Test func `lengths on the wire are limited`() {
         #expect(State(String(repeating: "a", count: State.byteLimit)) != nil)
         #expect(State(String(repeating: "a", count: State.byteLimit + 1)) == nil)
         #expect(Nonce(String(repeating: "a", count: Nonce.byteLimit + 1)) == nil)

@@ -4,7 +4,7 @@ import Testing
 struct AuthorizationServerMetadataTests {
     // Absent members are omitted; empty lists are kept.
     @Test(arguments: SeededGenerator.seeds)
-    func `any metadata come back from their JSON`(seed: UInt64) throws {
+    func `any metadata is unchanged after encoding and parsing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             var metadata = AuthorizationServerMetadata(issuer: try Issuer("https://id.example.com/tenant1"))
@@ -29,7 +29,7 @@ struct AuthorizationServerMetadataTests {
     }
 
     // The issuer is kept byte for byte, because clients compare it.
-    @Test func `unknown members are ignored and the issuer stays as it is written`() throws {
+    @Test func `unknown members are ignored and the issuer keeps its spelling`() throws {
         let body = #"{"issuer":"https://ID.example.com/","x":{"y":[1,2]},"token_endpoint":"https://id.example.com/t"}"#
         let metadata = try AuthorizationServerMetadata(parsing: Array(body.utf8))
         #expect(metadata.issuer == "https://ID.example.com/")
@@ -38,7 +38,7 @@ struct AuthorizationServerMetadataTests {
     }
 
     @Test(arguments: ["", "{}", "[]", #"{"issuer":7}"#, #"{"issuer":"https://a.example","token_endpoint":7}"#])
-    func `what are not metadata is refused`(body: String) {
+    func `invalid metadata is refused`(body: String) {
         #expect(throws: (any Error).self) { try AuthorizationServerMetadata(parsing: Array(body.utf8)) }
     }
 }

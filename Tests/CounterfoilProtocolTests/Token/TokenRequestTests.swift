@@ -5,7 +5,7 @@ struct TokenRequestTests {
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
     @Test(arguments: SeededGenerator.seeds)
-    func `any exchange comes back from its wire form`(seed: UInt64) throws {
+    func `any token request is unchanged after encoding and parsing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let clientID = ClientIdentifier()
         for _ in 0..<SeededGenerator.rounds {
@@ -54,7 +54,7 @@ struct TokenRequestTests {
         ("grant_type=authorization_code&code=a&code_verifier=tooshort", .invalidRequest),
         ("grant_type=authorization_code&code=a%0Ab", .invalidGrant),
     ])
-    func `what is not an exchange is refused with the code of the standard`(body: String, code: OAuthError.Code) throws
+    func `an invalid token request is refused with the code of the standard`(body: String, code: OAuthError.Code) throws
     {
         let form = try FormParameters(parsing: body)
         let error = #expect(throws: OAuthError.self) { try TokenRequest(parsing: form) }
@@ -62,7 +62,7 @@ struct TokenRequestTests {
     }
 
     // TK-11: a verifier without a value counts as omitted.
-    @Test func `an empty verifier is none`() throws {
+    @Test func `an empty verifier is absent`() throws {
         let form = try FormParameters(parsing: "grant_type=authorization_code&code=a&code_verifier=&redirect_uri=")
         guard case .authorizationCode(let exchange) = try TokenRequest(parsing: form) else { return }
         #expect(exchange.codeVerifier == nil)

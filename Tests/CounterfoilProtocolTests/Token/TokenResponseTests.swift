@@ -4,7 +4,7 @@ import Testing
 
 struct TokenResponseTests {
     @Test(arguments: SeededGenerator.seeds)
-    func `any answer comes back from its JSON`(seed: UInt64) throws {
+    func `any response is unchanged after encoding and parsing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             let response = TokenResponse(
@@ -22,7 +22,7 @@ struct TokenResponseTests {
 
     // R040, B-21: responses contain Bearer, and parsing ignores case.
     @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
-    func `the type is bearer in whatever case`(type: String) throws {
+    func `the type bearer matches in any case`(type: String) throws {
         let response = try TokenResponse(parsing: Array(#"{"access_token":"a","token_type":"\#(type)"}"#.utf8))
         #expect(response.isBearer)
         let made = TokenResponse(accessToken: try #require(AccessToken("a")), expiresIn: nil)
@@ -35,7 +35,7 @@ struct TokenResponseTests {
         (#""expires_in":3600"#, Optional(3600)), (#""expires_in":"3600""#, 3600), (#""expires_in":null"#, nil),
         (#""x":1"#, nil),
     ])
-    func `a lifetime is read`(member: String, seconds: Int?) throws {
+    func `a lifetime is parsed`(member: String, seconds: Int?) throws {
         let body = Array(#"{"access_token":"a","token_type":"Bearer",\#(member)}"#.utf8)
         #expect(try TokenResponse(parsing: body).expiresIn == seconds)
     }
@@ -48,18 +48,18 @@ struct TokenResponseTests {
         #"{"access_token":"a","token_type":"Bearer","expires_in":"soon"}"#,
         #"{"access_token":"a","token_type":"Bearer","scope":"a  b"}"#,
     ])
-    func `what is not an answer is refused`(body: String) {
+    func `an invalid response is refused`(body: String) {
         #expect(throws: (any Error).self) { try TokenResponse(parsing: Array(body.utf8)) }
     }
 
-    @Test func `an answer of more than 256 KiB is refused unread`() {
+    @Test func `a response of more than 256 KiB is refused without parsing`() {
         #expect(throws: DecodingError.self) {
             try TokenResponse(parsing: [UInt8](repeating: UInt8(ascii: " "), count: 256 * 1024 + 1))
         }
     }
 
     // The reason of an error is for the log only and is never sent.
-    @Test func `a refusal tells its code and its description alone`() throws {
+    @Test func `an error contains its code and its description only`() throws {
         let refusal = OAuthError(.invalidGrant, "the code is unknown", reason: "code of another application")
         let body = String(decoding: try JSONEncoder().encode(TokenErrorResponse(refusal)), as: UTF8.self)
         #expect(body.contains(#""error":"invalid_grant""#))
