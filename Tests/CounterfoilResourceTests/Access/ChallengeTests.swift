@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ChallengeTests {
     // R198, R199, RS-01, R275, R349. RFC 6750 §3 and §3.1.
-    @Test func `a request without token gets a challenge without error`() async throws {
+    @Test func `a request without a token gets a challenge without an error`() async throws {
         try await Authority.run { authority async throws in
             let metadata = "https://photos.example/.well-known/oauth-protected-resource"
             let bare = authority.resourceServer()
@@ -69,7 +69,7 @@ import Testing
 
     // R200, RS-15. Scope names must match completely.
     @Test(arguments: ["", "photos", "photos.readwrite", "PHOTOS.READ", "openid profile"])
-    func `a scope that is missing or only similar is not enough`(granted: String) async throws {
+    func `a missing or merely similar scope is insufficient`(granted: String) async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let needed = try Scope(parsing: "photos.read")
@@ -83,7 +83,7 @@ import Testing
     }
 
     // RS-15. RFC 8693 §4.2: `scope` is a single string; an array grants nothing.
-    @Test func `a scope that is a list grants nothing`() async throws {
+    @Test func `a scope claim that is a list grants nothing`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let honest = try authority.token()
@@ -106,7 +106,7 @@ import Testing
 
     // R201. RFC 6750 §3, RFC 9470 §3. The challenge also contains the requirement of the API, with invalid
     // characters removed.
-    @Test func `each parameter stands in a challenge once, in the characters that it may have`() async throws {
+    @Test func `each parameter is in a challenge once, in allowed characters`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(
                 resourceMetadata: "https://photos.example/.well-known/oauth-protected-resource")
@@ -144,7 +144,7 @@ import Testing
     }
 
     // Descriptions help developers and contain no part of the token.
-    @Test func `no refusal repeats what the token says`() async throws {
+    @Test func `no error repeats the contents of the token`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let honest = try authority.token()

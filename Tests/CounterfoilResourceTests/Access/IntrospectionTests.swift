@@ -40,7 +40,7 @@ import Testing
     }
 
     // RS-16, RFC 7662 §4
-    @Test func `a token that was revoked is good for as long as the answer is believed, and no longer`() async throws {
+    @Test func `a revoked token is accepted until the cached response is stale, and no longer`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             for _ in 0..<3 { #expect(try await setting.access().subject == "anna") }
@@ -58,7 +58,7 @@ import Testing
     }
 
     // RFC 6749 §2.3.1, RFC 7662 §2.1
-    @Test func `the API says who it is, and the token goes in the body`() async throws {
+    @Test func `the API authenticates, and the token is in the body`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             _ = try await setting.access()
@@ -69,7 +69,7 @@ import Testing
     }
 
     // RFC 7662 §4: with a lifetime of zero, every request is introspected.
-    @Test func `an API that believes nothing asks each time`() async throws {
+    @Test func `an API without a cache asks each time`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority, lifetime: .zero)
             _ = try await setting.access()
@@ -83,7 +83,7 @@ import Testing
         (#"{"active":true,"scope":"photos.read admin"}"#, ["photos.read"]), (#"{"active":true,"scope":""}"#, []),
         (#"{"active":true}"#, []),
     ])
-    func `a token grants no more than the server says`(answer: String, names: [String]) async throws {
+    func `a token grants no more than the introspection response states`(answer: String, names: [String]) async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             setting.say(answer)
@@ -107,7 +107,7 @@ import Testing
         (.ok, "{}", "not a valid introspection response", 1),
         (.ok, #"{"active":"true"}"#, "not a valid introspection response", 1),
     ])
-    func `an answer that says nothing is not the fault of the token`(
+    func `an invalid introspection response is not reported as a fault of the token`(
         status: HTTPResponse.Status, answer: String, reason: String, pause: TimeInterval
     ) async throws {
         try await Authority.run { authority async throws in
@@ -132,7 +132,7 @@ import Testing
     }
 
     // A cached response is used while the server is down, until its lifetime ends.
-    @Test func `a server that is away is missed when its answers are old`() async throws {
+    @Test func `an unavailable server is an error once its cached responses are stale`() async throws {
         let setting = try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             _ = try await setting.access()
@@ -147,7 +147,7 @@ import Testing
     }
 
     // Forged tokens cause no introspection requests.
-    @Test func `only a genuine token is asked about`() async throws {
+    @Test func `only a token with a valid signature is introspected`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             let forged = try SigningKey.generate(.es256).sign(authority.claims())
@@ -161,7 +161,7 @@ import Testing
     }
 
     // RFC 7662 §4: the API does not flood its server with requests.
-    @Test func `many requests with one token ask once`() async throws {
+    @Test func `concurrent requests with one token cause one introspection request`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             try await withThrowingTaskGroup { group in
@@ -174,7 +174,7 @@ import Testing
 
     // The lifetime of a response is measured with a monotonic clock.
     @Test(arguments: [300.0, -300, -20])
-    func `a jump of the clock prolongs no belief`(jump: TimeInterval) async throws {
+    func `a clock jump does not extend the cache`(jump: TimeInterval) async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             setting.clock.advance(by: 3000)
@@ -189,7 +189,7 @@ import Testing
     }
 
     // RFC 9110 §10.2.3: the API sends no request before the time in Retry-After.
-    @Test func `a server that is busy is left alone`() async throws {
+    @Test func `a server that throttles gets no further requests`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             authority.change { state in
@@ -209,7 +209,7 @@ import Testing
     }
 
     // A failure that concerns one token does not affect other tokens.
-    @Test func `what is wrong with one token is not wrong with the others`() async throws {
+    @Test func `an error for one token does not affect the others`() async throws {
         try await Authority.run { authority async throws in
             let setting = try Setting(authority)
             setting.say(#"{"active":true,"scope":"a\"b"}"#)

@@ -36,7 +36,7 @@ import Testing
     }
 
     // R209, R326, RS-28: RFC 9470 §3
-    @Test func `a sign-in that is too old is not enough, and the challenge says what is`() async throws {
+    @Test func `a sign-in that is too old is insufficient, and the challenge states the requirement`() async throws {
         try await Authority.run { authority async throws in
             let requirement = AuthenticationRequirement(maxAge: 300, contexts: ["urn:example:mfa", "urn:example:key"])
             let fresh = try await Self.answer(
@@ -60,7 +60,7 @@ import Testing
     }
 
     // R209: nothing is checked that is not required.
-    @Test func `an age alone takes any way of signing in`() async throws {
+    @Test func `a maximum age alone accepts any authentication method`() async throws {
         try await Authority.run { authority async throws in
             let token = try Self.token(of: authority, signedIn: 10, nil)
             let answer = try await Self.answer(

@@ -14,7 +14,7 @@ import Testing
     }
 
     // R077, R194. RFC 9068 §4.
-    @Test func `a good token says who acts for whom`() async throws {
+    @Test func `a valid token names the client and the user`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", scope: "photos.read openid")
             let access = try await authority.resourceServer().access(
@@ -51,7 +51,7 @@ import Testing
 
     // RFC 7515 §4.1.9: the short and the long form, case-insensitive.
     @Test(arguments: ["at+jwt", "application/at+jwt", "AT+JWT"])
-    func `a token of the right type is accepted however it is written`(type: String) async throws {
+    func `a token of the right type is accepted in any spelling of the type`(type: String) async throws {
         try await Authority.run { authority async throws in
             let token = try authority.signingKey.sign(authority.claims(), type: TokenType(rawValue: type))
             let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
@@ -93,7 +93,7 @@ import Testing
     }
 
     // RFC 8725 §2.1: a public key is not accepted as an HMAC secret.
-    @Test func `a token authenticated under the public key is refused`() async throws {
+    @Test func `a token with an HMAC by the public key is refused`() async throws {
         try await Authority.run { authority async throws in
             let key = try authority.signingKey
             let publicKey = try P256.Signing.PrivateKey(rawRepresentation: key.privateRepresentation).publicKey
@@ -116,7 +116,7 @@ import Testing
         #""jku":"https://evil.example/jwks""#, #""x5u":"https://evil.example/cert""#, #""crit":["exp"],"exp":1"#,
         #""crit":[]"#, #""jwk":{"kty":"EC"}"#, #""x5c":["AAAA"]"#,
     ])
-    func `a header that brings keys or rules of its own is refused`(member: String) async throws {
+    func `a header with keys or critical extensions is refused`(member: String) async throws {
         try await Authority.run { authority async throws in
             let key = try authority.signingKey
             let token = try Forgery(
@@ -134,7 +134,7 @@ import Testing
         #"{"x5t#S256":"bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"}"#,
         "{}", "null",
     ])
-    func `a token that is bound to a key is refused as a bearer's`(confirmation: String) async throws {
+    func `a token that is bound to a key is refused as a bearer token`(confirmation: String) async throws {
         try await Authority.run { authority async throws in
             let key = try authority.signingKey
             let honest = try authority.token()
@@ -199,7 +199,7 @@ import Testing
     }
 
     // R206. RFC 7519 §4.1.4: valid before `exp`, with a clock skew of at most 30 seconds.
-    @Test func `a token ends when it says`() async throws {
+    @Test func `a token expires at its exp claim`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
@@ -230,7 +230,7 @@ import Testing
     }
 
     // RS-20. RFC 9068 §2.2, RFC 9700 §4.15: a client is never treated as the user with the same identifier.
-    @Test func `an application that is named like a person is still an application`() async throws {
+    @Test func `a client whose identifier equals a user's is still a client`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna")
             let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))

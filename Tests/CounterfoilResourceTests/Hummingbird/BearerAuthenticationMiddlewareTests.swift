@@ -22,7 +22,7 @@ import Testing
     }
 
     // RFC 6750 §3.1: a nested group requires more, and the token is verified once.
-    @Test func `a nested group asks for more of the same token`() async throws {
+    @Test func `a nested group can require more of the same token`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let router = Router(context: Context.self)
@@ -44,7 +44,7 @@ import Testing
     }
 
     // An access that one API verified is not accepted by a nested group of another API.
-    @Test func `a nested group of another audience verifies for itself`() async throws {
+    @Test func `a nested group with another audience verifies the token itself`() async throws {
         try await Authority.run { authority async throws in
             let outer = authority.resourceServer()
             let inner = ResourceServer(issuer: authority.issuer, audience: "https://other.example")
@@ -57,7 +57,7 @@ import Testing
     }
 
     // An access without introspection is not accepted by a nested group that requires it.
-    @Test func `a nested group that asks the server asks for itself`() async throws {
+    @Test func `a nested group with introspection introspects the token itself`() async throws {
         try await Authority.run { authority async throws in
             let asking = authority.resourceServer(
                 introspection: TokenIntrospection(
@@ -81,7 +81,7 @@ import Testing
     }
 
     // A route without the middleware fails, and never handles a request as anonymous.
-    @Test func `a route that forgot its middleware fails`() async throws {
+    @Test func `a route without its middleware fails`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)
             router.get("photos") { _, context in try context.requirePerson().subject }
@@ -92,7 +92,7 @@ import Testing
     }
 
     // RS-18. RFC 6750 §2.
-    @Test func `a form with a second token is refused where forms are checked`() async throws {
+    @Test func `a form with a second token is refused if forms are checked`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)
             router.group("photos").requireScope(Scope(), of: authority.resourceServer(), checkingFormsUpTo: 100)

@@ -11,7 +11,7 @@ import Testing
 
     // RFC 8414 §3.3.
     @Test(arguments: ["https://evil.example", "/"])
-    func `the metadata of another issuer are refused`(other: String) async throws {
+    func `metadata of another issuer is refused`(other: String) async throws {
         try await Authority.run { authority async throws in
             authority.change { $0.metadataIssuer = other == "/" ? authority.issuer.rawValue + "/" : other }
             let failure = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
@@ -22,7 +22,7 @@ import Testing
 
     // R192. RFC 8725 §3.10.
     @Test(arguments: ["http://192.0.2.1/jwks", "file:///etc/passwd", "https://user@id.example.com/jwks", "jwks", ""])
-    func `keys come only over https or from this machine`(uri: String) async throws {
+    func `keys are fetched only over https or from this machine`(uri: String) async throws {
         #expect(throws: KeySetFailure.self) { try HTTPKeySetSource(jwksURI: uri) }
         try await Authority.run { authority async throws in
             authority.change { $0.jwksURI = uri }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that is too large or no key set is refused`() async throws {
+    @Test func `a response that is too large or not a key set is refused`() async throws {
         try await Authority.run { authority async throws in
             authority.change { $0.padding = 66_000 }
             let large = try await failure(of: HTTPKeySetSource(issuer: authority.issuer))
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `keys at a known address need no metadata`() async throws {
+    @Test func `a configured key set URL needs no metadata`() async throws {
         try await Authority.run { authority async throws in
             let source = try HTTPKeySetSource(jwksURI: authority.issuer.endpoint("/oauth2/jwks"))
             let fetched = try await source.fetch()

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `made-up keys cause one request in thirty seconds`() async throws {
+    @Test func `unknown keys cause at most one request in thirty seconds`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
@@ -51,7 +51,7 @@ import Testing
     }
 
     // Failed requests count toward the limit. While a key cannot be fetched, the response is 503, not 401.
-    @Test func `failed requests for unknown keys are bounded too`() async throws {
+    @Test func `failed requests for unknown keys are limited too`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `many requests at once share one request for the keys`() async throws {
+    @Test func `concurrent requests share one request for the keys`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
             let token = try authority.token()
@@ -93,7 +93,7 @@ import Testing
         (nil, 600.0), ("max-age=100", 100), ("public, MAX-AGE=\"120\"", 120), ("max-age=1", 60), ("no-store", 60),
         ("max-age=86400", 3600), ("max-age=-1", 600), ("max-age=99999999999999", 600),
     ])
-    func `keys are renewed by age`(cacheControl: String?, lifetime: TimeInterval) async throws {
+    func `keys are renewed after their lifetime`(cacheControl: String?, lifetime: TimeInterval) async throws {
         try await Authority.run { authority async throws in
             authority.change { $0.headers[.cacheControl] = cacheControl }
             let clock = TestClock()
@@ -110,7 +110,7 @@ import Testing
     }
 
     // Stale keys are used for one hour while the issuer fails, with one request every 30 seconds.
-    @Test func `aged keys keep serving while the issuer fails`() async throws {
+    @Test func `stale keys stay in use while the issuer fails`() async throws {
         try await Authority.run { authority async throws in
             let clock = TestClock()
             let server = authority.resourceServer(clock: clock)
@@ -130,7 +130,7 @@ import Testing
 
     // Without keys, no token can be verified: the response is 503, never 401, after which a client would
     // discard its token.
-    @Test func `an issuer that is gone answers 503 in the end and never 401`() async throws {
+    @Test func `an unavailable issuer finally causes 503 and never 401`() async throws {
         let clock = TestClock()
         let (server, token) = try await Authority.run { authority async throws in
             let server = authority.resourceServer(clock: clock)
@@ -151,7 +151,7 @@ import Testing
         #expect(refusal.reason.contains(server.issuer.rawValue))
     }
 
-    @Test func `an API that starts before its issuer serves as soon as it can`() async throws {
+    @Test func `an API that starts before its issuer works as soon as the issuer does`() async throws {
         try await Authority.run { authority async throws in
             authority.change { $0.status = .serviceUnavailable }
             let clock = TestClock()

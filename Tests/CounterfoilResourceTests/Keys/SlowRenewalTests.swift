@@ -34,7 +34,7 @@ import Testing
     }
 
     // A slow issuer delays only the request that renews stale keys.
-    @Test func `aged keys serve while they are being renewed`() async throws {
+    @Test func `stale keys stay in use while they are being renewed`() async throws {
         let key = try SigningKey.generate(.es256)
         let issuer = try Issuer("https://id.example.com")
         let source = SlowSource(keys: JSONWebKeySet(keys: [key.publicKey]))

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a person finds a starter album and adds to it`() async throws {
+    @Test func `a user finds a starter album and adds to it`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(scope: "photos.read photos.write")
             try await visit(authority) { visitor async throws in
@@ -67,7 +67,7 @@ import Testing
     }
 
     // R078, RS-21. A valid token of another user is not sufficient.
-    @Test func `the photo of somebody else is 403 and one that is not there is 404`() async throws {
+    @Test func `the photo of another user is 403 and an unknown one is 404`() async throws {
         try await Authority.run { authority async throws in
             let anna = try authority.token(subject: "anna")
             let bert = try authority.token(subject: "bert")
@@ -87,7 +87,7 @@ import Testing
     }
 
     // RS-20. RFC 9700 §4.15: a client with the identifier of a user cannot access the photos of that user.
-    @Test func `the token of an application sees no photos`() async throws {
+    @Test func `a token without a user sees no photos`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna", scope: "photos.read photos.write")
             try await visit(authority) { visitor async throws in
@@ -98,7 +98,7 @@ import Testing
     }
 
     // R198. Each route requires its own scope.
-    @Test func `reading and writing need their own permission`() async throws {
+    @Test func `reading and writing need separate scopes`() async throws {
         try await Authority.run { authority async throws in
             let reading = try authority.token(scope: "photos.read")
             let writing = try authority.token(scope: "photos.write")
@@ -119,7 +119,7 @@ import Testing
         "", "{}", "[]", #"{"title":1}"#, #"{"title":""}"#, #"{"title":"  "}"#, #"{"title":"a\u0000b"}"#, "title=x",
         "{\"title\":\"\(String(repeating: "a", count: 201))\"}",
     ])
-    func `a draft that is no photo is refused`(body: String) async throws {
+    func `an invalid draft is refused`(body: String) async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(scope: "photos.write")
             try await visit(authority) { visitor async throws in
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `a draft that is too large costs nothing`() async throws {
+    @Test func `a draft that is too large is not read`() async throws {
         try await Authority.run { authority async throws in
             let token = try authority.token(scope: "photos.read photos.write")
             try await visit(authority) { visitor async throws in
@@ -147,7 +147,7 @@ import Testing
         "/photos?x=/healthz",
         "/photos%3Faccess_token=x", "/%70hotos",
     ])
-    func `no spelling of the path is a way around the token`(path: String) async throws {
+    func `no spelling of the path bypasses the token`(path: String) async throws {
         try await Authority.run { authority async throws in
             try await visit(authority) { visitor async throws in
                 let answer = try await visitor.send(.get, path)

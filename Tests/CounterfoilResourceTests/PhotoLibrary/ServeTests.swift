@@ -16,7 +16,7 @@ import Testing
         (["--introspection-lifetime", "5"], "--introspection-lifetime requires --client-id"),
         (["--listen", "127.0.0.1:70000"], "Write it as HOST:PORT, for example 127.0.0.1:8090."),
     ])
-    func `a bad argument says what to do`(arguments: [String], words: String) throws {
+    func `an invalid argument is refused with advice`(arguments: [String], words: String) throws {
         var given = [
             "--issuer": "http://127.0.0.1:8080", "--audience": "https://photos.example", "--listen": "[::1]:0",
         ]
