@@ -73,7 +73,7 @@ struct CallbackOriginTests {
     }
 
     // SEC-45
-    // RFC 9110 §15.5.20: a proxy that does not pass on the Host field would serve the sign-in page at the second origin.
+    // RFC 9110 §15.5.20: behind a proxy that replaces the Host field, the second origin would have a sign-in page.
     @Test(arguments: ["127.0.0.1:8080", "localhost", "cb.example.com.evil.example", "", "evil.example", nil])
     func `a request for another host is misdirected, except a health check`(host: String?) async throws {
         let test = try await Self.server()

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// The assertions of the modules of `oidcc-rp-initiated-logout-certification-test-plan`, under their names.
-@Suite("OpenID conformance: sign-out by the application")
+@Suite("OpenID conformance: RP-initiated logout")
 struct LogoutConformanceTests {
     /// A user who has signed in to a client.
     private struct SignedIn {

@@ -138,7 +138,7 @@ struct AccountPasswordTests {
         #expect(try await Self.change(&browser).status == .tooManyRequests)
     }
 
-    // Whichever identifier was used there; the signed-in user is told of the limit per user.
+    // Whichever identifier was used there: the response to a signed-in user may reveal the limit per user.
     @Test func `wrong passwords for the email address throttle the password change`() async throws {
         let test = try await TestServer()
         var browser = test.browser()

@@ -8,8 +8,8 @@ import Testing
 struct AuthorizationAnswerTests {
     private static let address = "https://app.example/cb"
 
-    /// The codes of RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6, RFC 8707 §2 and OpenID Connect Unmet Authentication
-    /// Requirements.
+    /// The codes of RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6, RFC 8707 §2 and OpenID Connect Unmet
+    /// Authentication Requirements.
     private static let errors: Set<String> = [
         "invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type", "invalid_scope",
         "server_error", "temporarily_unavailable", "interaction_required", "login_required",

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 // oidcc-server-rotate-keys (OpenID Connect Core §10.1.1).
-@Suite("Keys that change while tokens are out")
+@Suite("Key rotation")
 struct KeyRotationTests {
     private let test: TestServer
 

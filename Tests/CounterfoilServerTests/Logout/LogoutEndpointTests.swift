@@ -131,7 +131,6 @@ struct LogoutEndpointTests {
 
     // R293: POST; a form from another site comes without the cookie. A page of the server posts it again
     // with the cookie: the ID token of the hint is never in a URL.
-    // token of the hint never stands in an address of ours.
     @Test(arguments: Place.allCases)
     func `a form of the client is accepted`(place: Place) async throws {
         let party = try await RelyingParty()
