@@ -9,7 +9,7 @@ struct AccessTokenRefusalTests {
 
     init() throws { authority = try Authority() }
 
-    @Test func `what the table below changes is accepted unchanged`() throws {
+    @Test func `the unchanged token of the tests below is accepted`() throws {
         #expect(try authority.verifyAccessToken(authority.forge()).refusal == nil)
     }
 
@@ -50,7 +50,7 @@ struct AccessTokenRefusalTests {
         (#"["ES256"]"#, .malformed(.header)),
         (#""#, .malformed(.header)),
     ])
-    func `a header that is not exactly right is refused`(header: String, expected: TokenRefusal) throws {
+    func `an invalid header is refused`(header: String, expected: TokenRefusal) throws {
         let token = try authority.forge(header: header.replacing("KID", with: authority.key.id.rawValue))
         let refusal = try #require(authority.verifyAccessToken(token).refusal)
         if case .unknownKey(nil) = expected {
@@ -127,7 +127,7 @@ struct AccessTokenRefusalTests {
         (#""scope":"photos.read""#, #""x":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]"#, .malformed(.claims)),
         (#""scope":"photos.read"}"#, #""scope":"photos.read""#, .malformed(.claims)),
     ])
-    func `a claim that is not exactly right is refused`(part: String, forged: String, expected: TokenRefusal) throws {
+    func `an invalid claim is refused`(part: String, forged: String, expected: TokenRefusal) throws {
         let claims = authority.claims.replacing(part, with: forged)
         #expect(claims != authority.claims)
         #expect(try authority.verifyAccessToken(authority.forge(claims: claims)).refusal == expected)
@@ -138,7 +138,7 @@ struct AccessTokenRefusalTests {
         (#""exp":1800003600"#, #""exp":1799999971"#), (#""exp":1800003600"#, #""exp":1799999970.5"#),
         (#""iat":1800000000"#, #""iat":1800000030"#), (#""iat":1800000000"#, #""iat":1800000000,"nbf":1800000030"#),
     ])
-    func `a small difference of clocks is forgiven`(part: String, changed: String) throws {
+    func `a small clock difference is tolerated`(part: String, changed: String) throws {
         let token = try authority.forge(claims: authority.claims.replacing(part, with: changed))
         #expect(authority.verifyAccessToken(token).refusal == nil)
         let strict = AccessTokenVerifier(issuer: authority.issuer, audience: Authority.audience, clockSkew: 0)
@@ -146,7 +146,7 @@ struct AccessTokenRefusalTests {
     }
 
     // R207; RFC 9068 §5; RS-11, TK-50.
-    @Test func `an ID token is no access token and an access token no ID token`() throws {
+    @Test func `an ID token is not an access token, and an access token is not an ID token`() throws {
         let idToken = try authority.key.sign(authority.idTokenClaims())
         #expect(authority.verifyAccessToken(idToken).refusal == .wrongType)
         let accessToken = try authority.key.sign(try authority.accessTokenClaims())
@@ -154,7 +154,7 @@ struct AccessTokenRefusalTests {
     }
 
     // The refusal contains the unknown key identifier, so that the resource server can fetch the key.
-    @Test func `a token by an unknown key is refused by name`() throws {
+    @Test func `a token with an unknown key names the key in the error`() throws {
         let other = try SigningKey.generate(.es256)
         let token = try other.sign(try authority.accessTokenClaims())
         #expect(authority.verifyAccessToken(token).refusal == .unknownKey(other.id))
@@ -166,7 +166,7 @@ struct AccessTokenRefusalTests {
     }
 
     // R208: the API sets the allowlist, not the key set.
-    @Test func `an algorithm outside the allowlist is refused though its key is known`() throws {
+    @Test func `an algorithm outside the allow list is refused although its key is known`() throws {
         let verifier = AccessTokenVerifier(issuer: authority.issuer, audience: Authority.audience, algorithms: [.rs256])
         #expect(throws: TokenRefusal.algorithmNotAllowed) {
             try verifier.verify(authority.forge(), keys: authority.keys, at: Authority.now)
@@ -174,7 +174,7 @@ struct AccessTokenRefusalTests {
     }
 
     // OpenID Connect Core §10.1: a token without a kid is accepted only if exactly one key matches.
-    @Test func `a token that names no key is tried only with the one that can be meant`() throws {
+    @Test func `a token without a key ID is verified only if one key is possible`() throws {
         let token = try authority.forge(header: #"{"alg":"ES256","typ":"at+jwt"}"#)
         #expect(authority.verifyAccessToken(token).refusal == nil)
         let two = JSONWebKeySet(keys: [authority.key.publicKey, try SigningKey.generate(.es256).publicKey])

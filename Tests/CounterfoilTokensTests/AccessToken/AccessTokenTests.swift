@@ -6,7 +6,7 @@ import Testing
 struct AccessTokenTests {
     // RFC 9068 §2.2: the verifier returns every claim unchanged.
     @Test(arguments: SigningAlgorithm.allCases)
-    func `an access token carries its claims to the API`(algorithm: SigningAlgorithm) throws {
+    func `an access token contains its claims`(algorithm: SigningAlgorithm) throws {
         let authority = try Authority(algorithm)
         let claims = try authority.accessTokenClaims()
         let verified = try authority.verifyAccessToken(try authority.key.sign(claims)).get()
@@ -52,7 +52,7 @@ struct AccessTokenTests {
         #expect(try authority.verifyAccessToken(authority.forge(claims: list)).get().audience == [Authority.audience])
     }
 
-    @Test func `optional claims may be left out`() throws {
+    @Test func `optional claims may be absent`() throws {
         let authority = try Authority()
         var claims = try authority.accessTokenClaims()
         claims.scope = Scope()
@@ -68,7 +68,7 @@ struct AccessTokenTests {
     @Test(arguments: [
         #"a"b"#, #"a\b"#, "a\u{0}b", "a\nb\u{1F}", "日本語", "🦊", #"","admin":true,"x":""#, "\u{2028}", "\u{7F}",
     ])
-    func `a subject of any characters survives`(subject: String) throws {
+    func `a subject with any characters is unchanged`(subject: String) throws {
         let authority = try Authority()
         var claims = try authority.accessTokenClaims()
         claims.subject = subject
@@ -76,7 +76,7 @@ struct AccessTokenTests {
     }
 
     // Signing rejects an empty required claim.
-    @Test func `unusable claims are not signed`() throws {
+    @Test func `invalid claims are not signed`() throws {
         let authority = try Authority()
         let changes: [(String, (inout AccessTokenClaims) -> Void)] = [
             ("sub", { $0.subject = "" }),

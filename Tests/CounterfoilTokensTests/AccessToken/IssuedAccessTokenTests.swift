@@ -12,7 +12,7 @@ struct IssuedAccessTokenTests {
     }
 
     // The verifier accepts any audience and expired tokens; `isCurrent` checks the validity period separately.
-    @Test func `a token of any audience and any age is known`() throws {
+    @Test func `an issued token of any audience and any age is recognized`() throws {
         let authority = try Authority()
         var claims = try authority.accessTokenClaims()
         claims.audience = ["https://one.example.com", "https://other.example.com"]
@@ -35,7 +35,7 @@ struct IssuedAccessTokenTests {
     }
 
     // All other checks are the same as in the other verifiers.
-    @Test func `a token of another kind, issuer or key is none`() throws {
+    @Test func `a token of another kind, issuer or key is not recognized`() throws {
         let authority = try Authority()
         let idToken = try authority.key.sign(authority.idTokenClaims())
         #expect(Self.verify(idToken, by: authority).refusal == .wrongType)

@@ -22,7 +22,7 @@ struct IDTokenRefusalTests {
     }
 
     @Test(arguments: ["JWT", "jwt", "application/jwt"])
-    func `what the tables below change is accepted unchanged`(type: String) throws {
+    func `the unchanged token of the tests below is accepted`(type: String) throws {
         let header = #"{"alg":"ES256","typ":"\#(type)","kid":"KID"}"#
         #expect(try authority.verifyIDToken(token(header: header)).refusal == nil)
         #expect(try authority.verifyIDToken(token(header: #"{"alg":"ES256"}"#)).refusal == nil)
@@ -54,7 +54,7 @@ struct IDTokenRefusalTests {
         (#""nonce":"n-0S6_WzA2Mj""#, #""nonce":"""#, .invalidClaim("nonce")),
         (#""nonce":"n-0S6_WzA2Mj""#, #""nonce":"n-0S6_WzA2Mj","nonce":"n-0S6_WzA2Mj""#, .malformed(.claims)),
     ])
-    func `a claim that is not exactly right is refused`(part: String, forged: String, expected: TokenRefusal) throws {
+    func `an invalid claim is refused`(part: String, forged: String, expected: TokenRefusal) throws {
         let changed = claims.replacing(part, with: forged)
         #expect(changed != claims)
         #expect(try authority.verifyIDToken(token(claims: changed)).refusal == expected)
@@ -71,12 +71,12 @@ struct IDTokenRefusalTests {
         (#"{"alg":"ES256","typ":"JWT","kid":"KID","jku":"https://evil.example"}"#, .headerNotAllowed("jku")),
         (#"{"alg":"ES256","typ":"JWT","kid":"KID","crit":[]}"#, .headerNotAllowed("crit")),
     ])
-    func `a header that is not exactly right is refused`(header: String, expected: TokenRefusal) throws {
+    func `an invalid header is refused`(header: String, expected: TokenRefusal) throws {
         #expect(try authority.verifyIDToken(token(header: header)).refusal == expected)
     }
 
     // Only the algorithm that is registered for the client is accepted.
-    @Test func `another algorithm than the registered one is refused`() throws {
+    @Test func `an algorithm other than the registered one is refused`() throws {
         let verifier = IDTokenVerifier(issuer: authority.issuer, clientID: authority.clientID, algorithms: [.rs256])
         #expect(try authority.verifyIDToken(token(), by: verifier).refusal == .algorithmNotAllowed)
         let input = Authority.unsigned(header: #"{"alg":"HS256","typ":"JWT"}"#, claims: claims)
@@ -87,7 +87,7 @@ struct IDTokenRefusalTests {
     }
 
     // OpenID Connect Core §3.1.3.7 points 3 to 5: the client chooses which other audiences it trusts.
-    @Test func `a further audience is accepted only where it is trusted`() throws {
+    @Test func `an additional audience is accepted only if it is trusted`() throws {
         let verifier = IDTokenVerifier(
             issuer: authority.issuer, clientID: authority.clientID, trustedAudiences: ["https://api.example.com"]
         )
@@ -107,7 +107,7 @@ struct IDTokenRefusalTests {
         (#","auth_time":1800000031"#, .notYetValid),
         (#","auth_time":1799999670"#, nil),
     ])
-    func `the age of the sign-in is checked when it was asked for`(claim: String, expected: TokenRefusal?) throws {
+    func `the age of the sign-in is checked if it was requested`(claim: String, expected: TokenRefusal?) throws {
         let token = try token(claims: claims.replacing(#"Mj""#, with: #"Mj""# + claim))
         #expect(try authority.verifyIDToken(token, maxAge: 300).refusal == expected)
     }
@@ -117,13 +117,13 @@ struct IDTokenRefusalTests {
         ("", TokenRefusal.missingClaim("acr")), (#","acr":"password""#, .wrongAuthenticationContext),
         (#","acr":["passkey"]"#, .invalidClaim("acr")), (#","acr":"passkey""#, nil),
     ])
-    func `how the person signed in is checked when it was asked for`(claim: String, expected: TokenRefusal?) throws {
+    func `the authentication context is checked if it was requested`(claim: String, expected: TokenRefusal?) throws {
         let token = try token(claims: claims.replacing(#"Mj""#, with: #"Mj""# + claim))
         #expect(try authority.verifyIDToken(token, contexts: ["passkey"]).refusal == expected)
     }
 
     // R285; OpenID Connect Core §3.1.3.8.
-    @Test func `an ID token of another access token is refused`() throws {
+    @Test func `an ID token for another access token is refused`() throws {
         var claims = authority.idTokenClaims()
         let (mine, other) = (try #require(AccessToken("mine")), try #require(AccessToken("other")))
         claims.accessTokenHash = IDTokenClaims.accessTokenHash(of: mine, algorithm: .es256)

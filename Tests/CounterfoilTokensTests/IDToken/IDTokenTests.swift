@@ -6,7 +6,7 @@ import Testing
 struct IDTokenTests {
     // OpenID Connect Core §2.
     @Test(arguments: SigningAlgorithm.allCases)
-    func `an ID token carries its claims to the client`(algorithm: SigningAlgorithm) throws {
+    func `an ID token contains its claims`(algorithm: SigningAlgorithm) throws {
         let authority = try Authority(algorithm)
         let accessToken = try #require(AccessToken("SlAV32hkKG"))
         var claims = authority.idTokenClaims()
@@ -73,7 +73,7 @@ struct IDTokenTests {
 
     // A subject identifier has 1 to 255 ASCII characters.
     @Test(arguments: ["", "é", String(repeating: "a", count: 256)])
-    func `a subject outside the bounds is not signed`(subject: String) throws {
+    func `an invalid subject is not signed`(subject: String) throws {
         let authority = try Authority()
         var claims = authority.idTokenClaims()
         claims.subject = subject

@@ -24,7 +24,7 @@ struct StrictJSONTests {
             (#"{"":"\"\\\/\b\f\n\r\t\u0041\u00e9\uD83E\uDD8A"}"#, ["": .string("\"\\/\u{8}\u{C}\n\r\tAé🦊")]),
             ("{\"é\":\"日本\"}", ["é": .string("日本")]),
         ] as [(String, [String: JSONValue])])
-    func `well-formed objects are read`(text: String, expected: [String: JSONValue]) {
+    func `well-formed objects are parsed`(text: String, expected: [String: JSONValue]) {
         #expect(read(text) == expected)
     }
 
@@ -54,7 +54,7 @@ struct StrictJSONTests {
         }
     }
 
-    @Test func `the depth is bounded`() {
+    @Test func `the depth is limited`() {
         func nested(_ depth: Int) -> String {
             #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
         }
@@ -64,7 +64,7 @@ struct StrictJSONTests {
     }
 
     // RFC 8259 §9: the reader accepts nothing that Foundation rejects.
-    @Test func `what is accepted is JSON to Foundation too`() {
+    @Test func `any accepted text is JSON for Foundation too`() {
         var random = SplitMix(state: 0x5EED)
         let alphabet = Array(#"{}[]",:\u0123456789aAeE+-. truefalsnbd"#.utf8) + [0x0A, 0xC3, 0xA9, 0x00]
         let seed = Array(#"{"a":[1,-2.5e3,"x\u00e9\n"],"b":{"c":true,"d":null}}"#.utf8)
@@ -84,7 +84,7 @@ struct StrictJSONTests {
         #expect(accepted > 500)
     }
 
-    @Test func `what is written reads back`() throws {
+    @Test func `written values parse as the same values`() throws {
         let texts = ["", "a", "\"\\/", "\u{0}\u{1F}\n", "é日本🦊", "\u{2028}", String(repeating: "x", count: 1000)]
         var writer = JSONWriter()
         writer.object { writer in

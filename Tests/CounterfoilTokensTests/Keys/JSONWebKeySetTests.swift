@@ -8,7 +8,7 @@ struct JSONWebKeySetTests {
     }
 
     // RFC 7517 §5: unsupported keys are ignored, and the other keys are kept.
-    @Test func `keys that cannot be used are skipped`() throws {
+    @Test func `unusable keys are skipped`() throws {
         let set = try parse(
             """
             {"keys":[{"kty":"oct","k":"AA"},{"kty":"future","kid":5},\(PublishedVector.edDSA.key),{},\
@@ -19,7 +19,7 @@ struct JSONWebKeySetTests {
     }
 
     // RFC 7517 §4.5: keys of different types may share a kid.
-    @Test func `a name leads to the key of the algorithm`() throws {
+    @Test func `a key ID finds the key for the algorithm`() throws {
         let name = KeyIdentifier("1")
         let set = try parse(
             #"{"keys":[\#(named(PublishedVector.es256.key)),\#(named(PublishedVector.edDSA.key))]}"#
@@ -32,7 +32,7 @@ struct JSONWebKeySetTests {
     }
 
     // RFC 7517 §4.5: if two keys of one type share a kid, both are candidates.
-    @Test func `a name that repeats leads to each key once`() throws {
+    @Test func `a repeated key ID finds each key once`() throws {
         let (first, second) = (try SigningKey.generate(.es256).publicKey, try SigningKey.generate(.es256).publicKey)
         let text = String(decoding: JSONWebKeySet(keys: [first, second, first]).encoded(), as: UTF8.self)
         let set = try parse(text.replacing(second.id.rawValue, with: first.id.rawValue))
@@ -44,11 +44,11 @@ struct JSONWebKeySetTests {
         "", "{}", "[]", "null", #"{"keys":{}}"#, #"{"keys":[1]}"#, #"{"keys":[[]]}"#, #"{"keys":[],"keys":[]}"#,
         #"{"keys":[]}{"#, #"{"keys":[{"kty":"EC","kty":"RSA"}]}"#,
     ])
-    func `what is not a key set is refused`(text: String) {
+    func `an invalid key set is refused`(text: String) {
         #expect(throws: JSONWebKeySet.Refusal.malformed) { try parse(text) }
     }
 
-    @Test func `a document without measure is refused`() throws {
+    @Test func `a document over the limits is refused`() throws {
         let many = Array(repeating: "{}", count: 101).joined(separator: ",")
         #expect(throws: JSONWebKeySet.Refusal.tooManyKeys) { try parse(#"{"keys":[\#(many)]}"#) }
         #expect(try parse(#"{"keys":[\#(many.dropLast(3))]}"#).keys.isEmpty)

@@ -16,18 +16,18 @@ struct JSONWebKeyTests {
         (PublishedVector.thumbprintKey, "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"),
         (PublishedVector.edDSA.key, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"),
     ])
-    func `the thumbprints of the standards come out`(key: String, thumbprint: String) throws {
+    func `the thumbprints equal those of the standards`(key: String, thumbprint: String) throws {
         #expect(try decode(key).thumbprint == thumbprint)
     }
 
-    @Test func `a key is called as it says, and else by its thumbprint`() throws {
+    @Test func `a key has its stated key ID, or else its thumbprint`() throws {
         #expect(try decode(PublishedVector.thumbprintKey).id == KeyIdentifier("2011-04-29"))
         #expect(
             try decode(PublishedVector.edDSA.key).id == KeyIdentifier("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"))
     }
 
     @Test(arguments: SigningAlgorithm.allCases)
-    func `a published key reads back as the same key`(algorithm: SigningAlgorithm) throws {
+    func `a published key parses as the same key`(algorithm: SigningAlgorithm) throws {
         let key = try SigningKey.generate(algorithm).publicKey
         #expect(try JSONDecoder().decode(JSONWebKey.self, from: JSONEncoder().encode(key)) == key)
         #expect(try JSONWebKeySet(parsing: JSONWebKeySet(keys: [key]).encoded()).keys == [key])
@@ -35,7 +35,7 @@ struct JSONWebKeyTests {
 
     // RFC 7517 §9.2: private members are never published.
     @Test(arguments: SigningAlgorithm.allCases)
-    func `a published key holds nothing private`(algorithm: SigningAlgorithm) throws {
+    func `a published key contains nothing private`(algorithm: SigningAlgorithm) throws {
         let key = try SigningKey.generate(algorithm)
         let document = try JSONSerialization.jsonObject(with: JSONEncoder().encode(key.publicKey)) as? [String: String]
         let names = Set(try #require(document).keys)
@@ -80,7 +80,7 @@ struct JSONWebKeyTests {
     @Test(arguments: [
         (128, "AQAB"), (255, "AQAB"), (1025, "AQAB"), (256, "AQ"), (256, "Ag"), (256, "AQAAAAAB"), (256, ""),
     ])
-    func `an RSA key that is no RSA key for signatures is refused`(bytes: Int, exponent: String) {
+    func `an RSA key that is unsuitable for signatures is refused`(bytes: Int, exponent: String) {
         let modulus = Base64URL.encode([UInt8](repeating: 0xFB, count: bytes))
         #expect(throws: JSONWebKey.Refusal.malformed) {
             try decode(#"{"kty":"RSA","n":"\#(modulus)","e":"\#(exponent)"}"#)

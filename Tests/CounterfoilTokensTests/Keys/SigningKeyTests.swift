@@ -24,7 +24,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test func `two keys are never the same`() throws {
+    @Test func `two new keys always differ`() throws {
         #expect(try SigningKey.generate(.es256).id != SigningKey.generate(.es256).id)
     }
 
@@ -48,14 +48,14 @@ struct SigningKeyTests {
 
     // There is no value for an unsupported algorithm.
     @Test(arguments: ["none", "None", "HS256", "HS512", "RS1", "PS256", "ES384", "es256", "", "ES256 "])
-    func `other algorithms cannot be named`(name: String) {
+    func `other algorithms have no name`(name: String) {
         #expect(SigningAlgorithm(rawValue: name) == nil)
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode([SigningAlgorithm].self, from: Data("[\"\(name)\"]".utf8))
         }
     }
 
-    @Test func `the algorithms are named as on the wire`() throws {
+    @Test func `the algorithms have their names on the wire`() throws {
         #expect(SigningAlgorithm.allCases.map(\.rawValue) == ["ES256", "RS256", "EdDSA"])
         for algorithm in SigningAlgorithm.allCases {
             #expect(SigningAlgorithm(rawValue: algorithm.rawValue) == algorithm)

@@ -30,7 +30,7 @@ struct JWTKitOracleTests {
 
     // Another implementation accepts our tokens with our published keys.
     @Test(arguments: SigningAlgorithm.allCases)
-    func `jwt-kit verifies what we sign`(algorithm: SigningAlgorithm) async throws {
+    func `jwt-kit verifies our signatures`(algorithm: SigningAlgorithm) async throws {
         let authority = try Authority(algorithm)
         let collection = JWTKeyCollection()
         try await collection.add(jwksJSON: String(decoding: authority.keys.encoded(), as: UTF8.self))
@@ -39,7 +39,7 @@ struct JWTKitOracleTests {
     }
 
     @Test(arguments: SigningAlgorithm.allCases)
-    func `we verify what jwt-kit signs`(algorithm: SigningAlgorithm) async throws {
+    func `we verify the signatures of jwt-kit`(algorithm: SigningAlgorithm) async throws {
         let authority = try Authority(algorithm)
         let collection = JWTKeyCollection()
         let secret = authority.key.privateRepresentation

@@ -30,7 +30,7 @@ struct PublishedVectorTests {
 
     // RFC 7515 §5.2: the same tokens with one flipped bit in the signature.
     @Test(arguments: [PublishedVector.rs256, .es256, .edDSA, .cookbook])
-    func `the same signatures with a bit changed are not`(vector: PublishedVector) throws {
+    func `the same signatures with a flipped bit are invalid`(vector: PublishedVector) throws {
         let parts = vector.token.split(separator: ".")
         for position in [0, 20, 63] {
             var signature = try #require(parts.last.flatMap { Base64URL.decode($0) })

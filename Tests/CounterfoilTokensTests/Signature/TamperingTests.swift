@@ -20,7 +20,7 @@ struct TamperingTests {
         }
     }
 
-    @Test func `every part of a token is needed`() throws {
+    @Test func `every part of a token is required`() throws {
         let authority = try Authority()
         let token = try authority.key.sign(try authority.accessTokenClaims())
         for length in 0..<token.utf8.count {
@@ -33,7 +33,7 @@ struct TamperingTests {
         "", ".", "..", "...", "a.b", "TOKEN.", ".TOKEN", "TOKEN.x", "TOKEN=", "TOKEN\n", " TOKEN", "Bearer TOKEN",
         "TOKEN\u{0}", "{\"payload\":\"\"}", "é.é.é",
     ])
-    func `what is not a compact JWS is malformed`(form: String) throws {
+    func `a text that is not a compact JWS is malformed`(form: String) throws {
         let authority = try Authority()
         let token = form.replacing("TOKEN", with: try authority.forge())
         let refusal = try #require(authority.verifyAccessToken(token).refusal)
@@ -55,7 +55,7 @@ struct TamperingTests {
         }
     }
 
-    @Test func `a token that is too large is refused unread`() throws {
+    @Test func `a token that is too large is refused without parsing`() throws {
         let authority = try Authority()
         let megabyte = String(repeating: "a", count: 1 << 20)
         #expect(authority.verifyAccessToken(megabyte).refusal == .tooLarge)
@@ -65,7 +65,7 @@ struct TamperingTests {
     }
 
     // Refusals are logged, so they must not contain text from the token.
-    @Test func `a refusal does not repeat what a stranger wrote`() throws {
+    @Test func `an error does not repeat the text of a token`() throws {
         let authority = try Authority()
         let header = #"{"alg":"ES256","typ":"at+jwt","kid":"x\nlevel=info msg=fine"}"#
         let refusal = try #require(authority.verifyAccessToken(authority.forge(header: header)).refusal)
