@@ -19,7 +19,7 @@ struct ApplicationChangeTests {
         )
     }
 
-    @Test func `an edit changes what is given and nothing else`() async throws {
+    @Test func `an edit changes the given settings and nothing else`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let id = try await site.addApplication(options: ["--publisher", "Lightbox AS"])
@@ -37,7 +37,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    @Test func `a list replaces the list, and an empty value clears`() async throws {
+    @Test func `a list replaces the list, and an empty value clears it`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let id = try await site.addApplication(options: [
@@ -66,7 +66,7 @@ struct ApplicationChangeTests {
         ["--redirect-uri", "myapp:/cb"], ["--redirect-uri", ""], ["--name", ""], ["--scope", "unknown"],
         ["--pkce", "exempt-until:2020-01-01"], ["--web-views", "x"], ["--claimed-https-verified"],
     ])
-    func `an edit that the rules do not allow changes nothing`(arguments: [String]) async throws {
+    func `an invalid edit changes nothing`(arguments: [String]) async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let id = try await site.addApplication()
@@ -78,7 +78,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    @Test func `a picture is added and taken away`() async throws {
+    @Test func `a logo is added and removed`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let id = try await site.addApplication()
@@ -96,7 +96,7 @@ struct ApplicationChangeTests {
     }
 
     @Test(arguments: [[], ["--logo", "x", "--remove-logo"]])
-    func `an edit that says nothing, or two things at once, is wrong usage`(arguments: [String]) async throws {
+    func `an edit without a change, or with contradicting options, is wrong usage`(arguments: [String]) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["app", "edit", "app_x"] + arguments)
             #expect(ended.status == 64)
@@ -104,7 +104,7 @@ struct ApplicationChangeTests {
     }
 
     // The command gives the same verdict as the server.
-    @Test func `a check says whether a redirect URI would match`() async throws {
+    @Test func `a check states whether a redirect URI would match`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let id = try await site.addApplication()
@@ -133,7 +133,7 @@ struct ApplicationChangeTests {
     }
 
     // Two secrets can be valid at the same time, so that one can replace the other.
-    @Test func `a secret is added, shown once and ended`() async throws {
+    @Test func `a secret is added, shown once and deleted`() async throws {
         try await Site.make { site in
             let first = try await Self.webApplication(at: site)
             let added = try await site.administer(["app", "secret", first.id, "--json"])
@@ -161,7 +161,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    @Test func `a deleted application is gone`() async throws {
+    @Test func `a deleted client is not found`() async throws {
         try await Site.make { site in
             let id = try await Self.webApplication(at: site).id
             let ended = try await site.administer(["app", "delete", id])

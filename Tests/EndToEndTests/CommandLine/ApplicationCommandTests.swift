@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ApplicationCommandTests {
     // A client that moves from another server keeps its client_id.
-    @Test func `an application keeps the client_id that it has`() async throws {
+    @Test func `a client keeps its existing client identifier`() async throws {
         try await Site.make { site in
             let create = [
                 "app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri",
@@ -25,7 +25,7 @@ struct ApplicationCommandTests {
     }
 
     // R001, R008: one command registers a native client completely, without a secret.
-    @Test func `a native application is registered without a secret`() async throws {
+    @Test func `a native app is registered without a secret`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let created = try await site.administer([
@@ -81,7 +81,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test func `an empty list and an unknown application say what to do`() async throws {
+    @Test func `an empty list and an unknown client give advice`() async throws {
         try await Site.make { site in
             let missing = try await site.administer(["app", "list"])
             #expect(missing.status == 3)
@@ -113,7 +113,7 @@ struct ApplicationCommandTests {
         "https://app.example.com/cb?state=x", "http://127.0.0.1/cb?code=x", "https://app.example.com/cb?%ff",
         "myapp:/cb", "com.example.app://cb",
     ])
-    func `a redirect URI that could never be safe is refused with the reason`(uri: String) async throws {
+    func `an unsafe redirect URI is refused with the reason`(uri: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(Self.create(redirectURI: uri))
             #expect(ended.status == 3)
@@ -127,7 +127,7 @@ struct ApplicationCommandTests {
     }
 
     // One run reports every problem.
-    @Test func `every problem is said at once, a line for each`() async throws {
+    @Test func `every problem is reported at once, in a line of its own`() async throws {
         try await Site.make { site in
             let ended = try await site.administer([
                 "app", "create", "--type", "native", "--name", " ", "--redirect-uri", "myapp:/cb", "--redirect-uri",
@@ -156,7 +156,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test func `an address of the server itself is never a redirect URI`() async throws {
+    @Test func `a URL of the server itself is never a redirect URI`() async throws {
         try await Site.make { site in
             try await site.serving {
                 let ended = try await site.administer(Self.create(redirectURI: site.issuer + "/callback"))
@@ -174,7 +174,7 @@ struct ApplicationCommandTests {
         ),
         (["--require-state", "maybe"], "--require-state must be true or false."),
     ])
-    func `an argument that cannot be is wrong usage`(arguments: [String], sentence: String) async throws {
+    func `an invalid argument is wrong usage`(arguments: [String], sentence: String) async throws {
         try await Site.make { site in
             var all = ["--type", "native", "--name", "Lightbox", "--redirect-uri", "http://127.0.0.1/callback"]
             if let index = all.firstIndex(of: arguments[0]) { all.removeSubrange(index...index + 1) }
@@ -185,7 +185,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test func `a scope that does not exist is not assigned`() async throws {
+    @Test func `an unknown scope is not assigned`() async throws {
         try await Site.make { site in
             let ended = try await site.administer(
                 Self.create(redirectURI: "http://127.0.0.1/callback") + ["--scope", "photos.read"])
@@ -201,7 +201,7 @@ struct ApplicationCommandTests {
 
     // Only clients that can keep a secret get one; it is shown once and stored as a digest.
     @Test(arguments: [("web", ["--redirect-uri", "https://app.example.com/callback"]), ("service", [])])
-    func `a confidential application gets a secret, once`(type: String, more: [String]) async throws {
+    func `a confidential client gets a secret, which is shown once`(type: String, more: [String]) async throws {
         try await Site.make { site in
             let created = try await site.administer(
                 ["app", "create", "--type", type, "--name", "Gallery", "--json"] + more)
@@ -227,7 +227,7 @@ struct ApplicationCommandTests {
         ("spa", ["--redirect-uri", "https://app.example.com/cb"]),
         ("device", []),
     ])
-    func `a public application gets no secret`(type: String, more: [String]) async throws {
+    func `a public client gets no secret`(type: String, more: [String]) async throws {
         try await Site.make { site in
             let created = try await site.administer(
                 ["app", "create", "--type", type, "--name", "Gallery", "--json"] + more)
@@ -243,7 +243,7 @@ struct ApplicationCommandTests {
     }
 
     // B-18: every setting that an administrator can make for a client is stored and shown.
-    @Test func `every option is kept and shown`() async throws {
+    @Test func `every option is stored and shown`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let words = site.folder.path("words.md")
@@ -292,7 +292,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test func `a single-page application has origins`() async throws {
+    @Test func `a single-page app has origins`() async throws {
         try await Site.make { site in
             let created = try await site.administer([
                 "app", "create", "--type", "spa", "--name", "Gallery", "--redirect-uri", "https://app.example.com/cb",
@@ -311,7 +311,7 @@ struct ApplicationCommandTests {
         ("--logo", Array("<svg/>".utf8), "--logo: "), ("--logo", nil, "cannot read the file"),
         ("--consent-text", nil, "cannot read the file"),
     ])
-    func `a file that cannot be used is refused before anything is made`(
+    func `an unusable file is refused before anything is created`(
         option: String, bytes: [UInt8]?, reason: String
     ) async throws {
         try await Site.make { site in

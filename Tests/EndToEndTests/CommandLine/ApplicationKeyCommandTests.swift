@@ -24,7 +24,7 @@ struct ApplicationKeyCommandTests {
     }
 
     // A client has either keys or secrets.
-    @Test func `an application with keys gets no secret`() async throws {
+    @Test func `a client with keys gets no secret`() async throws {
         try await Site.make { site in
             let created = try await Self.create(site, #"{"keys":[\#(Self.key)]}"#)
             #expect(created.status == 0)
@@ -86,7 +86,7 @@ struct ApplicationKeyCommandTests {
         #"{"keys":[{"kty":"EC","crv":"P-384"}]}"#,
         #"{"keys":[KEY,KEY]}"#, #"{"keys":[KEY,{"kty":"oct","k":"AAAA"}]}"#, "not JSON",
     ])
-    func `a document that holds anything else is refused`(document: String) async throws {
+    func `a document with any other content is refused`(document: String) async throws {
         try await Site.make { site in
             let ended = try await Self.create(site, document.replacing("KEY", with: Self.key))
             #expect(ended.status == 3)
@@ -96,7 +96,7 @@ struct ApplicationKeyCommandTests {
     }
 
     @Test(arguments: ["native", "device"])
-    func `an application that can keep no secret has no keys either`(type: String) async throws {
+    func `a public client has no keys either`(type: String) async throws {
         try await Site.make { site in
             let ended = try await Self.create(site, type: type, #"{"keys":[\#(Self.key)]}"#)
             #expect(ended.status == 3)

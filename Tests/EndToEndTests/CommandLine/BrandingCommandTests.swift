@@ -4,7 +4,7 @@ import Testing
 /// `branding`, for scripts and for people, while a server runs.
 @Suite(.timeLimit(.minutes(10)))
 struct BrandingCommandTests {
-    @Test func `the words of the service are set by language and shown again`() async throws {
+    @Test func `the texts of the service are set for each language and shown`() async throws {
         try await Site.make { site in
             // A read-only command creates no data directory.
             #expect(try await site.administer(["branding", "show"]).status == 3)
@@ -51,7 +51,7 @@ struct BrandingCommandTests {
     ]
 
     @Test(arguments: refused)
-    func `what cannot be on a page is refused`(arguments: [String], status: Int32) async throws {
+    func `a text that no page can show is refused`(arguments: [String], status: Int32) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["branding", "edit"] + arguments)
             #expect(ended.status == status)

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
     @Test(arguments: HelpText.all)
-    func `the help of a command reads as it should`(help: HelpText) async throws {
+    func `the help of a command is complete`(help: HelpText) async throws {
         try await TemporaryFolder.run { folder in
             let ended = try await RunningProgram(
                 .server, help.command + ["--help"], environment: ["COLUMNS": "80"], in: folder
@@ -15,7 +15,7 @@ struct HelpTests {
         }
     }
 
-    @Test func `a command that is none is wrong usage`() async throws {
+    @Test func `an unknown command is wrong usage`() async throws {
         try await TemporaryFolder.run { folder in
             let ended = try await RunningProgram(.server, ["bogus"], in: folder).ended()
             #expect(ended.status == 64)

@@ -4,7 +4,7 @@ import Testing
 /// `user create` and `scope create`, for scripts and for people.
 @Suite(.timeLimit(.minutes(10)))
 struct PersonCommandTests {
-    @Test func `an account is made once`() async throws {
+    @Test func `an account is created once`() async throws {
         try await Site.make { site in
             let command = ["user", "create", "alice", "--email", "alice@example.com", "--password-stdin"]
             let made = try await site.administer(command + ["--json"], input: "correct horse battery staple\n")
@@ -29,7 +29,7 @@ struct PersonCommandTests {
     }
 
     @Test(arguments: ["", "\n", "short\n", "alice\n"])
-    func `a password that is none is refused without being repeated`(input: String) async throws {
+    func `an invalid password is refused without being repeated`(input: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["user", "create", "alice", "--password-stdin"], input: input)
             #expect(ended.status == 3)
@@ -39,7 +39,7 @@ struct PersonCommandTests {
         }
     }
 
-    @Test func `a password never stands in the arguments`() async throws {
+    @Test func `a password is never in the arguments`() async throws {
         try await Site.make { site in
             let ended = try await site.administer(["user", "create", "alice"])
             #expect(ended.status == 64)
@@ -49,7 +49,7 @@ struct PersonCommandTests {
     }
 
     @Test(arguments: ["al ice", "", "a@b", String(repeating: "a", count: 65)])
-    func `a user name that cannot be is wrong usage`(name: String) async throws {
+    func `an invalid user name is wrong usage`(name: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(
                 ["user", "create", name, "--password-stdin"], input: "long enough for all\n")
@@ -60,7 +60,7 @@ struct PersonCommandTests {
     }
 
     // R288: the profile of a user, with the claim names of OpenID Connect Core §5.1.
-    @Test func `a profile is written, shown and cleared`() async throws {
+    @Test func `a profile is set, shown and cleared`() async throws {
         try await Site.make { site in
             let made = try await site.administer(
                 ["user", "create", "alice", "--email", "alice@example.com", "--password-stdin"],
@@ -95,7 +95,7 @@ struct PersonCommandTests {
         ["--website", "http://alice.example.com/"], ["--email", "alice"], ["--given-name", "a\nb"],
         ["--disable", "--enable"], [],
     ])
-    func `what cannot be about a person is wrong usage`(said: [String]) async throws {
+    func `invalid profile data is wrong usage`(said: [String]) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["user", "edit", "alice"] + said)
             #expect(ended.status == 64)
@@ -103,7 +103,7 @@ struct PersonCommandTests {
         }
     }
 
-    @Test func `an account is switched off and on, and gets a new password`() async throws {
+    @Test func `an account is disabled and enabled, and gets a new password`() async throws {
         try await Site.make { site in
             let password = "correct horse battery staple\n"
             _ = try await site.administer(["user", "create", "alice", "--password-stdin"], input: password)
@@ -124,7 +124,7 @@ struct PersonCommandTests {
         }
     }
 
-    @Test func `a scope is made once, and those of the standards are there already`() async throws {
+    @Test func `a scope is created once, and the standard scopes exist already`() async throws {
         try await Site.make { site in
             let command = ["scope", "create", "photos.read", "--description", "See your photos and albums"]
             let made = try await site.administer(command + ["--json"])

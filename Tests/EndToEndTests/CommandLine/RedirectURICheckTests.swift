@@ -19,7 +19,7 @@ struct RedirectURICheckTests {
             ["com.example.lightbox:/callback", "com.example.lightbox:/callback?a=1"],
             ["vscode://example.lightbox/callback", "https://app.example", "http://127.0.0.1/cb"],
         ])
-    func `the check and the endpoint never differ`(registered: [String]) async throws {
+    func `the check and the authorization endpoint always agree`(registered: [String]) async throws {
         try await Site.run { site, _ in
             let id = try await site.addApplication(
                 "Darkroom", redirectURIs: registered, scopes: ["photos.read"], options: ["--require-state", "false"])

@@ -15,7 +15,7 @@ struct ResourceCommandTests {
     }
 
     // The command creates the credentials of the API, and shows the secret once.
-    @Test func `an API is registered with what it asks with`() async throws {
+    @Test func `an API is registered with its introspection secret`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let created = try await site.administer(Self.create() + ["--json"])
@@ -41,7 +41,7 @@ struct ResourceCommandTests {
         }
     }
 
-    @Test func `a new secret is another one, and the API stays`() async throws {
+    @Test func `a new secret replaces the old one, and the API stays`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let first = try Self.object(try await site.administer(Self.create() + ["--json"]).output)
@@ -56,7 +56,7 @@ struct ResourceCommandTests {
         }
     }
 
-    @Test func `an API is removed once`() async throws {
+    @Test func `an API is deleted once`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             _ = try await site.administer(Self.create())
@@ -82,7 +82,7 @@ struct ResourceCommandTests {
         ["", "--name", "N", "--scope", "s"], ["https://a.example", "--name", " ", "--scope", "s"],
         ["https://a.example", "--name", "N", "--scope", "two words"], ["https://a.example", "--name", "N"],
     ])
-    func `what cannot be an API is wrong usage`(arguments: [String]) async throws {
+    func `an invalid API is wrong usage`(arguments: [String]) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["resource", "create"] + arguments)
             #expect(ended.status == 64)
@@ -91,7 +91,7 @@ struct ResourceCommandTests {
         }
     }
 
-    @Test func `a scope that nobody has made is refused`() async throws {
+    @Test func `an unknown scope is refused`() async throws {
         try await Site.make { site in
             let ended = try await site.administer(Self.create())
             #expect(ended.status == 3)

@@ -8,7 +8,7 @@ struct ScopeCommandTests {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
     }
 
-    @Test func `the scopes of the standards are listed, and others where that is set`() async throws {
+    @Test func `standard scopes are listed, and others if so configured`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let list = try await site.administer(["scope", "list"])
@@ -33,7 +33,7 @@ struct ScopeCommandTests {
         }
     }
 
-    @Test func `what a scope cannot be is refused`() async throws {
+    @Test func `an invalid scope is refused`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             for (command, status) in [

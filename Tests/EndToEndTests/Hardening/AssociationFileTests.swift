@@ -70,7 +70,7 @@ struct AssociationFileTests {
     }
 
     // RFC 8252 §7.2: the fetcher connects to the checked IP address and sends the host name.
-    @Test func `a file is fetched from the address that was judged, by the name of its host`() async throws {
+    @Test func `a file is fetched from the checked IP address, with the host name of the URL`() async throws {
         let host = Host()
         let fetched = try await host.run(answering: Self.answer("[]", fields: "Set-Cookie: a=b\r\n")) { port in
             _ = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
@@ -99,7 +99,7 @@ struct AssociationFileTests {
         #expect(host.requests.count == 1)
     }
 
-    @Test func `a body without end is not read to its end`() async throws {
+    @Test func `an endless body is not read to its end`() async throws {
         let announced = Self.answer(String(repeating: " ", count: AssociationCheck.byteLimit + 1))
         let unannounced =
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -113,14 +113,14 @@ struct AssociationFileTests {
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n[]"])
-    func `a host that never comes to an end is left`(answer: String) async throws {
+    func `the request to a host that never finishes is cancelled`(answer: String) async throws {
         let fetched = try await Host().run(answering: answer, stays: true) { port in
             await Self.fetcher(port: port, timeLimit: .milliseconds(300)).fetch(try AbsoluteURI(parsing: Self.url))
         }
         #expect(fetched == .failed(.timedOut))
     }
 
-    @Test func `a host that answers with nonsense or not at all is unreachable`() async throws {
+    @Test func `a host without a valid response is unreachable`() async throws {
         let port = try await Host().run(answering: "SSH-2.0-OpenSSH_9.2\r\n\r\n") { port in
             let fetched = await Self.fetcher(port: port).fetch(try AbsoluteURI(parsing: Self.url))
             #expect(fetched == .failed(.unreachable))
@@ -136,7 +136,7 @@ struct AssociationFileTests {
             [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]],
             [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, 1]],
         ] as [[[UInt8]]])
-    func `a name that leads inside is refused`(addresses: [[UInt8]]) async throws {
+    func `a host name that resolves to a private address is refused`(addresses: [[UInt8]]) async throws {
         let fetcher = AssociationFileFetcher(OutboundClient(insecureLoopbackPort: nil) { _ in addresses })
         #expect(await fetcher.fetch(try AbsoluteURI(parsing: Self.url)) == .failed(.notPublic))
     }
@@ -163,7 +163,7 @@ struct AssociationFileTests {
         "https://user@app.example.com/", "https://app.example.com/#f", "https://APP.example.com/", "https://a%2eb.com/",
         "https://-a.example.com/", "https://a_b.example.com/", "file:///etc/passwd", "ftp://app.example.com/",
     ])
-    func `what is not an https address of a full host name is not even looked up`(url: String) async throws {
+    func `a URL that is not https with a full host name is not resolved`(url: String) async throws {
         let asked = Mutex(0)
         let fetcher = AssociationFileFetcher(
             OutboundClient(insecureLoopbackPort: nil) { _ in
@@ -174,7 +174,7 @@ struct AssociationFileTests {
         #expect(asked.withLock { $0 } == 0)
     }
 
-    @Test func `names that hang are given up, and only so many hang at once`() async throws {
+    @Test func `hanging lookups are abandoned, and their number is limited`() async throws {
         let gate = DispatchSemaphore(value: 0)
         let asked = Mutex(0)
         let fetcher = AssociationFileFetcher(

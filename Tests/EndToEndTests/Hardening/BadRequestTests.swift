@@ -24,7 +24,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test func `a body that never ends is refused when it is too large`() async throws {
+    @Test func `an endless body is refused at the size limit`() async throws {
         try await Site.runEmpty { site in
             let chunk = "4000\r\n" + String(repeating: "a", count: 0x4000) + "\r\n"
             let answer = try await RawConnection.exchange(
@@ -43,7 +43,7 @@ struct BadRequestTests {
     }
 
     @Test(arguments: [33_000, 60_000, 100_000, 1_000_000])
-    func `an address that is too long is refused`(length: Int) async throws {
+    func `a URL that is too long is refused`(length: Int) async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(
                 "GET /oauth2/authorize?state=\(String(repeating: "a", count: length)) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -81,7 +81,7 @@ struct BadRequestTests {
         "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
         "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{FC}\u{3}\u{3}",
     ])
-    func `what is no HTTP is refused, and the connection closed`(bytes: String) async throws {
+    func `a request that is not HTTP is refused, and the connection is closed`(bytes: String) async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(bytes, port: site.port)
             #expect((400..<600).contains(RawConnection.status(of: answer) ?? 0), "\(answer.prefix(40))")
@@ -89,7 +89,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test func `half a request keeps nobody else waiting`() async throws {
+    @Test func `an incomplete request delays no other client`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             try await RawConnection.run(port: site.port) { slow in
@@ -111,7 +111,7 @@ struct BadRequestTests {
         "application/json", "multipart/form-data; boundary=x", "text/plain",
         "application/x-www-form-urlencoded; charset=utf-16",
     ])
-    func `a token request that is no form is refused, in JSON`(type: String) async throws {
+    func `a token request that is not a form is refused, in JSON`(type: String) async throws {
         try await Site.runEmpty { site in
             var agent = UserAgent()
             let answer = try await agent.send(

@@ -54,7 +54,7 @@ struct CallbackOriginTests {
     }
 
     // SEC-45
-    @Test func `nobody signs in there, and other hosts are refused`() async throws {
+    @Test func `the second origin has no sign-in page, and other hosts are refused`() async throws {
         try await Self.run { site, _ in
             for path in [
                 "/", "/sign-in", "/account", "/oauth2/authorize", "/.well-known/openid-configuration", "/oauth2/jwks",
@@ -76,7 +76,7 @@ struct CallbackOriginTests {
         }
     }
 
-    @Test func `the command line refuses every other address of the second origin`() async throws {
+    @Test func `the command line refuses every other URL of the second origin`() async throws {
         try await Self.run { site, clientID in
             let refused = try await site.administer([
                 "app", "create", "--type", "native", "--name", "Other", "--redirect-uri", "\(Self.origin)/elsewhere",

@@ -38,7 +38,7 @@ struct ConnectionFloodTests {
 
     // SEC-58, SEC-61, SEC-62
     // 256 descriptors are fewer than the connections that one IP address opens here.
-    @Test func `one address that opens more connections than the server has descriptors keeps no other waiting`()
+    @Test func `an address with more connections than the server has descriptors delays no other address`()
         async throws
     {
         try await Site.make { site in
@@ -71,7 +71,7 @@ struct ConnectionFloodTests {
     }
 
     // SEC-56, SEC-59
-    @Test func `when all connections are taken the one that has been silent for longest ends`() async throws {
+    @Test func `when all connections are taken, the one that has been silent for longest is evicted`() async throws {
         try await Site.make { site in
             try await site.start(options: ["--connections", "40"]).whileRunning {
                 let port = site.port
@@ -89,7 +89,7 @@ struct ConnectionFloodTests {
         }
     }
 
-    @Test func `a connection that is in use outlives many that say nothing`() async throws {
+    @Test func `an active connection outlives many silent ones`() async throws {
         try await Site.make { site in
             try await site.start(options: ["--connections", "40"]).whileRunning {
                 let port = site.port
@@ -127,7 +127,7 @@ struct ConnectionFloodTests {
     }
 
     // SEC-61
-    @Test func `a server that may open too few files says so and does not start`() async throws {
+    @Test func `a server with too low a limit of open files reports it and does not start`() async throws {
         try await Site.make { site in
             let arguments = ["serve", "--data-dir", site.dataDirectory, "--issuer", site.issuer, "--listen"]
             let ended = try await RunningProgram(

@@ -18,7 +18,7 @@ struct ConnectionTests {
         answers.matches(of: /HTTP\/1\.1 (\d{3})/).compactMap { Int($0.output.1) }
     }
 
-    @Test func `requests that come at once are answered in their order`() async throws {
+    @Test func `pipelined requests are answered in order`() async throws {
         try await Site.runEmpty { site in
             let requests = [Self.health, Self.token("grant_type=x"), Self.health, Self.token("a"), Self.last]
             let answers = try await RawConnection.exchange(requests.joined(), port: site.port)
@@ -27,7 +27,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a request that comes in pieces is one request`() async throws {
+    @Test func `a request that arrives in pieces is one request`() async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.run(port: site.port) { connection in
                 for byte in Self.token("grant_type=unheard-of") { try await connection.send(String(byte)) }
@@ -39,7 +39,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `after a body that is too large the connection goes on`() async throws {
+    @Test func `the connection stays open after a body that is too large`() async throws {
         try await Site.runEmpty { site in
             let request = Self.token(String(repeating: "a", count: 300_000))
             let answers = try await RawConnection.exchange(request + Self.health + Self.last, port: site.port)
@@ -47,7 +47,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `what is no request after one that is one does not take its answer away`() async throws {
+    @Test func `an invalid request after a valid one does not prevent its response`() async throws {
         try await Site.runEmpty { site in
             let answers = try await RawConnection.exchange(Self.health + "NONSENSE\r\n\r\n", port: site.port)
             #expect(Self.statuses(of: answers) == [200, 400])
@@ -56,7 +56,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: ["", "Connection: keep-alive\r\n"])
-    func `a connection of HTTP 1.0 ends with its first answer`(field: String) async throws {
+    func `an HTTP/1.0 connection ends after its first response`(field: String) async throws {
         try await Site.runEmpty { site in
             let request = "GET /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\n\(field)\r\n"
             let answers = try await RawConnection.exchange(request + request, port: site.port)
@@ -72,7 +72,7 @@ struct ConnectionTests {
         "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
         "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n",
     ])
-    func `a connection ends with the answer to who asks for another protocol`(request: String) async throws {
+    func `a connection ends after the response to an upgrade request`(request: String) async throws {
         try await Site.runEmpty { site in
             let answers = try await RawConnection.exchange(request + Self.health, port: site.port)
             #expect(Self.statuses(of: answers).count == 1)
@@ -83,7 +83,7 @@ struct ConnectionTests {
 
     // The buffers on the way hold a fraction of these responses, so without a limit the server would store
     // the rest.
-    @Test func `who does not read answers is given no more of them, and is let go`() async throws {
+    @Test func `a client that does not read its responses gets no more of them, and is disconnected`() async throws {
         try await Site.runEmpty { site in
             var agent = UserAgent()
             let page = try await agent.send(.get, site.issuer + "/sign-in").body
@@ -99,7 +99,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `an answer to HEAD has the length of the body and no body`() async throws {
+    @Test func `a response to HEAD has the Content-Length of the body and no body`() async throws {
         try await Site.runEmpty { site in
             let head = Self.last.replacing("GET", with: "HEAD")
             let answer = try await RawConnection.exchange(head, port: site.port)
@@ -110,7 +110,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `who stops sending gets the answers to what was sent`() async throws {
+    @Test func `a client that stops sending gets the responses to its requests`() async throws {
         try await Site.runEmpty { site in
             let answers = try await RawConnection.run(port: site.port) { connection in
                 try await connection.send(Self.health + Self.token("a"))
@@ -122,7 +122,7 @@ struct ConnectionTests {
     }
 
     // Pending responses must be sent after the client ends sending, before the server closes the connection.
-    @Test func `a client that has stopped sending reads the whole of its answers, however slowly`() async throws {
+    @Test func `a client that has stopped sending can read all its responses, however slowly`() async throws {
         try await Site.runEmpty { site in
             var agent = UserAgent()
             let page = try await agent.send(.get, site.issuer + "/sign-in").body

@@ -4,7 +4,7 @@ import Testing
 /// Cookie attributes and session lifetimes.
 @Suite(.timeLimit(.minutes(10)))
 struct CookieTests {
-    @Test func `on loopback cookies are for this host only, and no script reads them`() async throws {
+    @Test func `on loopback cookies are for this host only, and hidden from scripts`() async throws {
         try await Site.run { site, clientID in
             let (browserCookie, sessionCookie) = try await Self.cookies(
                 of: ApplicationRequest(site, clientID).url)
@@ -37,7 +37,7 @@ struct CookieTests {
         }
     }
 
-    @Test func `each sign-in begins a session anew, and Not you? ends it`() async throws {
+    @Test func `each sign-in starts a new session, and Not you? ends it`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()

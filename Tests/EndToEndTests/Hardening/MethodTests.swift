@@ -5,7 +5,7 @@ import Testing
 /// HTTP methods that an endpoint does not support.
 @Suite(.timeLimit(.minutes(10)))
 struct MethodTests {
-    @Test func `a method that an address does not take gets 405 with what it takes`() async throws {
+    @Test func `a method that an endpoint does not support gets 405 with Allow`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             let target = request.url.dropFirst(site.issuer.count)
@@ -31,7 +31,7 @@ struct MethodTests {
         }
     }
 
-    @Test func `a header field does not change the method`() async throws {
+    @Test func `a header field does not override the method`() async throws {
         try await Site.runEmpty { site in
             var agent = UserAgent()
             let answer = try await agent.send(
@@ -40,7 +40,7 @@ struct MethodTests {
         }
     }
 
-    @Test func `a code that was sent by the wrong method can still be redeemed`() async throws {
+    @Test func `a code that was sent with the wrong method can still be redeemed`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
@@ -63,7 +63,7 @@ struct MethodTests {
         "/assets/../setup",
         "/..%2f..%2fetc/passwd", "/%00",
     ])
-    func `an address where there is nothing is a plain 404`(path: String) async throws {
+    func `an unknown path is a plain 404`(path: String) async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(
                 "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", port: site.port)

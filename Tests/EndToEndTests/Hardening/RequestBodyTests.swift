@@ -12,7 +12,7 @@ struct RequestBodyTests {
 
     // SEC-63
     @Test(arguments: ["/admin/branding", "/apps/app_lightbox/logo", "/apps/new", "/account/password"])
-    func `a large form without a session is answered before its body`(path: String) async throws {
+    func `a large form without a session gets a response before its body is read`(path: String) async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.run(port: site.port) { connection in
                 try await connection.send(Self.head(path, length: 100_000) + "name=x")
@@ -23,7 +23,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test func `a large form in pieces of unknown length is answered before its body as well`() async throws {
+    @Test func `a large chunked form without a session gets a response before its body is read as well`() async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.run(port: site.port) { connection in
                 try await connection.send(
@@ -34,7 +34,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test func `after a large form without a session the connection goes on`() async throws {
+    @Test func `the connection stays open after a large form without a session`() async throws {
         try await Site.runEmpty { site in
             let form = Self.head("/apps/new", length: 100_000) + String(repeating: "a", count: 100_000)
             let health = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
@@ -43,7 +43,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test func `an upload of an administrator is read`() async throws {
+    @Test func `an upload by an administrator is read`() async throws {
         try await Site.make { site in
             let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
             #expect(try await site.administer(ada, input: Person.alice.password + "\n").status == 0)
@@ -66,7 +66,7 @@ struct RequestBodyTests {
                 #expect(answer.status == 400)
                 #expect(answer.body.contains("be used as a logo"))
 
-                // Another user who is signed in gets the same response as everybody else.
+                // Another user who is signed in gets the same response as a user without a session.
                 var other = UserAgent()
                 _ = try await Person.alice.signIn(site.issuer + "/account", in: &other)
                 let refused = try await other.send(.post, url, headers: headers, body: Array(body.utf8))
@@ -75,7 +75,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test func `a body that is announced as too large is refused before it comes`() async throws {
+    @Test func `a body with too large a Content-Length is refused before it arrives`() async throws {
         try await Site.runEmpty { site in
             for length in [50_000, 50_000_000] {
                 let answer = try await RawConnection.run(port: site.port) { connection in
@@ -89,7 +89,7 @@ struct RequestBodyTests {
     }
 
     @Test(arguments: [0, 10, 40_000, 300_000, 3_000_000])
-    func `a form to an address where there is nothing is a plain 404, whatever its size`(length: Int) async throws {
+    func `a form to an unknown path is a plain 404, whatever its size`(length: Int) async throws {
         try await Site.runEmpty { site in
             let body = String(repeating: "a", count: length)
             let request = Self.head("/nothing", length: length, fields: "Connection: close\r\n") + body
@@ -101,7 +101,7 @@ struct RequestBodyTests {
     }
 
     @Test(arguments: ["/healthz", "/account", "/oauth2/jwks", "/"])
-    func `a form to an address that takes none gets 405, whatever its size`(path: String) async throws {
+    func `a form to an endpoint without POST gets 405, whatever its size`(path: String) async throws {
         try await Site.runEmpty { site in
             for length in [0, 10, 300_000] {
                 let body = String(repeating: "a", count: length)
@@ -114,7 +114,7 @@ struct RequestBodyTests {
 
     // SEC-64, SEC-65
     // One IP address can make the server hold 8 MiB at most.
-    @Test func `slow uploads of one address are refused when they hold too much, and those of others are not`()
+    @Test func `slow uploads of one address are refused when they use too much memory, and others are not`()
         async throws
     {
         try await Site.runEmpty { site in

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct SecurityHeaderTests {
     // R300, R304, R328, UI-13, UI-35, UI-37, SEC-22.
-    @Test func `every answer forbids framing, sniffing, referrers and everything foreign`() async throws {
+    @Test func `every response forbids framing, sniffing, referrers and foreign content`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
@@ -59,7 +59,7 @@ struct SecurityHeaderTests {
     // SEC-19
     // R328, UI-37: console pages have the same header fields, allow only the server's own script, and are not stored.
     // Responses to forged forms and to users who are not signed in are not stored either.
-    @Test func `every answer of the console is as closed, and is kept by nobody`() async throws {
+    @Test func `every response of the console has the same headers, and is not stored`() async throws {
         try await Site.run { site, clientID in
             let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
             #expect(try await site.administer(ada, input: Person.alice.password + "\n").status == 0)
@@ -102,7 +102,7 @@ struct SecurityHeaderTests {
 
     // RFC 9700 §2.6: other origins cannot read the authorization endpoint.
     // If all clients are native, they cannot read the token endpoint either.
-    @Test func `no other origin may read what a person or an application gets`() async throws {
+    @Test func `no other origin may read the responses to a user or a client`() async throws {
         try await Site.run { site, clientID in
             let elsewhere = ["origin": "https://evil.example", "access-control-request-method": "POST"]
             var agent = UserAgent()
@@ -121,7 +121,7 @@ struct SecurityHeaderTests {
     }
 
     // UI-38.
-    @Test func `what is for one person is never stored by a browser`() async throws {
+    @Test func `personal responses are never stored by a browser`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
@@ -138,7 +138,7 @@ struct SecurityHeaderTests {
         "x\r\nSet-Cookie: stolen=1\r\n\r\n<html>", "\"><script>alert(1)</script>", "a&code=b&error=c#d", "%2526%00",
         "å😀 +%20",
     ])
-    func `a state comes back unchanged and splits nothing`(state: String) async throws {
+    func `a state is returned unchanged and splits no header`(state: String) async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")

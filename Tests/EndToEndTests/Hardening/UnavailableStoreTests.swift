@@ -4,7 +4,7 @@ import Testing
 /// A database that cannot be written for a while: users get an error, and nothing is partly written.
 @Suite(.timeLimit(.minutes(10)))
 struct UnavailableStoreTests {
-    @Test func `a locked database answers 503, and the same page works when it is free again`() async throws {
+    @Test func `a locked database gives 503, and the same page works when it is unlocked`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
@@ -33,7 +33,7 @@ struct UnavailableStoreTests {
         }
     }
 
-    @Test func `an administration command on a locked database may be tried again`() async throws {
+    @Test func `an administration command on a locked database can be retried`() async throws {
         try await Site.run { site, _ in
             let ended = try await DatabaseLock.hold(site) {
                 try await site.administer(["scope", "create", "photos.write", "--description", "Change your photos"])
@@ -45,7 +45,7 @@ struct UnavailableStoreTests {
         }
     }
 
-    @Test func `a full disk answers 503, and everything of before is there when it has room again`() async throws {
+    @Test func `a full disk gives 503, and all earlier records exist when it has space again`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")

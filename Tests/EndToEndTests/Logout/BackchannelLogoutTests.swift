@@ -84,7 +84,7 @@ struct BackchannelLogoutTests {
     }
 
     // OpenID Connect Back-Channel Logout §2.4, §2.5 and §2.6
-    @Test func `the server of an application gets a logout token that it can verify`() async throws {
+    @Test func `a client's server gets a logout token that it can verify`() async throws {
         let receiver = LogoutReceiver(.status("200 OK"))
         try await receiver.run { port in
             var session = try await SignedIn(port: port)
@@ -114,7 +114,7 @@ struct BackchannelLogoutTests {
     }
 
     // OpenID Connect Back-Channel Logout §2.5 and §2.8
-    @Test func `an application whose server fails once is told once more, with another token`() async throws {
+    @Test func `a client whose server fails once is notified again, with another token`() async throws {
         let receiver = LogoutReceiver(.status("500 Internal Server Error"), .status("200 OK"))
         try await receiver.run { port in
             var session = try await SignedIn(port: port)
@@ -137,7 +137,7 @@ struct BackchannelLogoutTests {
     // SEC-32
     // The notification goes to its URI only, so a redirect cannot lead the server to an internal host.
     @Test(arguments: ["http://127.0.0.1/", "/elsewhere", "https://rp.example.net/other"])
-    func `a redirect is not followed, and tried again later`(target: String) async throws {
+    func `a redirect is not followed, and the notification is retried later`(target: String) async throws {
         let receiver = LogoutReceiver(
             .status("307 Temporary Redirect", "Location: \(target)\r\n"), .status("204 No Content"))
         try await receiver.run { port in
@@ -173,7 +173,8 @@ struct BackchannelLogoutTests {
     // SEC-33
     // The body of the response is ignored, and so is a server that keeps the connection open.
     @Test(arguments: 0..<stuck.count)
-    func `an answer without end is left, after a bounded time and a bounded number of bytes`(number: Int) async throws {
+    func `an endless response is cut off, after a limited time and a limited number of bytes`(number: Int) async throws
+    {
         let stuck = Self.stuck[number]
         let receiver = LogoutReceiver(stuck.answer)
         try await receiver.run { port in
@@ -191,7 +192,7 @@ struct BackchannelLogoutTests {
 
     // OpenID Connect Back-Channel Logout §2.2: by default the program sends nothing to internal hosts.
     @Test(arguments: [[127, 0, 0, 1], [10, 0, 0, 7], [169, 254, 169, 254]] as [[UInt8]])
-    func `a name that leads inside is told nothing`(inside: [UInt8]) async throws {
+    func `a host name that resolves to a private address gets no request`(inside: [UInt8]) async throws {
         let receiver = LogoutReceiver(.status("200 OK"))
         try await receiver.run { port in
             var session = try await SignedIn(port: port)

@@ -20,7 +20,7 @@ struct BrowserSignOutTests {
     }
 
     // OK-29; OpenID Connect RP-Initiated Logout §2 and §3
-    @Test func `the session that the sign-in began ends, and the program knows`() async throws {
+    @Test func `the session of the sign-in ends, and the program gets the response`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
@@ -49,7 +49,7 @@ struct BrowserSignOutTests {
     }
 
     // LO-01: there is no redirect to an unregistered URI, and the program stops waiting after its timeout.
-    @Test func `an address that is not registered is not come back to`() async throws {
+    @Test func `an unregistered post-logout redirect URI is not used`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)
             var browser = UserAgent()

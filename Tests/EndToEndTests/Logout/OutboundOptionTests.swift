@@ -53,7 +53,7 @@
         }
 
         // SEC-34
-        @Test func `an allowed network and an authority of the owner's take a logout token to a private host`()
+        @Test func `with an allowed network and a certificate authority, a private host gets a logout token`()
             async throws
         {
             let delivery = try await Self.delivery { ["--outbound-network", "127.0.0.0/8", "--outbound-ca", $0] }
@@ -85,7 +85,7 @@
         }
 
         // SEC-35
-        @Test func `the metadata service of a cloud is never asked`() async throws {
+        @Test func `the metadata service of a cloud is never contacted`() async throws {
             let delivery = try await Self.delivery(at: "169.254.169.254") {
                 ["--outbound-network", "127.0.0.0/8", "--outbound-network", "10.0.0.0/8", "--outbound-ca", $0]
             }
@@ -101,7 +101,7 @@
                 "--outbound-network: 0.0.0.0/0 does not lie within one of the ranges that can be allowed: "
             ),
         ])
-        func `a network that cannot be allowed is refused before anything is made`(networks: [String], sentence: String)
+        func `an invalid network is refused before anything is created`(networks: [String], sentence: String)
             async throws
         {
             try await Site.make { site in
@@ -128,7 +128,7 @@
                 ),
                 ("-----BEGIN CERTIFICATE-----\nMC4=\n", "cannot use the file FILE: certificate 1 is invalid"),
             ] as [(String?, String)])
-        func `a file without authorities is refused by its name before anything is made`(
+        func `a file without certificates is refused by its name before anything is created`(
             contents: String?, reason: String
         ) async throws {
             try await Site.make { site in

@@ -28,7 +28,7 @@ struct SilentHostTests {
     }
 
     // SEC-36
-    @Test func `an honest client is notified at once beside fifty whose hosts never answer`() async throws {
+    @Test func `a client is notified at once beside fifty whose hosts never respond`() async throws {
         let names = NameService()
         defer { names.release() }
         let authority = TestAuthority()

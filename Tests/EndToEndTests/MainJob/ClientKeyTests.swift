@@ -33,7 +33,7 @@ struct ClientKeyTests {
     }
 
     // OK-07; RFC 7523 §3: the server accepts its issuer as the audience.
-    @Test func `a sign-in, a refresh and a revocation are proven with the key`() async throws {
+    @Test func `a sign-in, a refresh and a revocation authenticate with the key`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             let file = site.folder.path("keys.json")

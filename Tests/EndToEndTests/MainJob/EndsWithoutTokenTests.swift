@@ -4,7 +4,7 @@ import Testing
 /// Sign-ins that end without a token, and their results for scripts.
 @Suite(.timeLimit(.minutes(10)))
 struct EndsWithoutTokenTests {
-    @Test func `a person who cancels ends the sign-in, and may begin anew`() async throws {
+    @Test func `a user who cancels ends the sign-in, and can start again`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)
             let login = try device.beginLogin(site, clientID: clientID)
@@ -22,7 +22,7 @@ struct EndsWithoutTokenTests {
         }
     }
 
-    @Test func `nobody in front of the browser ends the sign-in in time`() async throws {
+    @Test func `a sign-in without a user at the browser times out`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)
             let login = try device.beginLogin(site, clientID: clientID, "--timeout", "1")
@@ -46,7 +46,7 @@ struct EndsWithoutTokenTests {
         }
     }
 
-    @Test func `a server that does not answer is a failure that may pass`() async throws {
+    @Test func `a server that does not respond is a temporary failure`() async throws {
         try await Site.make { site in
             let device = try Device(in: site.folder)
             let login = try device.beginLogin(site, clientID: "lightbox")
@@ -56,7 +56,7 @@ struct EndsWithoutTokenTests {
         }
     }
 
-    @Test func `a wrong password is refused without saying what is wrong, and the next try works`() async throws {
+    @Test func `a wrong password is refused without saying what is wrong, and the next attempt works`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()

@@ -16,7 +16,7 @@ struct KilledRevocationTests {
     }
 
     // A revocation that was confirmed or logged is permanent, and no other token is revoked.
-    @Test func `a server that is killed around a revocation brings nobody back and throws nobody out`() async throws {
+    @Test func `a server killed during a revocation restores no grant and revokes no other`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")

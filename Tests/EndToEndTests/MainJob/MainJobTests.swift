@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct MainJobTests {
     // R002, R006, R009, R041, R073, R092, R095, SEC-80.
-    @Test func `a person signs in through the browser, and the application calls the API`() async throws {
+    @Test func `a user signs in through the browser, and the client calls the API`() async throws {
         try await Site.run { site, clientID in
             try await PhotoAPI.run(for: site) { api in
                 let device = try Device(in: site.folder)
@@ -62,7 +62,7 @@ struct MainJobTests {
     }
 
     // R078.
-    @Test func `a valid token of somebody else does not open a photo`() async throws {
+    @Test func `a valid token of another user does not open a photo`() async throws {
         try await Site.run { site, clientID in
             try await site.add(.bob)
             try await PhotoAPI.run(for: site) { api in
@@ -89,7 +89,7 @@ struct MainJobTests {
     }
 
     // R005, R070.
-    @Test func `the consent page says who asks for what and where the answer goes`() async throws {
+    @Test func `the consent page names the client, the permissions and the redirect URI`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
@@ -107,7 +107,7 @@ struct MainJobTests {
     }
 
     // A live session skips the sign-in page.
-    @Test func `whoever is signed in is asked for consent at once`() async throws {
+    @Test func `a user with a session is asked for consent immediately`() async throws {
         try await Site.run { site, clientID in
             var browser = UserAgent()
             let request = ApplicationRequest(site, clientID)
@@ -119,7 +119,7 @@ struct MainJobTests {
     }
 
     // R127: a sign-in hint with any characters stays one encoded parameter of one argument.
-    @Test func `the browser gets the whole address as one argument`() async throws {
+    @Test func `the browser gets the whole URL as one argument`() async throws {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)
             let hint = "alice & bob; $(touch x) \"%s\" 'å"

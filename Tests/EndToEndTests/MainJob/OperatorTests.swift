@@ -34,7 +34,7 @@ struct OperatorTests {
         return keys
     }
 
-    @Test func `a key that is rotated at the command line is published by the server that runs`() async throws {
+    @Test func `a key that is rotated at the command line is published by the running server`() async throws {
         try await Site.runEmpty { site in
             let before = try await keys(site)
             #expect(before.map(\.state) == ["signing", "signing", "signing"])
@@ -57,7 +57,7 @@ struct OperatorTests {
         }
     }
 
-    @Test func `what happened can be asked at the command line`() async throws {
+    @Test func `the audit log can be queried at the command line`() async throws {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
@@ -84,7 +84,7 @@ struct OperatorTests {
     }
 
     // SEC-39
-    @Test func `the audit log is exported whole, and what was exported can be deleted`() async throws {
+    @Test func `the audit log is exported completely, and exported events can be deleted`() async throws {
         try await Site.make { site in
             for number in 1...3 { try await site.addScope("photos.read\(number)", "See photos") }
             let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
@@ -139,7 +139,7 @@ struct OperatorTests {
     }
 
     // R302
-    @Test func `the log is JSON with request ids, without secrets, and counts by the address that the proxy names`()
+    @Test func `the log is JSON with request ids, without secrets, and uses the address from the proxy`()
         async throws
     {
         try await Site.make { site in
@@ -182,7 +182,7 @@ struct OperatorTests {
         }
     }
 
-    @Test func `a server key from the environment makes no file, and what is none is refused`() async throws {
+    @Test func `a server key from the environment creates no file, and an invalid one is refused`() async throws {
         try await TemporaryFolder.run { folder in
             let data = folder.path("data")
             func list(_ key: String) async throws -> EndedProgram {

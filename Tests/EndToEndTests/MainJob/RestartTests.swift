@@ -12,7 +12,7 @@ struct RestartTests {
     }
 
     // OK-20, OK-35: whenever the server is killed during a refresh, the user stays signed in.
-    @Test func `a server that is killed between the steps of refreshes signs nobody out`() async throws {
+    @Test func `a server that is killed between the steps of refreshes signs no user out`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")

@@ -16,7 +16,7 @@ struct RevokedAtAPITests {
     }
 
     // RS-16, SEC-95, RFC 7662 §4
-    @Test func `a revoked token is no longer good at an API that asks, and good until it expires at one that does not`()
+    @Test func `a revoked token is refused by an API with introspection, and accepted until it expires by another`()
         async throws
     {
         try await Site.run { site, clientID in

@@ -6,7 +6,7 @@ import Testing
 /// Servers and clients with unusual settings.
 @Suite(.timeLimit(.minutes(10)))
 struct ServerKindsTests {
-    @Test func `an application of the owner gets its answer without consent`() async throws {
+    @Test func `a first-party client gets its code without consent`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
@@ -31,7 +31,7 @@ struct ServerKindsTests {
     }
 
     // R223: an issuer with a path publishes its metadata at three URLs.
-    @Test func `a server under a path says the same at all three addresses, and signs people in`() async throws {
+    @Test func `with a path in the issuer the metadata is the same at three URLs, and users sign in`() async throws {
         try await Site.run(path: "/tenant1") { site, clientID in
             let origin = site.issuer.dropLast("/tenant1".count)
             var agent = UserAgent()
@@ -68,7 +68,7 @@ struct ServerKindsTests {
     }
 
     // Codes, sessions and pages stay valid after a restart.
-    @Test func `a server that is started again knows codes, sessions and pages of before`() async throws {
+    @Test func `a restarted server knows earlier codes, sessions and pages`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
@@ -90,7 +90,7 @@ struct ServerKindsTests {
         }
     }
 
-    @Test func `a login in the middle of which the server is started again succeeds`() async throws {
+    @Test func `a login succeeds although the server is restarted during it`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct StayingSignedInTests {
     // OK-22
-    @Test func `a session is refreshed, known by name, and ended at the server`() async throws {
+    @Test func `a session is refreshed, identified by its user, and ended at the server`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// A server in place of FotoWare, configured as in docs/guide/moving-from-fotoware.md.
-@Suite("In the place of FotoWare", .timeLimit(.minutes(10)))
+@Suite("As a replacement of FotoWare", .timeLimit(.minutes(10)))
 struct FotoWareTests {
     private static let clientID = "5d4d1f1a-7f0c-4c1e-9d6e-3f0b2c9a8e11"
 
@@ -34,7 +34,7 @@ struct FotoWareTests {
     }
 
     // R055, R057
-    @Test func `the requests of the document are answered as it says`() async throws {
+    @Test func `the requests of the document get the documented responses`() async throws {
         try await Self.run { moved in
             let verifier = CodeVerifier()
             let redirectURI = "http://127.0.0.1:49152/callback"

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// A server in place of iTwin's, configured as in docs/guide/moving-from-itwin.md.
-@Suite("In the place of iTwin", .timeLimit(.minutes(10)))
+@Suite("As a replacement of iTwin", .timeLimit(.minutes(10)))
 struct ITwinTests {
     private static let native = "native-2746fSDgdgTAWsKE"
     private static let singlePage = "spa-9Qb2mVZyKk0rT3uPz"
@@ -75,7 +75,8 @@ struct ITwinTests {
     @Test(arguments: [
         (native, "http://localhost:3000/signin-callback"), (singlePage, "https://viewer.example.com/signin-callback"),
     ])
-    func `the requests of the document are answered as it says`(clientID: String, redirectURI: String) async throws {
+    func `the requests of the document get the documented responses`(clientID: String, redirectURI: String) async throws
+    {
         try await Self.run { moved in
             let verifier = CodeVerifier()
             let answer = try await moved.authorize(
@@ -101,7 +102,7 @@ struct ITwinTests {
     }
 
     // The same requests by a client without the scope offline_access.
-    @Test func `a client without refresh tokens repeats the whole scope and gets the rest`() async throws {
+    @Test func `a client without refresh tokens repeats the full scope and gets the granted part`() async throws {
         try await Self.run(assigned: ["itwin-platform"]) { moved in
             let verifier = CodeVerifier()
             let redirectURI = "http://localhost:3000/signin-callback"
@@ -118,7 +119,7 @@ struct ITwinTests {
 
     // Scripts of the registered origin can read the response at the second path too; scripts of other
     // origins cannot.
-    @Test func `a single-page application reads the answer at the second path`() async throws {
+    @Test func `a single-page app reads the response at the second path`() async throws {
         try await Self.run { moved in
             var agent = UserAgent(verifiesCertificates: false)
             for (origin, isAllowed) in [("https://viewer.example.com", true), ("https://evil.example.com", false)] {

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// A server in place of Zoho's, configured as in docs/guide/moving-from-zoho.md.
-@Suite("In the place of Zoho", .timeLimit(.minutes(10)))
+@Suite("As a replacement of Zoho", .timeLimit(.minutes(10)))
 struct ZohoTests {
     private static let mobile = "1000.R2K7A2NQIYQZ4I8B0UEUOQUVWYXZAB"
     private static let legacy = "1000.LEGACY0000000000000000000000AB"
@@ -59,7 +59,8 @@ struct ZohoTests {
         ("com.example.lightbox:/oauth", "S256"), ("http://127.0.0.1:49152/callback", "S256"),
         ("com.example.lightbox:/oauth", "plain"), ("com.example.lightbox:/oauth", nil),
     ])
-    func `the requests of the document are answered as it says`(redirectURI: String, method: String?) async throws {
+    func `the requests of the document get the documented responses`(redirectURI: String, method: String?) async throws
+    {
         try await Self.run { moved in
             let verifier = CodeVerifier()
             var request = Self.request(at: redirectURI)
@@ -98,7 +99,7 @@ struct ZohoTests {
     }
 
     // R082: a client without PKCE that an administrator has exempted until a date.
-    @Test func `an exempt application gets tokens without PKCE`() async throws {
+    @Test func `an exempt client gets tokens without PKCE`() async throws {
         try await Self.run { moved in
             let redirectURI = "com.example.lightbox:/oauth"
             let answer = try await moved.authorize("/oauth/v2/auth", Self.request(Self.legacy, at: redirectURI))
@@ -111,7 +112,7 @@ struct ZohoTests {
     }
 
     // The differences that the guide lists.
-    @Test func `what Zoho takes and the standard does not is refused`() async throws {
+    @Test func `what Zoho accepts against the standard is refused`() async throws {
         try await Self.run { moved in
             let redirectURI = "com.example.lightbox:/oauth"
             let verifier = CodeVerifier()

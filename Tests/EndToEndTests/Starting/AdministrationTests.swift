@@ -3,7 +3,7 @@ import Testing
 /// Administration while the server runs, and stopping a server.
 @Suite(.timeLimit(.minutes(10)))
 struct AdministrationTests {
-    @Test func `a running server sees what was made at its next request`() async throws {
+    @Test func `a running server sees changes by commands at its next request`() async throws {
         try await Site.make { site in
             try await site.serving {
                 try await site.addScope("photos.read", "See your photos and albums")
@@ -18,7 +18,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test func `an operator ends the server with SIGTERM, and it says nothing is wrong`() async throws {
+    @Test func `an operator stops the server with SIGTERM, and it exits without an error`() async throws {
         try await Site.make { site in
             let server = try await site.start()
             let ended = await server.stop()

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct AdministratorLinkTests {
     // R332, UI-44.
-    @Test func `the first start prints a link that makes an administrator once and never again`() async throws {
+    @Test func `the first start prints a link that creates an administrator once`() async throws {
         try await Site.make { site in
             let first = try await site.start()
             try await first.whileRunning {
@@ -42,7 +42,7 @@ struct AdministratorLinkTests {
         }
     }
 
-    @Test func `each start without an administrator ends the link of the start before`() async throws {
+    @Test func `each start without an administrator invalidates the link of the previous start`() async throws {
         try await Site.make { site in
             let first = try await site.start()
             let old = try await first.whileRunning { try #require(first.setupLink) }
@@ -58,7 +58,7 @@ struct AdministratorLinkTests {
         }
     }
 
-    @Test func `a form from elsewhere makes no administrator`() async throws {
+    @Test func `a form from another site creates no administrator`() async throws {
         try await Site.make { site in
             let server = try await site.start()
             try await server.whileRunning {
@@ -78,7 +78,7 @@ struct AdministratorLinkTests {
         }
     }
 
-    @Test func `there is no link where an administrator was made at the terminal`() async throws {
+    @Test func `there is no link if an administrator was created at the terminal`() async throws {
         try await Site.make { site in
             let made = try await site.administer(
                 Self.newPerson("owner") + ["--administrator"], input: "a good long password\n")

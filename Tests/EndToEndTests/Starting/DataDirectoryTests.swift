@@ -33,7 +33,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `what a server makes belongs to its owner alone`() async throws {
+    @Test func `files that a server creates can be read by their owner only`() async throws {
         try await Site.make { site in
             try await site.serving {
                 for (name, mode) in [
@@ -46,7 +46,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `a second server on the same data directory is refused, and the first goes on`() async throws {
+    @Test func `a second server on the same data directory is refused, and the first continues`() async throws {
         try await Site.make { site in
             try await site.serving {
                 let ended = try await site.startInVain()
@@ -65,7 +65,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `a command brings a database of an earlier version to this one while no server runs`() async throws {
+    @Test func `a command upgrades a database of an earlier version while no server runs`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try site.putEarlierVersion()
@@ -78,7 +78,7 @@ struct DataDirectoryTests {
     }
 
     // A running server of that version would no longer find its tables.
-    @Test func `a database of an earlier version is not upgraded beneath a server that runs`() async throws {
+    @Test func `a database of an earlier version is not upgraded while a server uses it`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try site.changeDatabase { bytes in bytes.replaceSubrange(60..<64, with: [0, 0, 0, 0]) }
@@ -98,7 +98,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `a database of a newer version is refused untouched`() async throws {
+    @Test func `a database of a newer version is refused unchanged`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             // The schema version is a number in the file header (the database file format, §1.3).
@@ -117,7 +117,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `a file that is no database is refused untouched`() async throws {
+    @Test func `a file that is not a database is refused unchanged`() async throws {
         try await Site.make { site in
             try FileManager.default.createDirectory(atPath: site.dataDirectory, withIntermediateDirectories: true)
             try Data("A letter, not a database.".utf8).write(to: URL(fileURLWithPath: site.database))
@@ -132,7 +132,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `a database of another program is refused untouched`() async throws {
+    @Test func `a database of another program is refused unchanged`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try site.changeDatabase { bytes in bytes.replaceSubrange(68..<72, with: [1, 2, 3, 4]) }
@@ -148,7 +148,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `a server key that others can read is refused`() async throws {
+    @Test func `a server key that other users can read is refused`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: site.serverKey)
@@ -188,7 +188,7 @@ struct DataDirectoryTests {
     }
 
     // SEC-47
-    @Test func `a lost server key is said so, and no other one takes its place`() async throws {
+    @Test func `a lost server key is reported and not replaced`() async throws {
         try await Site.make { site in
             try await site.serving {}
             try FileManager.default.removeItem(atPath: site.serverKey)

@@ -6,7 +6,7 @@ import Testing
 struct ServeOptionTests {
     // The command line accepts the schemes that the last started server accepts, with a warning, and no
     // others.
-    @Test func `a plain scheme that the server takes is taken by the command line`() async throws {
+    @Test func `a plain scheme that the server allows is accepted by the command line`() async throws {
         let address = "myeditor://example.lightbox/callback"
         func create(_ site: Site) async throws -> EndedProgram {
             try await site.administer([
@@ -59,7 +59,7 @@ struct ServeOptionTests {
     }
 
     // The operator decides who can register clients.
-    @Test func `where only administrators register nobody else finds the page`() async throws {
+    @Test func `if only administrators register clients, other users do not find the page`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             for (options, status) in [([], 200), (["--registration", "administrators"], 404)] {
@@ -75,7 +75,7 @@ struct ServeOptionTests {
     // SEC-49
     // The limits for wrong passwords.
     @Test(arguments: [(["--failures-per-person", "2"], 2), (["--failures-per-source", "1"], 1)])
-    func `wrong passwords stop a sign-in where the operator says`(options: [String], allowed: Int) async throws {
+    func `wrong passwords throttle sign-ins at the configured limit`(options: [String], allowed: Int) async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.start(options: options).whileRunning {
@@ -90,7 +90,7 @@ struct ServeOptionTests {
     }
 
     // SEC-53
-    @Test func `approvals stop where the operator says`() async throws {
+    @Test func `approvals are throttled at the configured limit`() async throws {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
@@ -121,7 +121,7 @@ struct ServeOptionTests {
         (["--registration", "nobody"], "nobody"), (["--audit-retention", "0"], "'0'"),
         (["--audit-retention", "36501"], "'36501'"), (["--audit-retention", "never"], "'never'"),
     ])
-    func `a setting that cannot be is refused before anything is made`(options: [String], sentence: String)
+    func `an invalid setting is refused before anything is created`(options: [String], sentence: String)
         async throws
     {
         try await Site.make { site in

@@ -15,7 +15,7 @@ struct UnusableArgumentTests {
         ("https://id.example.com/a//b", "the path of an issuer must not have empty, . or .. segments"),
         ("ftp://id.example.com", "an issuer must be https; http is allowed only for 127.0.0.1, [::1] and localhost"),
     ])
-    func `an issuer that cannot be is refused before anything is made`(issuer: String, sentence: String) async throws {
+    func `an invalid issuer is refused before anything is created`(issuer: String, sentence: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["serve", "--issuer", issuer, "--listen", "127.0.0.1:0"])
             #expect(ended.status == 64)
@@ -25,7 +25,7 @@ struct UnusableArgumentTests {
     }
 
     @Test(arguments: ["8080", "127.0.0.1:http", "127.0.0.1:65536", ":8080", "127.0.0.1:-1"])
-    func `an address that cannot be listened on is refused`(address: String) async throws {
+    func `an invalid listen address is refused`(address: String) async throws {
         try await Site.make { site in
             let ended = try await site.administer(["serve", "--issuer", site.issuer, "--listen", address])
             #expect(ended.status == 64)
@@ -47,7 +47,7 @@ struct UnusableArgumentTests {
             "a callback origin is https:// and a host name in lower case, without a port or path, such as https://cb.example.com"
         ),
     ])
-    func `a second path or origin that cannot be is refused`(option: String, value: String, sentence: String)
+    func `an invalid second path or origin is refused`(option: String, value: String, sentence: String)
         async throws
     {
         try await Site.make { site in
@@ -60,7 +60,7 @@ struct UnusableArgumentTests {
         }
     }
 
-    @Test func `an address of elsewhere is refused, and what to do is said`() async throws {
+    @Test func `an address of another machine is refused with advice`() async throws {
         let reason = String(cString: strerror(EADDRNOTAVAIL))
         try await Site.make { site in
             for (host, status, sentence) in [
@@ -75,7 +75,7 @@ struct UnusableArgumentTests {
         }
     }
 
-    @Test func `a port that is taken is refused, and what to do is said`() async throws {
+    @Test func `a port that is in use is refused with advice`() async throws {
         let reason = String(cString: strerror(EADDRINUSE))
         try await Site.make { site in
             try await site.serving {
