@@ -73,7 +73,7 @@ struct ApprovalContractTests {
 
     // SEC-75
     @Test(arguments: StoreKind.allCases, Ending.allCases)
-    func `an approval that comes after the end of its session is not recorded`(
+    func `an approval after the end of its session is not recorded`(
         _ kind: StoreKind, _ ending: Ending
     ) async throws {
         try await kind.withStore { store in
@@ -90,7 +90,7 @@ struct ApprovalContractTests {
     }
 
     @Test(arguments: StoreKind.allCases, Ending.allCases)
-    func `a code that waits when its session ends cannot be redeemed`(
+    func `a pending code cannot be redeemed after the end of its session`(
         _ kind: StoreKind, _ ending: Ending
     ) async throws {
         try await kind.withStore { store in
@@ -104,7 +104,7 @@ struct ApprovalContractTests {
     // SEC-75
     // The password change prevails in either order.
     @Test(arguments: StoreKind.allCases)
-    func `no approval that races a change of the password gives a code that can be redeemed`(
+    func `no approval concurrent with a change of the password gives a code that can be redeemed`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store in
@@ -129,7 +129,8 @@ struct ApprovalContractTests {
 
     // Signing in again in the same browser ends nothing, not even a pending authorization request.
     @Test(arguments: StoreKind.allCases)
-    func `an approval by the former token of a session that continues is recorded`(_ kind: StoreKind) async throws {
+    func `an approval with the previous cookie of a session that continues is recorded`(_ kind: StoreKind) async throws
+    {
         try await kind.withStore { store in
             let browser = try await Browser(in: store)
             let (world, next) = (browser.world, Session.example(of: browser.world.person))
@@ -144,7 +145,7 @@ struct ApprovalContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an approval in the session of another user, in none, or in one that has expired is not recorded`(
+    func `an approval in the session of another user, in none, or in an expired one is not recorded`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store in
@@ -167,7 +168,7 @@ struct ApprovalContractTests {
 
     // SEC-76
     @Test(arguments: StoreKind.allCases, [Scope(), Scope([.openID])])
-    func `an approval by a remembered consent needs that consent in the same step`(
+    func `an approval by a remembered consent needs that consent in the same transaction`(
         _ kind: StoreKind, _ kept: Scope
     ) async throws {
         try await kind.withStore { store in

@@ -8,7 +8,7 @@ import Testing
 @Suite("The contract: the audit log")
 struct AuditContractTests {
     @Test(arguments: StoreKind.allCases)
-    func `events come back newest first, and by kind, person, application and time`(_ kind: StoreKind) async throws {
+    func `events are returned newest first, and by kind, user, client and time`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
             let first = AuditEvent(
@@ -33,7 +33,7 @@ struct AuditContractTests {
 
     // SEC-39
     @Test(arguments: StoreKind.allCases)
-    func `the beginning of the log can be deleted, which is recorded in the same step`(_ kind: StoreKind) async throws {
+    func `old events can be deleted, which is recorded in the same transaction`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let start = try await store.auditLog(after: 0, limit: 100).last?.number ?? 0
             for number in 1...6 {
@@ -60,7 +60,7 @@ struct AuditContractTests {
     }
 
     // SEC-38
-    @Test func `nothing in the log can be changed, and only a recorded removal deletes events`() async throws {
+    @Test func `no event can be changed, and only a recorded removal deletes events`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "branding"))

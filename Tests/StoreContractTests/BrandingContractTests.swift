@@ -2,17 +2,17 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Testing
 
-@Suite("The contract: the owner's look")
+@Suite("The contract: branding")
 struct BrandingContractTests {
     @Test(arguments: StoreKind.allCases)
-    func `nothing is branded until somebody does it`(_ kind: StoreKind) async throws {
+    func `there is no branding at first`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.branding() == Branding())
         }
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a branding comes back as it was chosen, and can be taken back`(_ kind: StoreKind) async throws {
+    func `branding is read back as it was chosen, and can be reset`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let logo = Logo.example()
             var branding = Branding(
@@ -34,7 +34,7 @@ struct BrandingContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `what the service says is kept by language, and an empty statement is none`(_ kind: StoreKind) async throws {
+    func `the texts are stored for each language, and an empty text is none`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             var branding = Branding(statements: [
                 .english: SiteStatement(
@@ -59,7 +59,7 @@ struct BrandingContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred changes of the look from one revision one is kept`(_ kind: StoreKind) async throws {
+    func `of a hundred changes of the branding from one revision one is stored`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let counts = try await outcomes(of: 100) { number in
                 try await store.updateBranding(

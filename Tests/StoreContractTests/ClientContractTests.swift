@@ -4,7 +4,7 @@ import CounterfoilTokens
 import Foundation
 import Testing
 
-@Suite("The contract: applications")
+@Suite("The contract: clients")
 struct ClientContractTests {
     /// Returns a client with every property set, with texts that careless encoding would change.
     private static func full(_ id: String, owner: Person) throws -> RegisteredClient {
@@ -48,7 +48,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an application comes back as it was registered`(_ kind: StoreKind) async throws {
+    func `a client is read back as it was registered`(_ kind: StoreKind) async throws {
         let bare = RegisteredClient(
             id: try #require(ClientIdentifier("app bare ' -- \"")),
             type: .service,
@@ -75,7 +75,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `every policy comes back`(_ kind: StoreKind) async throws {
+    func `every policy is read back`(_ kind: StoreKind) async throws {
         var policies = RefreshTokenPolicy.allCases.map { ClientPolicy(refreshTokens: $0) }
         policies += WebViewPolicy.allCases.map { ClientPolicy(webViews: $0) }
         policies.append(ClientPolicy(machineScope: try Scope(parsing: "photos.read photos.write")))
@@ -92,7 +92,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `applications are listed oldest first, those of one moment as they came`(_ kind: StoreKind) async throws {
+    func `clients are listed oldest first, with equal times in order of registration`(_ kind: StoreKind) async throws {
         let late = try RegisteredClient.named("late", createdAt: World.now.addingTimeInterval(1))
         let same = try ["z", "a", "m"].map { try RegisteredClient.named($0) }
         try await kind.withStore { store async throws in
@@ -102,7 +102,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a developer's applications are those that the developer owns, oldest first`(_ kind: StoreKind) async throws {
+    func `the clients of a developer are those that the developer owns, oldest first`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let other = try Person.named("bob")
             #expect(try await world.store.addPerson(other) == .added)
@@ -122,7 +122,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `identifiers are unique, case-sensitive, and an unknown one finds nothing`(_ kind: StoreKind) async throws {
+    func `identifiers are unique and case-sensitive, and an unknown one finds nothing`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let first = try RegisteredClient.named("app")
             #expect(try await store.addClient(first) == .added)
@@ -137,7 +137,7 @@ struct ClientContractTests {
 
     // A form that was opened before the deletion must not register the identifier again.
     @Test(arguments: StoreKind.allCases)
-    func `a developer does not get the identifier of a removed application`(_ kind: StoreKind) async throws {
+    func `a developer does not get the identifier of a deleted client`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let client = try RegisteredClient.named("app", owner: world.person.id)
             #expect(try await world.store.addClient(client) == .added)
@@ -153,7 +153,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an application cannot be assigned scopes that do not exist`(_ kind: StoreKind) async throws {
+    func `a client cannot be assigned unknown scopes`(_ kind: StoreKind) async throws {
         let unknown = try Scope(parsing: "photos.read OpenID")
         try await kind.withStore { store async throws in
             let client = try RegisteredClient.named("app", scope: Scope([.openID]).union(unknown))
@@ -172,7 +172,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred applications of one developer as many are added as one may have`(
+    func `of a hundred clients of one developer only the allowed number is added`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld { world async throws in
@@ -189,7 +189,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a change is kept, except of what never changes`(_ kind: StoreKind) async throws {
+    func `a change is stored, except of fields that never change`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let former = world.client
             let full = try Self.full(former.id.rawValue, owner: world.person)
@@ -207,7 +207,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred changes from one revision one is kept`(_ kind: StoreKind) async throws {
+    func `of a hundred changes from one revision one is stored`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (store, client) = (world.store, world.client)
             let counts = try await outcomes(of: 100) { number in
@@ -223,7 +223,7 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an application that is gone is not changed, and does not come back`(_ kind: StoreKind) async throws {
+    func `a deleted client is not changed, and is not restored`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             #expect(try await world.store.removeClient(world.client.id))
             #expect(try await !world.store.removeClient(world.client.id))
@@ -235,7 +235,8 @@ struct ClientContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `with an application goes everything that was given to it, and nothing else`(_ kind: StoreKind) async throws {
+    func `deleting a client deletes everything that was granted to it, and nothing else`(_ kind: StoreKind) async throws
+    {
         try await kind.withWorld { world async throws in
             let other = World(
                 world.store, person: world.person, client: try .named("other"), session: world.session)

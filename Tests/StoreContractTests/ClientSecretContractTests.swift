@@ -3,10 +3,10 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("The contract: secrets of applications")
+@Suite("The contract: client secrets")
 struct ClientSecretContractTests {
     @Test(arguments: StoreKind.allCases)
-    func `an application begins with the secret that it was registered with`(_ kind: StoreKind) async throws {
+    func `a client has the secret that it was registered with`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let client = try RegisteredClient.named("web")
             let secret = ClientSecretRecord.example(of: client)
@@ -18,7 +18,7 @@ struct ClientSecretContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a registration that is refused keeps no secret`(_ kind: StoreKind) async throws {
+    func `a refused registration stores no secret`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let secret = ClientSecretRecord.example(of: world.client)
             let outcome = try await world.store.addClient(world.client, logo: nil, secret: secret, ownerLimit: .max)
@@ -38,7 +38,7 @@ struct ClientSecretContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `one secret takes over from the other`(_ kind: StoreKind) async throws {
+    func `one secret replaces the other`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (old, new) = (
                 ClientSecretRecord.example(of: world.client), ClientSecretRecord.example(of: world.client, after: 5)
@@ -54,7 +54,7 @@ struct ClientSecretContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `nobody ends the secret of another application`(_ kind: StoreKind) async throws {
+    func `a client cannot delete the secret of another client`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let other = try RegisteredClient.named("other")
             #expect(try await world.store.addClient(other) == .added)
@@ -66,7 +66,7 @@ struct ClientSecretContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an application that is gone gets no secret`(_ kind: StoreKind) async throws {
+    func `a deleted client gets no secret`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             #expect(try await world.store.removeClient(world.client.id))
             #expect(try await world.store.addClientSecret(.example(of: world.client)) == .clientGone)

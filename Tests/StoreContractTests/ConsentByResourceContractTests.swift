@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("The contract: what people have allowed at which API")
+@Suite("The contract: consents by API")
 struct ConsentByResourceContractTests {
     private static let later = World.now.addingTimeInterval(3600)
 
@@ -30,7 +30,7 @@ struct ConsentByResourceContractTests {
 
     // The allowed scopes are stored per API; scopes that identify the user belong to no API.
     @Test(arguments: StoreKind.allCases)
-    func `what was allowed is remembered by API`(_ kind: StoreKind) async throws {
+    func `consent is stored by API`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let apis = try APIs()
             try await world.approve(Self.grant(world, [.openID, apis.read], at: apis.first))
@@ -54,7 +54,7 @@ struct ConsentByResourceContractTests {
 
     // A scope that no grant contains any more is forgotten, for each API separately.
     @Test(arguments: StoreKind.allCases)
-    func `what has ended is forgotten at its API`(_ kind: StoreKind) async throws {
+    func `revoked consent is deleted at its API`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let apis = try APIs()
             let grants = [

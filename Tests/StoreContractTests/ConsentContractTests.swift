@@ -3,12 +3,12 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("The contract: what people have allowed")
+@Suite("The contract: consents")
 struct ConsentContractTests {
     private static let later = World.now.addingTimeInterval(3600)
 
     @Test(arguments: StoreKind.allCases)
-    func `an approval is remembered with what the application looked like`(_ kind: StoreKind) async throws {
+    func `an approval is stored with the appearance of the client`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             #expect(try await world.consent == nil)
             let scope = Scope([.openID, .profile])
@@ -26,7 +26,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a second approval widens what is allowed and forgets what was left out`(_ kind: StoreKind) async throws {
+    func `a second approval extends the consent and removes what was left out`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             try await world.approve(world.grant(Scope([.openID, .profile])))
             try await world.approve(
@@ -41,7 +41,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an approval of something that has changed since is not recorded`(_ kind: StoreKind) async throws {
+    func `an approval of a client that has changed since is not recorded`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             #expect(try await world.store.updateClient(world.client, logo: .keep) == .updated)
             let grant = world.grant()
@@ -59,7 +59,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a page that was answered says so also when the application has changed`(_ kind: StoreKind) async throws {
+    func `a page submitted twice is reported even if the client has changed`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (grant, page) = (world.grant(), InteractionIdentifier())
             let code = try CodeRecord.example(for: grant, interaction: page)
@@ -71,7 +71,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `approvals at once add up`(_ kind: StoreKind) async throws {
+    func `concurrent approvals add up`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let tokens = try (0..<150).map { try #require(Scope.Token("permission.\($0)")) }
             let counts = try await outcomes(of: 150) { number in
@@ -86,7 +86,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a redemption marks the consent as used, and time moves forward only`(_ kind: StoreKind) async throws {
+    func `a redemption marks the consent as used, and the time only moves forward`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let codes = [try await world.approve(world.grant()), try await world.approve(world.grant())]
             #expect(try await world.consent?.lastUsedAt == nil)
@@ -100,7 +100,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `everything that a person has allowed is listed, last allowed first`(_ kind: StoreKind) async throws {
+    func `all consents of a user are listed, most recent first`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let bobs = try await world.adding("bob")
             var worlds = [world]
@@ -120,7 +120,7 @@ struct ConsentContractTests {
 
     // The user withdraws all access of a client.
     @Test(arguments: StoreKind.allCases)
-    func `taking back everything revokes every grant and kills the codes that wait`(_ kind: StoreKind) async throws {
+    func `revoking everything revokes every grant and deletes pending codes`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (used, waiting, empty) = (world.grant(), world.grant(Scope([.email])), world.grant(Scope()))
             let usedCode = try await world.approve(used)
@@ -143,7 +143,7 @@ struct ConsentContractTests {
 
     // The user withdraws a part of the access of a client.
     @Test(arguments: StoreKind.allCases)
-    func `taking back a part narrows every grant and ends those with nothing left`(_ kind: StoreKind) async throws {
+    func `revoking a part narrows every grant and ends those with nothing left`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let wide = world.grant(Scope([.openID, .profile, .email]))
             let (same, gone, untouched) = (
@@ -189,7 +189,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `what one takes back, others and other applications keep`(_ kind: StoreKind) async throws {
+    func `a revocation does not affect other users and other clients`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let client = try RegisteredClient.named("other")
             #expect(try await world.store.addClient(client) == .added)
@@ -206,7 +206,7 @@ struct ConsentContractTests {
 
     // The consent stays correct after one of its grants is revoked.
     @Test(arguments: StoreKind.allCases)
-    func `a consent is what the grants that hold may do, and goes with the last`(_ kind: StoreKind) async throws {
+    func `a consent is the union of the valid grants, and is deleted with the last`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (first, second) = (world.grant(Scope([.openID, .profile])), world.grant(Scope([.openID, .email])))
             for grant in [first, second] { try await world.approve(grant) }
@@ -221,7 +221,7 @@ struct ConsentContractTests {
 
     // A token is issued before the consent is narrowed, or not at all.
     @Test(arguments: StoreKind.allCases)
-    func `a code that is redeemed while its grant is narrowed counts before or not at all`(
+    func `a code that is redeemed while its grant is narrowed is redeemed before or not at all`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld { world async throws in
@@ -247,8 +247,7 @@ struct ConsentContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a scope that was allowed for claims alone is kept, remembered and taken back`(_ kind: StoreKind) async throws
-    {
+    func `a scope that was allowed for claims alone is kept, remembered and revoked`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let plain = world.grant(Scope([.openID, .email]))
             let grant = Grant(

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// An attacker with a stolen session cookie who requests codes while the user ends the session.
-@Suite("The contract: requests at the same time as the end of their session")
+@Suite("The contract: requests concurrent with the end of their session")
 struct EndedSessionRaceTests {
     private static let callback = "https://thief.example/cb"
 
@@ -85,7 +85,7 @@ struct EndedSessionRaceTests {
     }
 
     @Test(arguments: StoreKind.allCases, Remedy.allCases)
-    func `no code that is given while the session ends can be redeemed`(
+    func `no code that is issued while the session ends can be redeemed`(
         _ kind: StoreKind, _ remedy: Remedy
     ) async throws {
         try await kind.withStore { store in

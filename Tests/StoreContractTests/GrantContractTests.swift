@@ -7,7 +7,7 @@ import Testing
 struct GrantContractTests {
     // R086: RFC 7636 §4.4, the challenge is kept with the code.
     @Test(arguments: StoreKind.allCases)
-    func `a code comes back with its challenge, its grant and its person`(_ kind: StoreKind) async throws {
+    func `a code is read back with its challenge, its grant and its user`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
@@ -22,7 +22,7 @@ struct GrantContractTests {
 
     // The grant and its user are read in one step, also if either has ended.
     @Test(arguments: StoreKind.allCases)
-    func `a grant comes back with its person, also when it has ended, and goes with its application`(
+    func `a grant is read back with its user, also after it ended, and is deleted with its client`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld { world async throws in
@@ -42,7 +42,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a code without challenge, nonce and named redirect URI comes back so`(_ kind: StoreKind) async throws {
+    func `a code without challenge, nonce and redirect URI is read back without them`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = CodeRecord(
@@ -63,7 +63,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an approval for an application or a person that is gone writes nothing`(_ kind: StoreKind) async throws {
+    func `an approval for a deleted client or user writes nothing`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let disabled = try Person.named("gone", disabledAt: World.now)
             #expect(try await world.store.addPerson(disabled) == .added)
@@ -85,7 +85,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred answers of one page one gives a code`(_ kind: StoreKind) async throws {
+    func `of a hundred submissions of one page one gives a code`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let page = InteractionIdentifier()
             let grants = (0..<100).map { _ in world.grant() }
@@ -103,7 +103,7 @@ struct GrantContractTests {
 
     /// RFC 6749 §4.1.2: the client must not use the code more than once.
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred redemptions of a code one counts`(_ kind: StoreKind) async throws {
+    func `of a hundred redemptions of a code one succeeds`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
@@ -138,7 +138,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `wrong verifiers count to five, and then the code is dead`(_ kind: StoreKind) async throws {
+    func `wrong verifiers are counted up to five, and then the code is invalid`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
@@ -155,7 +155,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `four wrong verifiers leave the facts and the code as they were`(_ kind: StoreKind) async throws {
+    func `four wrong verifiers leave the facts and the code unchanged`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let code = try await world.approve(world.grant())
             for _ in 1...4 { try await world.store.countFailedRedemption(code.digest) }
@@ -167,7 +167,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred wrong verifiers at once five are counted`(_ kind: StoreKind) async throws {
+    func `of a hundred concurrent wrong verifiers five are counted`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (store, code) = (world.store, try await world.approve(world.grant()))
             let counts = try await outcomes(of: 100) { _ in try await store.countFailedRedemption(code.digest) }
@@ -176,7 +176,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the code of a revoked grant is gone`(_ kind: StoreKind) async throws {
+    func `the code of a revoked grant is not found`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
@@ -195,7 +195,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a used code says so also when its grant is revoked`(_ kind: StoreKind) async throws {
+    func `a used code is reported as used even if its grant is revoked`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
@@ -206,7 +206,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `what is unknown is not found, and stays so`(_ kind: StoreKind) async throws {
+    func `an unknown code or grant is not found and not created`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let digest = ArtefactDigest(of: AuthorizationCode())
             #expect(try await world.store.code(digest) == nil)
@@ -221,7 +221,7 @@ struct GrantContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a caller that is cancelled still learns what was written`(_ kind: StoreKind) async throws {
+    func `a cancelled caller still learns what was written`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (store, code) = (world.store, try await world.approve(world.grant()))
             let redemption = Task {

@@ -31,7 +31,7 @@ struct HousekeepingContractTests {
 
     // Expired records are deleted; those that can still be used or presented are kept.
     @Test(arguments: StoreKind.allCases)
-    func `what is over goes, and what is not stays`(_ kind: StoreKind) async throws {
+    func `expired records are deleted, and others are kept`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (store, now) = (world.store, World.now + 3 * Self.day)
             let (unused, refreshed, shown) = (world.grant(), world.grant(), world.grant())
@@ -70,7 +70,7 @@ struct HousekeepingContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a code that is not over stays, with its grant`(_ kind: StoreKind) async throws {
+    func `an unexpired code is kept with its grant`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let grant = world.grant()
             let code = try await world.approve(grant)
@@ -82,7 +82,7 @@ struct HousekeepingContractTests {
     // The grant of a token family that is used often is updated at most once a minute.
     // A family is idle only if it is not used itself.
     @Test(arguments: StoreKind.allCases)
-    func `a line that is used stays, and its grant is used to within a minute`(_ kind: StoreKind) async throws {
+    func `a token family in use is kept, and so is the last use of its grant`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (store, grant) = (world.store, world.grant())
             let line = Self.line(of: grant, usedAt: World.now)
@@ -105,7 +105,7 @@ struct HousekeepingContractTests {
 
     // Idle and expired sessions are deleted; a session in use is kept.
     @Test(arguments: StoreKind.allCases)
-    func `sessions that are over go in batches, and others stay`(_ kind: StoreKind) async throws {
+    func `expired sessions are deleted in batches, and others are kept`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let (store, now) = (world.store, World.now + 9 * 3600)
             for _ in 0..<25 {
@@ -124,7 +124,7 @@ struct HousekeepingContractTests {
     // OpenID Connect Back-Channel Logout §2.5: a client is notified even if the user signed in to it days
     // ago.
     @Test(arguments: StoreKind.allCases)
-    func `a grant stays for as long as its session can end, and its application is told then`(
+    func `a grant is kept for as long as its session can end, and its client is then notified`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store in
@@ -154,7 +154,7 @@ struct HousekeepingContractTests {
 
     // RFC 7523 §3: an assertion is accepted once until it expires.
     @Test(arguments: StoreKind.allCases)
-    func `an assertion is noted once, and forgotten when it is over`(_ kind: StoreKind) async throws {
+    func `an assertion is recorded once, and deleted after it expired`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
             let digest = ArtefactDigest(ofAssertion: "jti", of: world.client.id)
@@ -169,7 +169,7 @@ struct HousekeepingContractTests {
         }
     }
 
-    @Test func `a database with much traffic that is over does not grow`() async throws {
+    @Test func `a database with many expired records does not grow`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)

@@ -2,10 +2,10 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Testing
 
-@Suite("The contract: pictures")
+@Suite("The contract: logos")
 struct LogoContractTests {
     @Test(arguments: StoreKind.allCases, Logo.Format.allCases)
-    func `a picture comes back byte for byte, and the application has its identifier`(
+    func `a logo is read back byte for byte, and the client has its identifier`(
         _ kind: StoreKind,
         _ format: Logo.Format
     ) async throws {
@@ -21,7 +21,7 @@ struct LogoContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an application never names a picture that is not kept`(_ kind: StoreKind) async throws {
+    func `a client never refers to a logo that is not stored`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             var client = try RegisteredClient.named("app")
             client.presentation.logo = Logo.example().id
@@ -33,7 +33,7 @@ struct LogoContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a picture stays, is replaced, and goes`(_ kind: StoreKind) async throws {
+    func `a logo is kept, replaced, and deleted`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             var client = world.client
             let (first, second) = (Logo.example(1), Logo.example(2))
@@ -54,7 +54,7 @@ struct LogoContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a change that is refused leaves the pictures as they are`(_ kind: StoreKind) async throws {
+    func `a refused change leaves the logos unchanged`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (first, second) = (Logo.example(1), Logo.example(2))
             #expect(try await world.store.updateClient(world.client, logo: .replace(first)) == .updated)
@@ -66,7 +66,7 @@ struct LogoContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a picture that several use is kept until nobody does`(_ kind: StoreKind) async throws {
+    func `a logo of several clients is kept until none uses it`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (store, logo) = (world.store, Logo.example())
             let other = try RegisteredClient.named("other")
@@ -85,7 +85,7 @@ struct LogoContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the picture of an application goes with it`(_ kind: StoreKind) async throws {
+    func `deleting a client deletes its logo`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             #expect(try await world.store.updateClient(world.client, logo: .replace(.example())) == .updated)
             #expect(try await world.store.removeClient(world.client.id))

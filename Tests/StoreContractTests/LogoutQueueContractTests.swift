@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("The contract: queues of back-channel logout")
+@Suite("The contract: back-channel logout queues")
 struct LogoutQueueContractTests {
     /// A user whose sessions end, and clients that are notified.
     private struct Queues {
@@ -92,7 +92,7 @@ struct LogoutQueueContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a host that does not answer pauses its client, and an error of a client does not`(
+    func `a host that does not respond pauses its client, and an error of a client does not`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store in
@@ -124,7 +124,7 @@ struct LogoutQueueContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a client that is deleted leaves no queue`(_ kind: StoreKind) async throws {
+    func `a deleted client leaves no queue`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let queues = try await Queues(store)
             let client = try await queues.client("app-one")

@@ -16,7 +16,7 @@ struct OriginContractTests {
 
     // Only complete origins match, of any client, and the result is current.
     @Test(arguments: StoreKind.allCases)
-    func `an origin is registered while an application has it`(_ kind: StoreKind) async throws {
+    func `an origin is registered while a client has it`(_ kind: StoreKind) async throws {
         let origin = try #require(WebOrigin("https://app.example.com"))
         let others = try [
             "https://xapp.example.com", "https://app.example.co", "http://localhost", "https://app.example.com:8443",

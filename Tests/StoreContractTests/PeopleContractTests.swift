@@ -1,10 +1,10 @@
 import CounterfoilServer
 import Testing
 
-@Suite("The contract: people")
+@Suite("The contract: users")
 struct PeopleContractTests {
     @Test(arguments: StoreKind.allCases)
-    func `a person is found by identifier, name and address`(_ kind: StoreKind) async throws {
+    func `a user is found by identifier, user name and email address`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let person = try Person.named("Ada", email: "Ada@Example.com")
             #expect(try await store.addPerson(person) == .added)
@@ -19,7 +19,7 @@ struct PeopleContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `names and addresses collide whatever their case`(_ kind: StoreKind) async throws {
+    func `user names and email addresses are unique whatever their case`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("ada", email: "ada@example.com")) == .added)
             #expect(try await store.addPerson(.named("ADA")) == .usernameTaken)
@@ -29,7 +29,7 @@ struct PeopleContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `any number of people have no address`(_ kind: StoreKind) async throws {
+    func `any number of users have no email address`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("ada")) == .added)
             #expect(try await store.addPerson(.named("bob")) == .added)
@@ -37,7 +37,7 @@ struct PeopleContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred who want to be the first administrator one is`(_ kind: StoreKind) async throws {
+    func `of a hundred concurrent attempts one creates the first administrator`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("somebody")) == .added)
             #expect(try await !store.hasAdministrator())
@@ -50,7 +50,7 @@ struct PeopleContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the first administrator is one, and needs a free name`(_ kind: StoreKind) async throws {
+    func `there is one first administrator, with a user name that is not taken`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.addPerson(.named("ada", email: "ada@example.com")) == .added)
             #expect(try await store.addFirstAdministrator(.named("ada")) == .usernameTaken)
@@ -65,7 +65,7 @@ struct PeopleContractTests {
 
     // A password change ends every other session.
     @Test(arguments: StoreKind.allCases)
-    func `a changed password ends the other sessions and the codes that wait`(_ kind: StoreKind) async throws {
+    func `a changed password ends the other sessions and the pending codes`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let bobs = try await world.adding("bob")
             let (bob, foreign) = (bobs.person, bobs.session)
@@ -92,7 +92,7 @@ struct PeopleContractTests {
 
     // A password change requires the current password.
     @Test(arguments: StoreKind.allCases)
-    func `a password is changed only from the one that was proved`(_ kind: StoreKind) async throws {
+    func `a password is changed only from the one that was checked`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let code = try await world.approve(world.grant())
             #expect(try await world.changePassword(from: .other, to: .other, keeping: nil) == .changedMeanwhile)
@@ -107,7 +107,7 @@ struct PeopleContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `nobody who is unknown or switched off gets a new password`(_ kind: StoreKind) async throws {
+    func `an unknown or disabled user gets no new password`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let disabled = try Person.named("gone", disabledAt: World.now)
             #expect(try await world.store.addPerson(disabled) == .added)

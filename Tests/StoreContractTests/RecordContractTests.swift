@@ -4,7 +4,7 @@ import CounterfoilTokens
 import Foundation
 import Testing
 
-@Suite("The contract: APIs, people, keys, and what applications are to be told")
+@Suite("The contract: APIs, users, keys and logout notifications")
 struct RecordContractTests {
     private static func resource(_ uri: String, _ client: String) throws -> RegisteredResource {
         RegisteredResource(
@@ -18,7 +18,7 @@ struct RecordContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an API is found by its indicator and by what it authenticates as`(_ kind: StoreKind) async throws {
+    func `an API is found by its indicator and by its client identifier`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let photos = try Self.resource("https://photos.example.com", "api_photos")
             #expect(try await store.addResource(photos) == .added)
@@ -42,7 +42,7 @@ struct RecordContractTests {
 
     // A user whose account is disabled has no session.
     @Test(arguments: StoreKind.allCases)
-    func `an account is changed, and loses its sessions when it is switched off`(_ kind: StoreKind) async throws {
+    func `an account is changed, and loses its sessions when it is disabled`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
             let session = Session.example(of: world.person)
@@ -70,7 +70,7 @@ struct RecordContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `people come by name, so many at a time`(_ kind: StoreKind) async throws {
+    func `users are listed by name, in pages`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             for name in ["carol", "alice", "dan", "bob"] { #expect(try await store.addPerson(.named(name)) == .added) }
             let first = try await store.people(after: nil, limit: 3).map(\.username.rawValue)
@@ -82,7 +82,7 @@ struct RecordContractTests {
 
     // A key has one successor, and is deleted when its last signature has expired.
     @Test(arguments: StoreKind.allCases)
-    func `of many successors of a key one is kept, and the key goes when it is time`(_ kind: StoreKind) async throws {
+    func `of many successors of a key one is stored, and the key is deleted in time`(_ kind: StoreKind) async throws {
         let first = Self.key("first", at: World.now)
         let start = World.now + 900
         try await kind.withStore { store async throws in
@@ -109,7 +109,7 @@ struct RecordContractTests {
 
     // OpenID Connect Back-Channel Logout §2.5: each registered client is notified once, by one process.
     @Test(arguments: StoreKind.allCases)
-    func `the end of a session is kept to be told, and taken by one`(_ kind: StoreKind) async throws {
+    func `the end of a session is queued for notification, and claimed by one process`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let person = try Person.named("ada")
             var client = try RegisteredClient.named("app-told")

@@ -4,7 +4,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("The contract: what a refresh is judged by")
+@Suite("The contract: the facts of a refresh")
 struct RefreshFactsContractTests {
     /// Checks the facts of a family with a grant for two APIs, one of them registered; both stores use the
     /// same data.
@@ -60,13 +60,13 @@ struct RefreshFactsContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a token family comes with its grant, its user and its APIs as they are now`(
+    func `a token family is read with its grant, its user and its APIs as they are now`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store async throws in try await Self.check(store, store) }
     }
 
-    @Test func `a change of a client or an API by another process counts at the next refresh`() async throws {
+    @Test func `a change of a client or an API by another process is used at the next refresh`() async throws {
         let directory = try TemporaryDirectory()
         let server = try SQLiteStore(at: directory.path("store.sqlite"))
         let administration = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)

@@ -16,7 +16,7 @@ struct ResourceContractTests {
 
     // An API is found by its resource indicator and by its client identifier.
     @Test(arguments: StoreKind.allCases)
-    func `an API comes back by its indicator and by its identifier`(_ kind: StoreKind) async throws {
+    func `an API is read back by its indicator and by its identifier`(_ kind: StoreKind) async throws {
         let first = try Self.api("https://b.example.com/v1?a=b", scope: Scope([.openID, .email]))
         let second = try Self.api("https://a.example.com", scope: Scope([]))
         try await kind.withStore { store async throws in
@@ -33,7 +33,7 @@ struct ResourceContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an indicator and an identifier are there once`(_ kind: StoreKind) async throws {
+    func `an indicator and an identifier are unique`(_ kind: StoreKind) async throws {
         let api = try Self.api("https://a.example.com")
         try await kind.withStore { store async throws in
             #expect(try await store.addResource(api) == .added)
@@ -45,7 +45,7 @@ struct ResourceContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an API names only scopes that exist`(_ kind: StoreKind) async throws {
+    func `an API can have only scopes that exist`(_ kind: StoreKind) async throws {
         let unknown = Scope([try #require(Scope.Token("photos.read"))])
         try await kind.withStore { store async throws in
             let api = try Self.api("https://a.example.com", scope: Scope([.openID]).union(unknown))
@@ -70,7 +70,7 @@ struct ResourceContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an API is removed once`(_ kind: StoreKind) async throws {
+    func `an API is deleted once`(_ kind: StoreKind) async throws {
         let api = try Self.api("https://a.example.com")
         try await kind.withStore { store async throws in
             #expect(try await store.addResource(api) == .added)

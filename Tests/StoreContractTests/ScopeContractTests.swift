@@ -10,7 +10,7 @@ struct ScopeContractTests {
     private static let longer = Scope.Token("photos.read.all") ?? .openID
 
     @Test(arguments: StoreKind.allCases)
-    func `the scopes of the standards exist from the start, by name`(_ kind: StoreKind) async throws {
+    func `the standard scopes exist from the start, by name`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.scopes() == ScopeDefinition.standard.sorted { $0.token < $1.token })
         }
@@ -31,7 +31,7 @@ struct ScopeContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a scope is changed from the state that was read, and from no other`(_ kind: StoreKind) async throws {
+    func `a scope is changed only from the revision that was read`(_ kind: StoreKind) async throws {
         let added = ScopeDefinition(token: Self.read, description: "See your photos")
         try await kind.withStore { store async throws in
             #expect(try await store.updateScope(added, from: added) == .notFound)
@@ -46,7 +46,7 @@ struct ScopeContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of a hundred changes of a scope from one state one is kept`(_ kind: StoreKind) async throws {
+    func `of a hundred changes of a scope from one revision one is stored`(_ kind: StoreKind) async throws {
         let added = ScopeDefinition(token: Self.read, description: "See your photos")
         try await kind.withStore { store async throws in
             #expect(try await store.addScope(added) == .added)
@@ -59,7 +59,7 @@ struct ScopeContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a scope that a client or an API is registered for is removed on request only`(
+    func `a scope of a client or an API is removed on request only`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store async throws in
@@ -97,7 +97,7 @@ struct ScopeContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a scope of the standards is never removed`(_ kind: StoreKind) async throws {
+    func `a standard scope is never removed`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             for scope in ScopeDefinition.standard {
                 #expect(
@@ -109,7 +109,7 @@ struct ScopeContractTests {
 
     // SEC-25
     @Test(arguments: StoreKind.allCases)
-    func `a scope that is removed is allowed by nobody afterwards, also under the same name`(
+    func `after a scope is removed no user has allowed it, even under the same name`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld { world async throws in

@@ -2,7 +2,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("The contract: when the store answered")
+@Suite("The contract: outages of the store")
 struct ServiceRecordContractTests {
     /// Returns a time in whole seconds, so that differences are exact.
     private static func time(_ seconds: TimeInterval) -> Date { Date(timeIntervalSince1970: 1_800_000_000 + seconds) }
@@ -12,7 +12,7 @@ struct ServiceRecordContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `silence of more than the limit becomes an outage, and is kept across a restart`(
+    func `silence beyond the limit is recorded as an outage, and kept across a restart`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStorage { storage in
@@ -44,7 +44,7 @@ struct ServiceRecordContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the last outages are kept`(_ kind: StoreKind) async throws {
+    func `the most recent outages are kept`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let count = ServiceRecord.outageLimit + 5
             for number in 0...count {
@@ -60,7 +60,7 @@ struct ServiceRecordContractTests {
         arguments: [
             (0.0, 40.0, 40.0), (20, 26, 1), (5, 5, 0), (21, 24, 0), (15, 33, 5 + 8),
         ] as [(TimeInterval, TimeInterval, TimeInterval)])
-    func `time in an outage is no answered time`(
+    func `the time of an outage does not count as answered`(
         from start: TimeInterval, to end: TimeInterval, answered: TimeInterval
     ) {
         let record = ServiceRecord(
@@ -69,7 +69,7 @@ struct ServiceRecordContractTests {
         #expect(record.answeredTime(from: Self.time(start), to: Self.time(end)) == answered)
     }
 
-    @Test func `silence that lasts is an outage after its limit`() {
+    @Test func `a continuing silence is an outage after its limit`() {
         let record = ServiceRecord(answeredAt: Self.time(10), outages: [Self.outage(2, 4)])
         #expect(record.answeredTime(from: Self.time(0), to: Self.time(15)) == 13)
         #expect(record.answeredTime(from: Self.time(0), to: Self.time(16)) == 8)

@@ -6,7 +6,7 @@ import Testing
 @Suite("The contract: sessions")
 struct SessionContractTests {
     @Test(arguments: StoreKind.allCases)
-    func `a session comes back with its person, its times exact to the millisecond`(_ kind: StoreKind) async throws {
+    func `a session is read back with its user, its times exact to the millisecond`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let session = Session.example(of: world.person)
             #expect(
@@ -17,7 +17,7 @@ struct SessionContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a new session takes the place of the one that it replaces and of no other`(_ kind: StoreKind) async throws {
+    func `a new session replaces the given one and no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let (former, other, new) = (
                 Session.example(of: world.person), Session.example(of: world.person), Session.example(of: world.person)
@@ -37,7 +37,7 @@ struct SessionContractTests {
     // Signing in again revokes nothing; a sign-in by another user revokes the dependents of the former
     // session.
     @Test(arguments: StoreKind.allCases, [true, false])
-    func `a session that goes on by another token keeps what hangs on it`(
+    func `a session that continues under another cookie keeps its grants`(
         _ kind: StoreKind, isSamePerson: Bool
     ) async throws {
         try await kind.withStore { store in
@@ -64,7 +64,7 @@ struct SessionContractTests {
     // SEC-74
     // Signing out elsewhere affects every client type, and the current session continues.
     @Test(arguments: StoreKind.allCases, [true, false])
-    func `who signs out everywhere else, or changes the password, leaves nothing elsewhere`(
+    func `signing out everywhere else, or changing the password, ends all other sessions and grants`(
         _ kind: StoreKind, byPassword: Bool
     ) async throws {
         try await kind.withStore { store in
@@ -92,7 +92,7 @@ struct SessionContractTests {
     // R309: a sign-out after a session has expired still revokes its single-page grants, and a live session
     // continues.
     @Test(arguments: StoreKind.allCases)
-    func `what hangs on a session ends when the session is over`(_ kind: StoreKind) async throws {
+    func `the grants of a session end with it`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let held = try await Held(in: store)
             try await store.endWhatHangs(
@@ -106,7 +106,7 @@ struct SessionContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a session beyond the limit ends the one that was not seen for longest, with what hangs on it`(
+    func `a session beyond the limit ends the least recently used one, with its grants`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store in
@@ -135,7 +135,7 @@ struct SessionContractTests {
     // SEC-73
     // OpenID Connect Back-Channel Logout §2.5
     @Test(arguments: StoreKind.allCases)
-    func `the end of a session is noticed once, however often and at once it is asked for`(
+    func `the end of a session is notified once, however often and concurrently it is requested`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { store in
@@ -210,7 +210,7 @@ struct SessionContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `nobody who is unknown or switched off begins a session, and the former one stays`(
+    func `an unknown or disabled user starts no session, and the previous one stays`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
@@ -231,7 +231,7 @@ struct SessionContractTests {
 
     // A session is refused if the password was changed after it was verified.
     @Test(arguments: StoreKind.allCases)
-    func `a session begins only for the password that is stored, and the former one stays`(
+    func `a session starts only for the stored password, and otherwise the previous one stays`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
@@ -244,7 +244,7 @@ struct SessionContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `a browser that is seen moves the time forward only`(_ kind: StoreKind) async throws {
+    func `the last use of a session only moves forward`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let session = Session.example(of: world.person)
             #expect(
@@ -274,7 +274,7 @@ struct SessionContractTests {
 
     // A user sees all their sessions.
     @Test(arguments: StoreKind.allCases)
-    func `the sessions of a person are listed, last seen first`(_ kind: StoreKind) async throws {
+    func `the sessions of a user are listed, most recently used first`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let bob = try Person.named("bob")
             #expect(try await world.store.addPerson(bob) == .added)
@@ -298,7 +298,7 @@ struct SessionContractTests {
 
     // A user can end their own sessions only.
     @Test(arguments: StoreKind.allCases)
-    func `a person ends their own session and no other`(_ kind: StoreKind) async throws {
+    func `a user ends their own session and no other`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let bob = try Person.named("bob")
             #expect(try await world.store.addPerson(bob) == .added)
@@ -318,7 +318,7 @@ struct SessionContractTests {
 
     // A user ends all sessions, or all except one.
     @Test(arguments: StoreKind.allCases)
-    func `a person ends every session but one, or every one`(_ kind: StoreKind) async throws {
+    func `a user ends every session except one, or every one`(_ kind: StoreKind) async throws {
         try await kind.withWorld(signedIn: false) { world async throws in
             let bob = try Person.named("bob")
             #expect(try await world.store.addPerson(bob) == .added)

@@ -15,7 +15,7 @@ struct SigningKeyContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `keys come back as they were sealed, oldest first`(_ kind: StoreKind) async throws {
+    func `keys are read back as they were sealed, oldest first`(_ kind: StoreKind) async throws {
         let (young, old) = (key("a", .es256), key("b", .rs256, age: 60))
         try await kind.withStore { store async throws in
             #expect(try await store.signingKeys() == [])
@@ -26,7 +26,7 @@ struct SigningKeyContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of many first keys of one algorithm one is kept`(_ kind: StoreKind) async throws {
+    func `of many first keys of one algorithm one is stored`(_ kind: StoreKind) async throws {
         let keys = (0..<20).map { key("key\($0)", .es256) }
         try await kind.withStore { store async throws in
             let counts = try await outcomes(of: 20) { try await store.addFirstSigningKey(keys[$0]) }

@@ -12,7 +12,7 @@ struct RefreshModelTests {
 
     // R187, R308, R316, R319, TK-42, TK-48: 10,000 random runs on each store.
     @Test(arguments: StoreKind.allCases, Array(UInt64(1)...16))
-    func `whatever happens in whatever order, a line does what the model does`(
+    func `any sequence of events changes a token family as in the model`(
         _ kind: StoreKind, seed: UInt64
     ) async throws {
         try await kind.withStorage { storage in
@@ -36,7 +36,7 @@ struct RefreshModelTests {
     // One of fifty refreshes with the same token rotates it, and every successful response contains the
     // same successor.
     @Test(arguments: StoreKind.allCases)
-    func `fifty refreshes at once with one token have one successor`(_ kind: StoreKind) async throws {
+    func `fifty concurrent refreshes with one token have one successor`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let test = try await TestServer(store: store)
             let client = try await test.register(

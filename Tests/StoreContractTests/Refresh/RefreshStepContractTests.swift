@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("The contract: a refresh and what changes while it is answered")
+@Suite("The contract: a refresh and concurrent changes")
 struct RefreshStepContractTests {
     private static let steps: [RefreshStep] = [.advance(to: 1), .repeat, .stay]
 
@@ -42,7 +42,7 @@ struct RefreshStepContractTests {
 
     // SEC-70
     @Test(arguments: StoreKind.allCases, steps)
-    func `a refresh that was judged by a scope that is withdrawn is not recorded`(
+    func `a refresh that was judged by a revoked scope is not recorded`(
         _ kind: StoreKind, _ step: RefreshStep
     ) async throws {
         try await kind.withWorld { world in
@@ -61,7 +61,7 @@ struct RefreshStepContractTests {
     }
 
     @Test(arguments: StoreKind.allCases, steps)
-    func `a scope that is withdrawn after a refresh is missing from the next one`(
+    func `a scope that is revoked after a refresh is missing from the next one`(
         _ kind: StoreKind, _ step: RefreshStep
     ) async throws {
         try await kind.withWorld { world in
@@ -73,7 +73,7 @@ struct RefreshStepContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an answer is repeated five times at once, and then once in each pause`(_ kind: StoreKind) async throws {
+    func `a response is repeated five times at once, and then once in each pause`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world in
             let held = try await Held(world)
             #expect(try await held.record(.advance(to: 1), of: try await held.facts(), after: 1) == .recorded)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CounterfoilSQLite
 
-@Suite("SQLite: commits that wait are written together")
+@Suite("SQLite: the commit queue")
 struct CommitQueueTests {
     /// The error of failing commits.
     private struct Failure: Error {}
@@ -57,7 +57,7 @@ struct CommitQueueTests {
         try await store.scopes().map(\.token.rawValue).filter { $0.hasPrefix("test.") }
     }
 
-    @Test func `of a batch a commit that fails takes only its own writes back`() async throws {
+    @Test func `a commit that fails in a batch rolls back only its own writes`() async throws {
         let busy = try await BusyStore()
         let commits = busy.store.commits
         let first = Task { try await commits.commit(Self.add("test.a")) }
@@ -78,7 +78,7 @@ struct CommitQueueTests {
         await busy.store.close()
     }
 
-    @Test func `when the transaction cannot be committed everyone in the batch learns that nothing was written`()
+    @Test func `if the transaction cannot be committed, every caller of the batch learns that nothing was written`()
         async throws
     {
         let busy = try await BusyStore()
@@ -95,7 +95,7 @@ struct CommitQueueTests {
         await busy.store.close()
     }
 
-    @Test func `a queue that is full refuses at once and forgets nobody`() async throws {
+    @Test func `a full queue refuses at once and answers every caller`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let commits = CommitQueue(store.pool, pendingLimit: 1)
@@ -113,7 +113,7 @@ struct CommitQueueTests {
         await store.close()
     }
 
-    @Test func `no fault text holds a value`() async throws {
+    @Test func `no error text contains a value`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)

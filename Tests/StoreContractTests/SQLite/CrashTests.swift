@@ -20,7 +20,7 @@ struct CrashTests {
     ///
     /// Until a checkpoint, commits only append to the WAL; so its prefixes are what a killed process leaves
     /// behind.
-    @Test func `whatever a crash leaves, a code and its grant are whole`() async throws {
+    @Test func `after any crash a code and its grant are consistent`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CounterfoilSQLite
 
-@Suite("SQLite: what is written stays")
+@Suite("SQLite: durability")
 struct DurabilityTests {
     @Test func `every commit is synced: the journal is a write-ahead log and synchronous is FULL`() async throws {
         let directory = try TemporaryDirectory()
@@ -21,7 +21,7 @@ struct DurabilityTests {
         await store.close()
     }
 
-    @Test func `reopening keeps everything`() async throws {
+    @Test func `reopening keeps all records`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         var store = try SQLiteStore(at: path)
@@ -43,7 +43,7 @@ struct DurabilityTests {
     }
 
     // RFC 7636 §4.4: the challenge and its method are stored with the code.
-    @Test func `the method stands beside the challenge, and one without the other is refused`() async throws {
+    @Test func `the method is stored with the challenge, and one without the other is refused`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
@@ -59,7 +59,7 @@ struct DurabilityTests {
     }
 
     // SEC-46
-    @Test func `neither a code, nor a session, nor what they prove is in the files`() async throws {
+    @Test func `the files contain neither codes nor sessions nor their secrets`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
@@ -73,7 +73,7 @@ struct DurabilityTests {
         await store.close()
     }
 
-    @Test func `the log does not grow without bound`() async throws {
+    @Test func `the WAL does not grow without limit`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
@@ -89,7 +89,7 @@ struct DurabilityTests {
         await store.close()
     }
 
-    @Test func `a closed store refuses, and nothing that was answered is lost`() async throws {
+    @Test func `a closed store refuses, and no acknowledged commit is lost`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         let store = try SQLiteStore(at: path)

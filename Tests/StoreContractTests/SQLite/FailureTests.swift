@@ -6,9 +6,9 @@ import Testing
 
 @testable import CounterfoilSQLite
 
-@Suite("SQLite: a disk that is full, a file that is locked")
+@Suite("SQLite: a full disk and a locked file")
 struct FailureTests {
-    @Test func `a full disk refuses, writes nothing by halves, and heals`() async throws {
+    @Test func `a full disk refuses, writes nothing partially, and recovers`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
@@ -43,7 +43,7 @@ struct FailureTests {
         await store.close()
     }
 
-    @Test func `a locked database refuses commits, still answers reads, and heals`() async throws {
+    @Test func `a locked database refuses commits, still answers reads, and recovers`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))
         let world = try await World(in: store)
@@ -63,7 +63,7 @@ struct FailureTests {
         await store.close()
     }
 
-    @Test func `a row that is not what the schema promises is a damage, and its values stay out of the text`()
+    @Test func `a row that violates the schema is reported as damaged, without its values`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -78,7 +78,7 @@ struct FailureTests {
         await store.close()
     }
 
-    @Test func `a logout for a session that has ended waits for no writer`() async throws {
+    @Test func `a logout for an ended session does not wait for the writer`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))
         let world = try await World(in: store)
@@ -93,7 +93,7 @@ struct FailureTests {
         await store.close()
     }
 
-    @Test func `a text that SQLite would cut off is refused`() async throws {
+    @Test func `a text that SQLite would truncate is refused`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let scope = ScopeDefinition(token: try #require(Scope.Token("cut")), description: "See\u{0}everything")

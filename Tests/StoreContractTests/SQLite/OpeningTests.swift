@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SQLite: opening")
 struct OpeningTests {
-    @Test func `a new store and its directory belong to their owner alone`() async throws {
+    @Test func `a new store and its directory can be read by their owner only`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("data/deep/store.sqlite")
         let store = try SQLiteStore(at: path)
@@ -21,7 +21,7 @@ struct OpeningTests {
         await store.close()
     }
 
-    @Test func `a store that is missing is not made where none is wanted`() throws {
+    @Test func `a missing store is not created unless requested`() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("data/store.sqlite")
         #expect(throws: SQLiteStore.OpeningRefusal.missing(path: path)) {
@@ -42,7 +42,7 @@ struct OpeningTests {
         Data("hello".utf8), Data(repeating: 0x20, count: 10_000), Data("SQLite format 3\0".utf8),
         Data("SQLite format 2\0".utf8) + Data(repeating: 0, count: 4080),
     ])
-    func `a file that is no database is refused untouched`(_ bytes: Data) throws {
+    func `a file that is not a database is refused unchanged`(_ bytes: Data) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         try bytes.write(to: URL(fileURLWithPath: path))
@@ -51,7 +51,7 @@ struct OpeningTests {
     }
 
     @Test(arguments: ["DELETE", "WAL"])
-    func `the database of another program is refused untouched`(_ journal: String) throws {
+    func `the database of another program is refused unchanged`(_ journal: String) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         try Self.change(path, "PRAGMA journal_mode = \(journal); CREATE TABLE songs (title TEXT)")
@@ -60,7 +60,7 @@ struct OpeningTests {
         #expect(try directory.contents() == before)
     }
 
-    @Test func `a database from a newer version is refused untouched`() async throws {
+    @Test func `a database from a newer version is refused unchanged`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         try await SQLiteStore(at: path).close()
@@ -74,7 +74,7 @@ struct OpeningTests {
         #expect(try directory.contents() == before)
     }
 
-    @Test func `a database from an earlier version is refused untouched where it is not to be upgraded`() async throws {
+    @Test func `a database from an earlier version is refused unchanged unless it may be upgraded`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         try await SQLiteStore(at: path, upgrading: false).close()
@@ -88,7 +88,7 @@ struct OpeningTests {
         #expect(try directory.contents() == before)
     }
 
-    @Test func `a newer version is seen also where only the log tells it`() async throws {
+    @Test func `a newer version is detected even if only the WAL contains it`() async throws {
         let (directory, crashed) = (try TemporaryDirectory(), try TemporaryDirectory())
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         try Self.change(store.path, "PRAGMA user_version = 99")
@@ -106,7 +106,7 @@ struct OpeningTests {
         #expect(after == before)
     }
 
-    @Test func `of several processes that start at once on an empty directory everyone gets the one store`()
+    @Test func `several processes that start at once on an empty directory get the same store`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -120,7 +120,7 @@ struct OpeningTests {
         #expect(counts == [.added: 1, .administratorExists: 7])
     }
 
-    @Test func `a path that cannot be is refused with what to do`() throws {
+    @Test func `an invalid path is refused with advice`() throws {
         let directory = try TemporaryDirectory()
         try Data("file".utf8).write(to: directory.url.appendingPathComponent("file"))
         let parent = directory.path("file")
@@ -133,7 +133,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func `a file that another process keeps locked is refused after the wait`() throws {
+    @Test func `a file that another process keeps locked is refused after the timeout`() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store.sqlite")
         try Data().write(to: URL(fileURLWithPath: path))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CounterfoilSQLite
 
-@Suite("SQLite: what is looked for again and again is found in an index")
+@Suite("SQLite: frequent queries use an index")
 struct QueryPlanTests {
     /// Returns the query plan of a statement in a new store, one element per step.
     private func plan(of statement: String) async throws -> [String] {
@@ -21,7 +21,7 @@ struct QueryPlanTests {
         return steps
     }
 
-    @Test func `a refresh goes by number from one table to the next`() async throws {
+    @Test func `a refresh follows integer keys from one table to the next`() async throws {
         #expect(
             try await plan(of: SQLiteStore.refreshFacts).filter { $0.hasPrefix("SEARCH") } == [
                 "SEARCH refresh_tokens USING PRIMARY KEY (digest=?)",
@@ -31,14 +31,14 @@ struct QueryPlanTests {
     }
 
     @Test(arguments: TimedRows.allCases)
-    func `rows that are over are found without reading the others`(_ rows: TimedRows) async throws {
+    func `expired rows are found without reading the others`(_ rows: TimedRows) async throws {
         let steps = try await plan(of: rows.removal)
         #expect(!steps.isEmpty)
         #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }
 
     @Test(arguments: [Approval.facts, Session.isOver, Session.surplus])
-    func `an approval, a logout and a sign-in read no table from end to end`(_ statement: String) async throws {
+    func `an approval, a logout and a sign-in scan no table`(_ statement: String) async throws {
         let steps = try await plan(of: statement)
         #expect(!steps.isEmpty)
         // A constant row in a subquery is not a table.
@@ -52,7 +52,7 @@ struct QueryPlanTests {
             AuditQuery(personID: PersonIdentifier()),
             AuditQuery(clientID: ClientIdentifier("app_first"), since: Date(), before: 7),
         ])
-    func `events of a kind, a person or an application are found in their order`(_ query: AuditQuery) async throws {
+    func `events of a kind, a user or a client are found in their order`(_ query: AuditQuery) async throws {
         let steps = try await plan(of: query.statement)
         #expect(!steps.isEmpty)
         #expect(!steps.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")

@@ -4,7 +4,7 @@ import CounterfoilServer
 import Foundation
 import Testing
 
-@Suite("SQLite: a process killed in the life of a refresh token")
+@Suite("SQLite: a process killed during refreshes")
 struct RefreshCrashTests {
     /// A state of a refresh token family.
     private enum Step: Int, Comparable, CaseIterable {
@@ -19,7 +19,7 @@ struct RefreshCrashTests {
     // after a step, never between.
     // An issued token is valid and a revoked one is revoked, whether the audit log recorded the revocation
     // or not.
-    @Test func `whatever a crash leaves, a line of refresh tokens is whole`() async throws {
+    @Test func `after any crash a token family is consistent`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)

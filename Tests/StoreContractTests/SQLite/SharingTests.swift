@@ -19,7 +19,7 @@ struct SharingTests {
         await server.close()
     }
 
-    @Test func `each sees what the other has written at its next request`() async throws {
+    @Test func `each store sees the other's writes at its next request`() async throws {
         try await withBoth { server, administration in
             #expect(try await server.clients() == [])
             let world = try await World(in: administration)
@@ -35,7 +35,7 @@ struct SharingTests {
     }
 
     // The server must not return cached data after another process has written.
-    @Test func `what was asked for before is answered anew after each write of the other`() async throws {
+    @Test func `a cached read is repeated after each write of the other store`() async throws {
         try await withBoth { server, administration in
             let world = try await World(in: administration)
             let grant = world.grant()
@@ -61,7 +61,7 @@ struct SharingTests {
         }
     }
 
-    @Test func `of a hundred redemptions through both one counts`() async throws {
+    @Test func `of a hundred redemptions through both one succeeds`() async throws {
         try await withBoth { server, administration in
             let world = try await World(in: administration)
             let code = try await world.approve(world.grant())
