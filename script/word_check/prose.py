@@ -23,7 +23,9 @@ _DOCUMENTED = re.compile(r"(?P<comment>(?:^[ \t]*///[^\n]*\n)+)(?P<declaration>(
 
 
 def _blot(text: str) -> str:
-    """One blot and the line breaks, so that the lines keep their numbers."""
+    """A blot and the line breaks, so that the lines keep their numbers; white space stays as it is."""
+    if not text.strip():
+        return text
     return BLOT + "\n" * text.count("\n") + BLOT
 
 
