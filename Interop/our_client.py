@@ -50,7 +50,7 @@ class Waiting:
         return self._told(r"Code: (\S+)")
 
     def answer(self, **parameters: str) -> int:
-        """Answers in the place of a server; the status of the page that a browser would show."""
+        """Sends a response as a server would; returns the status of the page that a browser would show."""
         asked = urllib.parse.parse_qs(urllib.parse.urlsplit(self.address).query)
         state = {"state": asked["state"][0]}
         query = urllib.parse.urlencode({**state, **parameters})

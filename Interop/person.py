@@ -32,7 +32,7 @@ STEPS = 12
 
 
 class Lost(Exception):
-    """The person does not know how to go on."""
+    """The user does not know how to continue."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Control:
 
 @dataclass
 class Form:
-    """A form as it stands in the page."""
+    """A form of a page."""
 
     action: str
     method: str
@@ -145,7 +145,7 @@ def origin(url: str) -> str:
 
 
 def without_query(url: str) -> str:
-    """An address as it may stand in a log."""
+    """A URL without its query and fragment, which a log may contain."""
     return url.split("?")[0].split("#")[0]
 
 

@@ -58,7 +58,7 @@ def sign_in(url: str, name: str, password: str, note: Callable[[str], None]) -> 
                     typed = True
                     note(f"typed the password at {without_query(browser.address())}")
                 elif go_on := browser.find(GO_ON):
-                    note(f"goes on: {' / '.join(browser.text().split(chr(10)))}")
+                    note(f"continues: {' / '.join(browser.text().split(chr(10)))}")
                     browser.click(go_on)
             except chromium.Lost:  # The page went away under the question.
                 continue

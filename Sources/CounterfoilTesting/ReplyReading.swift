@@ -15,7 +15,7 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
             case .none: "no body"
             case .json(let bytes): "JSON of \(bytes.count) bytes"
             case .signed: "a signed answer"
-            case .image: "a picture"
+            case .image: "an image"
             case .page(let page as ProblemPage): "the page \"\(page.title)\": \(page.explanation)"
             case .page(let page as SignInPage): "the sign-in page" + (page.problem.map { " with \"\($0)\"" } ?? "")
             case .page(let page): "the page \(type(of: page).template)"
@@ -49,7 +49,7 @@ extension Reply {
     package var goOnPage: GoOnPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? GoOnPage else {
-                throw UnexpectedReply(needed: "the page that goes on to the application", reply: self)
+                throw UnexpectedReply(needed: "the page that continues to the client", reply: self)
             }
             return page
         }
@@ -69,7 +69,7 @@ extension Reply {
     package var signedOutPage: SignedOutPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? SignedOutPage else {
-                throw UnexpectedReply(needed: "the page of who is signed out", reply: self)
+                throw UnexpectedReply(needed: "the page after a sign-out", reply: self)
             }
             return page
         }
@@ -89,7 +89,7 @@ extension Reply {
     package var webViewPage: WebViewPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? WebViewPage else {
-                throw UnexpectedReply(needed: "the page that leads out of a web-view", reply: self)
+                throw UnexpectedReply(needed: "the page for a web view", reply: self)
             }
             return page
         }
@@ -119,7 +119,7 @@ extension Reply {
     package var connectedApplicationPage: ConnectedApplicationPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? ConnectedApplicationPage else {
-                throw UnexpectedReply(needed: "the page of a connected application", reply: self)
+                throw UnexpectedReply(needed: "the page of a connected app", reply: self)
             }
             return page
         }

@@ -25,7 +25,7 @@ tests cite.
 
 `client` is the SDK and the command line, `AS` the authorization server, `RS` the resource server. `Lnn` is a line of
 the source document. `R` ids are statements of the source documents and standards, in their words. `B` ids are
-decisions where sources disagree: the conflict stands in parentheses. Text in italics is our decision or note.
+decisions where sources disagree: the conflict is in parentheses. Text in italics is our decision or note.
 """
 CASES = """
 ## Cases

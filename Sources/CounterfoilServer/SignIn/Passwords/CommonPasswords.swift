@@ -2,7 +2,7 @@
 ///
 /// They are ``words`` and their usual variations: with an ending, doubled, cut off after eight letters, or two
 /// short words combined. Keyboard runs, dates and repeated characters are common too. Uppercase letters, and
-/// digits in the place of letters, make no difference.
+/// digits that replace letters, make no difference.
 enum CommonPasswords {
     /// The 10,000 most frequent passwords of published leaks, in lowercase, one a line.
     ///

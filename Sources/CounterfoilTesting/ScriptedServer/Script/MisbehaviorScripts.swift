@@ -96,7 +96,7 @@ extension Misbehavior {
         case .twoStates: script.authorization.state = .doubled("state-of-long-ago")
         case .twoCodes: script.authorization.outcome = .twoCodes
         case .codeAndError: script.authorization.outcome = .codeAndError("access_denied")
-        case .deniesAccess: script.authorization.outcome = .error("access_denied", "the person said no")
+        case .deniesAccess: script.authorization.outcome = .error("access_denied", "the user denied access")
         case .staleError:
             script.authorization.outcome = .error("access_denied", nil)
             script.authorization.state = .replaced("state-of-long-ago")
