@@ -346,7 +346,7 @@ struct NativeSignInTests {
     @Test func `a refusal by the user is reported, and the page says so`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.deniesAccess)) { server in
             let browser = ScriptedBrowser()
-            await #expect(throws: SignInError.refused(OAuthError(.accessDenied, "the person said no"))) {
+            await #expect(throws: SignInError.refused(OAuthError(.accessDenied, "the user denied access"))) {
                 try await Self.signIn(at: server, browser: browser).run()
             }
             #expect(server.requests(to: .token).isEmpty)

@@ -18,7 +18,7 @@ package struct AccountPage: ConsolePage, Hashable {
 /// Nothing is masked, because only that user sees it.
 package struct AccountHolder: Sendable, Hashable {
     package var name: DisplayName
-    /// The initials that replace a logo.
+    /// The initials of the name.
     package var initials: String
     package var username: String
     package var email: String?
