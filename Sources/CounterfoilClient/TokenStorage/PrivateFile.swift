@@ -80,7 +80,7 @@
             try makeDirectoryDurable()
         }
 
-        /// Whether the path names a file or anything else.
+        /// Whether there is a file, directory or link at the path.
         var exists: Bool {
             var facts = stat()
             return lstat(path, &facts) == 0

@@ -8,7 +8,7 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case unreadable(path: String)
     /// The key is not in the location that the file names.
     case keyMissing(path: String, key: String)
-    /// The stored data is not what was stored.
+    /// The stored data is damaged or was changed by another program.
     case damaged(place: String)
     /// A later version wrote the data in an unknown format; nothing was changed.
     case newer(place: String)

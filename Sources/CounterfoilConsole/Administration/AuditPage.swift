@@ -44,7 +44,7 @@ package struct AuditPage: ConsolePage, Hashable {
 package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the list of all clients.
     package let applications: String
-    /// The look of the pages.
+    /// The path of the branding page.
     package let branding: String
     /// The path of the audit log.
     package let audit: String

@@ -10,7 +10,7 @@ package protocol Page: Sendable {
     static var template: String { get }
     /// The script that the page loads; nil for most. Both the document and its security policy follow from it.
     var script: PageScript? { get }
-    /// The URL of a client that the page leads to by a link, a form or on its own; nil where there is none.
+    /// The URL of a client that the page links to, posts a form to or continues to; nil if there is none.
     var leadsTo: String? { get }
     /// Whether the form of the page is posted to ``leadsTo``.
     var postsToClient: Bool { get }

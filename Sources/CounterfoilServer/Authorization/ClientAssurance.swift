@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 
-/// The ground on which the response is known to reach the client that the request names (RFC 8252 §8.6).
+/// The reason why a response is known to reach the client that the request names (RFC 8252 §8.6).
 ///
 /// It depends on the redirect URI. Every program on the device can use a loopback address or a private-use scheme
 /// (RFC 8252 §8.4). So neither gives assurance, whatever the policy of the client says.

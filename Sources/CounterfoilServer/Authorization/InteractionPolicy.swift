@@ -125,7 +125,7 @@ enum InteractionPolicy {
 }
 
 extension Consent {
-    /// Returns true if the user allowed everything that a request asks for before, at the APIs that it names.
+    /// Returns true if the user has already allowed everything that a request asks for, at the APIs that it names.
     func remembers(_ authorization: ValidatedAuthorization) -> Bool {
         authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
     }

@@ -64,7 +64,7 @@ final class ApprovalThrottle: Sendable {
 
     private static func makeRoom(in windows: inout [PersonIdentifier: Window], now: Date) {
         windows = windows.filter { isOpen($0.value, now: now) }
-        // So many users within one minute are an attack, and the memory limit takes precedence.
+        // If still too many users have a window, this is an attack. All counts are dropped to limit memory.
         if windows.count >= capacity { windows = [:] }
     }
 }

@@ -41,8 +41,8 @@ struct ValidatedLogout: Sendable {
     /// Returns true if the browser continues to the destination automatically; otherwise the user presses a button.
     ///
     /// OpenID Connect RP-Initiated Logout §3 requires it if the client has proved that it means this session.
-    /// Anyone can send a request with an ID token of another session. So then, and after a confirmation, it
-    /// depends on the redirect URI (RFC 9700 §4.11.2).
+    /// Anyone can send a request with an ID token of another session. In that case, and after a confirmation, the
+    /// redirect URI decides (RFC 9700 §4.11.2).
     func goesOn(on ground: Ground) -> Bool {
         guard let destination else { return false }
         return switch ground {

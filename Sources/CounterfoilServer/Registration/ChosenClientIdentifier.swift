@@ -20,7 +20,7 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
         case url
         /// It contains a character that is not unreserved in a URL (RFC 3986 §2.3).
         case character
-        /// It has another meaning as a path segment.
+        /// It would give a page of the client the path of another endpoint, or consists of dots.
         case path
         /// It begins with the prefix of the identifiers of users or APIs.
         case reserved(prefix: String)

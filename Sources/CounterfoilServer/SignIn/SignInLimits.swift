@@ -10,8 +10,9 @@ public struct SignInLimits: Sendable, Hashable {
     public var failuresPerSource = 100
     /// The window, in seconds.
     public var window = 15 * 60
-    /// The failure of a username from which on each further attempt is delayed: one second, then twice as long
-    /// each time.
+    /// The number of failures of a username after which each further attempt is delayed.
+    ///
+    /// The first delay is one second, and each further one is twice as long.
     public var delayFromFailure = 5
 
     /// Creates the default limits.

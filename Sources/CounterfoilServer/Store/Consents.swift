@@ -54,8 +54,9 @@ public struct Consent: Sendable, Hashable {
 }
 
 extension Consent {
-    /// Returns whether the user allowed a scope when last asked about it, at every one of some APIs, or for the
-    /// service if there are none.
+    /// Returns whether the user allowed a scope at each of these APIs, or for the service if there are none.
+    ///
+    /// The user's last answer about the scope counts.
     func remembers(_ token: Scope.Token, at resources: [Resource]) -> Bool {
         guard !resources.isEmpty, !ScopeDefinition.ofPeople.contains(token) else { return remembered.contains(token) }
         return resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
@@ -182,8 +183,9 @@ public struct Approval: Sendable, Hashable {
         )
     }
 
-    /// The remembered scope after this approval: the new answer replaces the former one for every scope that
-    /// was asked and that `isMeant` selects.
+    /// Returns the remembered scope after this approval.
+    ///
+    /// The new answer replaces the earlier one for every requested scope that `isMeant` selects.
     private func renewed(_ former: Scope?, where isMeant: (Scope.Token) -> Bool) -> Scope {
         Scope(
             (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.allowed.tokens.filter(isMeant)

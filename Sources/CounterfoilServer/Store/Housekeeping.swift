@@ -10,7 +10,7 @@ public struct HousekeepingLimits: Sendable, Hashable {
     public let sessionsIdleBefore: Date
     /// The time of last use before which token families are deleted; expired families are deleted too.
     public let refreshIdleBefore: Date
-    /// The time before which a grant was revoked, or last used if it has no token family, to be deleted.
+    /// The time before which a grant must have been revoked, or last used if it has no token family, to be deleted.
     public let grantsBefore: Date
 
     /// Creates limits.

@@ -10,13 +10,13 @@ import Synchronization
 final class LookUps: Sendable {
     /// The limits of lookups.
     struct Limits: Sendable {
-        /// The number of lookups that run at once.
+        /// The maximum number of lookups that run at once.
         var running = 4
-        /// The number of lookups that may hang without taking a place from running ones.
+        /// The maximum number of hanging lookups that do not count as running.
         var hanging = 32
-        /// The number of lookups of one party that run or hang.
+        /// The maximum number of running and hanging lookups of one party.
         var perParty = 2
-        /// The number of lookups that wait.
+        /// The maximum number of waiting lookups.
         var waiting = 64
     }
 

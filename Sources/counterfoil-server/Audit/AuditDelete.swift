@@ -35,7 +35,7 @@ struct AuditDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let store = directory.store
-            // The event of this deletion is newer than the newest one, so it is not deleted.
+            // The deletion appends an event of its own, which is newer than this one and is kept.
             let newest = try await store.audit(AuditQuery(limit: 1)).first?.number ?? 0
             let through = min(self.through, newest)
             var removed = 0

@@ -119,7 +119,7 @@ struct ConsentTextWriter {
 /// Links, whose text can be misleading: their host is shown beside it.
 extension ConsentTextWriter {
     private mutating func beginLink(_ url: String) {
-        // A link can be in the alternative text of an image that is in a link.
+        // HTML links cannot nest, but in Markdown a link can contain an image whose alternative text contains a link.
         guard link == nil, let destination = ConsentLink(url) else { return begin(nil) }
         let level = open.count
         var attributes: [UInt8] = Array(" href=\"".utf8)

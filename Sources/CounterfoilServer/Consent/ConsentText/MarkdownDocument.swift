@@ -19,7 +19,7 @@ struct MarkdownDocument: ~Copyable {
             }
         }
         guard let root else { return }
-        // A letter and a combining mark written as an entity are one text, and are checked together.
+        // Joins adjacent text nodes, so that a letter and a combining mark written as an entity are checked together.
         cmark_consolidate_text_nodes(root)
     }
 

@@ -1,6 +1,8 @@
 public import CounterfoilProtocol
 
-/// A typed password: 8 characters to 1024 bytes to be set, at most 4096 bytes to be tried; never truncated.
+/// A typed password, which is never truncated.
+///
+/// A new password has at least 8 characters and at most 1024 bytes. A sign-in accepts at most 4096 bytes.
 public struct Password: Secret {
     /// The maximum size of a password that is hashed, in bytes.
     public static let byteLimit = 4096
