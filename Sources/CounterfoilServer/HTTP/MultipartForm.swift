@@ -29,13 +29,13 @@ package struct MultipartForm: Sendable {
         package var description: String {
             switch self {
             case .otherContentType: "the body must be multipart/form-data"
-            case .badBoundary: "the content type does not tell the boundary of the parts"
+            case .badBoundary: "the content type states no valid boundary"
             case .tooLong(let limit): "the form is longer than \(limit) bytes"
             case .tooManyParts(let limit): "the form has more than \(limit) parts"
             case .badStructure: "the parts of the form are not correctly separated"
             case .partFieldsTooLong(let limit): "the head of a part is longer than \(limit) bytes"
             case .badPartField: "the head of a part cannot be read"
-            case .badTransferEncoding: "a part is encoded in a way that forms do not use"
+            case .badTransferEncoding: "a part has a Content-Transfer-Encoding that forms do not use"
             case .badText(let name): "the field \(name) is not UTF-8"
             case .repeated(let name): "the file \(name) is given more than once"
             }

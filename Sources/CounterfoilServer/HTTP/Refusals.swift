@@ -22,7 +22,7 @@ extension Refusal {
     public static func targetTooLong(limit: Int) -> Refusal {
         Refusal(
             .uriTooLong, .invalidRequest, .addressTooLong, ["limit": .number(limit)],
-            description: "the address is longer than \(limit) bytes")
+            description: "the URL is longer than \(limit) bytes")
     }
 
     /// A host name that does not belong to the server (RFC 9110 §15.5.20).
@@ -32,7 +32,7 @@ extension Refusal {
 
     /// A URL without a page or file, or without one that this user may see.
     public static let notFound = Refusal(
-        .notFound, .invalidRequest, .notFound, description: "there is nothing at this address", wayOn: .home)
+        .notFound, .invalidRequest, .notFound, description: "there is no resource at this URL", wayOn: .home)
 }
 
 extension UnansweredRequest: Refusing {

@@ -106,11 +106,11 @@ struct TokenIssuer: Sendable {
         return IDToken(try signingKey.sign(claims))
     }
 
-    /// Returns `auth_time`, adjusted if the wall clock was set since the sign-in. An API compares it with its own
-    /// wall clock (RFC 9470 §4).
+    /// Returns `auth_time`, adjusted if the wall clock was set since the sign-in.
     ///
-    /// Corrections of the clock below half a minute are ignored, as clock skew. All tokens of a sign-in then
-    /// have the same `auth_time` (OpenID Connect Core §12.2).
+    /// An API compares it with its own wall clock (RFC 9470 §4). Corrections of the clock below half a
+    /// minute are ignored, as clock skew. All tokens of a sign-in then have the same `auth_time` (OpenID
+    /// Connect Core §12.2).
     private func authTime(of grant: Grant, at wall: Date) -> Date {
         let step: TimeInterval = 30
         let jump = (wall.timeIntervalSince(clock()) / step).rounded() * step

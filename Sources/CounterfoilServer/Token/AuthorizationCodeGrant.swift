@@ -54,7 +54,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         case .alreadyUsed:
             try await revoke(grant, exchange)
             throw Self.refusal("code was redeemed by another request at the same time")
-        case .gone: throw Self.refusal("code ended while it was redeemed")
+        case .gone: throw Self.refusal("code became invalid while it was redeemed")
         }
     }
 

@@ -25,8 +25,8 @@ public final class PasteReceiver: RedirectReceiver {
             case .notAnAddress(let expected):
                 "That is not a complete URL. Copy everything in the browser's address bar; it starts with \(expected)"
             case .anotherAddress(let expected):
-                "That is the URL of another page. Allow or deny in the browser first. The URL of the page after that, which the"
-                    + " browser may show as an error, starts with \(expected)"
+                "That is the URL of another page. Allow or deny in the browser first. Then copy the URL of the next page, even if"
+                    + " the browser shows an error there. It starts with \(expected)"
             case .anotherSignIn:
                 "That response belongs to another sign-in. Open the URL above, and paste the URL on which the browser then ends."
             case .tooLong: "That is too long to be a response."
