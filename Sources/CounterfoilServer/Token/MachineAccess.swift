@@ -46,7 +46,8 @@ struct MachineAccess: Sendable {
         guard pending.isEmpty else {
             throw OAuthError(
                 .invalidScope,
-                "these scopes of this client are not approved for requests without a user: \(Scope(pending)); \(whoDecides)")
+                "these scopes of this client are not approved for requests without a user: \(Scope(pending)); \(whoDecides)"
+            )
         }
         guard !named.isEmpty else {
             return MachineAccess(client: client, target: TokenTarget(anywhere: scope, settings: settings))

@@ -170,7 +170,7 @@ struct RefreshTokenGrant: TokenGrant {
             // The client may have been told to wait, so the grant must not be revoked.
             return .refuse(refusal("the grace period has ended, after many repeated responses"))
         default:
-            return .refuseAndRevoke(refusal("refresh token was replaced, and its successor was used or the grace period has ended"))
+            return .refuseAndRevoke(refusal("refresh token was replaced and can no longer be retried"))
         }
 
         // RFC 6749 §6: the scope must not exceed the granted one.
