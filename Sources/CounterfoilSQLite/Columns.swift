@@ -84,34 +84,22 @@ struct Columns: ~Copyable {
 
     /// Reads a text and parses its values, which are delimited by spaces.
     mutating func list<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
-        try values(in: text(), make)
-    }
-
-    private static let scopes = ParseCache<Scope>()
-    private static let resources = ParseCache<[Resource]>()
-
-    /// Reads a scope of any length: the scopes of many grants together can exceed the limit of one request.
-    mutating func scope() throws(StoreFault) -> Scope {
-        let text = try text()
-        return try Self.scopes.value(of: text) { text throws(StoreFault) in
-            Scope(try values(in: text, Scope.Token.init(_:)))
-        }
-    }
-
-    /// Reads resource indicators, which are delimited by spaces.
-    mutating func resources() throws(StoreFault) -> [Resource] {
-        let text = try text()
-        return try Self.resources.value(of: text) { text throws(StoreFault) in try values(in: text) { try Resource($0) }
-        }
-    }
-
-    private func values<Value>(in text: String, _ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
         var values: [Value] = []
-        for piece in text.split(separator: " ") {
+        for piece in try text().split(separator: " ") {
             guard let value = try? make(String(piece)) else { throw damage() }
             values.append(value)
         }
         return values
+    }
+
+    /// Reads a scope of any length: the scopes of many grants together can exceed the limit of one request.
+    mutating func scope() throws(StoreFault) -> Scope {
+        Scope(try list(Scope.Token.init(_:)))
+    }
+
+    /// Reads resource indicators, which are delimited by spaces.
+    mutating func resources() throws(StoreFault) -> [Resource] {
+        try list { try Resource($0) }
     }
 
     mutating func digest() throws(StoreFault) -> ArtefactDigest {

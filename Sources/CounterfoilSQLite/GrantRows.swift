@@ -39,8 +39,8 @@ extension Database {
             Data(code.digest.bytes),
             Data(code.interaction.bytes),
             code.grantID.rawValue,
-            code.redirectURI.rawValue,
-            code.redirectURIWasGiven,
+            code.redirectURI.uri.rawValue,
+            code.redirectURI.requested != nil,
             // RFC 7636 §4.4: the challenge and its method are stored with the code.
             code.codeChallenge?.rawValue,
             code.codeChallenge.map { _ in CodeChallenge.method },
@@ -102,8 +102,7 @@ extension CodeRecord {
             digest: try columns.digest(),
             interaction: try columns.digest(),
             grantID: try columns.value(GrantIdentifier.init(_:)),
-            redirectURI: try columns.value { try RedirectURI($0) },
-            redirectURIWasGiven: try columns.flag(),
+            redirectURI: try columns.responseRedirectURI(),
             requestedScope: try columns.scope(),
             codeChallenge: try columns.codeChallenge(),
             nonce: try columns.nonce(),
@@ -117,6 +116,12 @@ extension CodeRecord {
 }
 
 extension Columns {
+    /// Reads a redirect URI, and whether the request named it.
+    fileprivate mutating func responseRedirectURI() throws(StoreFault) -> ResponseRedirectURI {
+        let uri = try value { try RedirectURI($0) }
+        return try flag() ? .requested(uri) : .registered(uri)
+    }
+
     /// Reads a challenge and its method; one without the other, or a method that is not supported, is damage.
     fileprivate mutating func codeChallenge() throws(StoreFault) -> CodeChallenge? {
         let challenge = try optionalValue { CodeChallenge($0) }

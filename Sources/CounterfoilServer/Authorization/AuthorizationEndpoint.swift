@@ -15,9 +15,10 @@ struct AuthorizationEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
-        let authorization = try await flow.receive(form, now: now)
+        let parsed = try ParsedAuthorizationRequest(form)
+        let authorization = try await flow.receive(parsed, now: now)
         let visit = AuthorizationVisit(
-            authorization: authorization, carried: AuthorizationPages.carried(form), request: request, now: now)
+            authorization: authorization, carried: parsed.carried, request: request, now: now)
         do {
             return try await answer(visit, asking: form)
         } catch let fault as StoreFault where authorization.request.prompt.contains(.none) {

@@ -57,7 +57,7 @@ struct AuthorizationPages: Sendable {
         let page = ContinuePage(
             applicationName: visit.client.displayName,
             applicationLogo: settings.issuer.logoPath(of: visit.client),
-            redirectDestination: ConsentPage.RedirectDestination(visit.authorization.redirectURI),
+            redirectDestination: ConsentPage.RedirectDestination(visit.authorization.redirectURI.uri),
             personName: DisplayName(of: session.person),
             personEmail: MaskedEmail(of: session.person),
             action: settings.issuer.path + Endpoint.confirmation.path, request: visit.carried,

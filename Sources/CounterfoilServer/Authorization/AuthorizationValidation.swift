@@ -2,42 +2,63 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// An authorization request that the client is allowed to make.
+/// An authorization request that the client may make, before it is narrowed to the APIs that it names.
 ///
 /// Only ``AuthorizationValidation`` creates one. The client exists, the redirect URI is registered for it, and
 /// the client is registered for everything that it requests.
-struct ValidatedAuthorization: Sendable {
+struct CheckedAuthorization: Sendable {
     let client: RegisteredClient
     let request: AuthorizationRequest
     /// The redirect URI that gets the response.
-    let redirectURI: RedirectURI
+    let redirectURI: ResponseRedirectURI
     /// Whether the redirect URI is at the callback origin, where an app can receive the response for another
     /// one (see ``CallbackOrigin``).
     let isAtCallbackOrigin: Bool
-    /// The requested scope with defaults applied; if the request names APIs, only their scopes and those of
-    /// OpenID Connect.
+    /// The requested scope with defaults applied.
     let scope: Scope
-    /// The APIs that the request names; empty for the server itself.
-    let apis: [NamedResources.Known]
     /// The PKCE method of the request.
     let pkce: PKCEUse
     /// The user whom `id_token_hint` names; nil if there is no hint.
     let hinted: IDTokenHints.Hinted?
 
     fileprivate init(
-        client: RegisteredClient, request: AuthorizationRequest, redirectURI: RedirectURI,
-        isAtCallbackOrigin: Bool, scope: Scope,
-        apis: [NamedResources.Known] = [], pkce: PKCEUse, hinted: IDTokenHints.Hinted?
+        _ request: AuthorizationRequest, to verified: VerifiedAddressee, scope: Scope, pkce: PKCEUse,
+        hinted: IDTokenHints.Hinted?
     ) {
-        self.client = client
+        self.client = verified.client
         self.request = request
-        self.redirectURI = redirectURI
-        self.isAtCallbackOrigin = isAtCallbackOrigin
+        self.redirectURI = verified.redirectURI
+        self.isAtCallbackOrigin = verified.isAtCallbackOrigin
         self.scope = scope
-        self.apis = apis
         self.pkce = pkce
         self.hinted = hinted
     }
+}
+
+/// An authorization request that is checked and narrowed to the APIs that it names.
+///
+/// Only ``AuthorizationValidation/narrow(_:to:)`` creates one.
+struct ValidatedAuthorization: Sendable {
+    private let checked: CheckedAuthorization
+    /// The requested scope with defaults applied; if the request names APIs, only their scopes and those of
+    /// OpenID Connect.
+    let scope: Scope
+    /// The APIs that the request names; empty for the server itself.
+    let apis: [NamedResources.Known]
+
+    fileprivate init(_ checked: CheckedAuthorization, scope: Scope, apis: [NamedResources.Known]) {
+        self.checked = checked
+        self.scope = scope
+        self.apis = apis
+    }
+
+    var client: RegisteredClient { checked.client }
+    var request: AuthorizationRequest { checked.request }
+    /// The redirect URI that gets the response.
+    var redirectURI: ResponseRedirectURI { checked.redirectURI }
+    var isAtCallbackOrigin: Bool { checked.isAtCallbackOrigin }
+    var pkce: PKCEUse { checked.pkce }
+    var hinted: IDTokenHints.Hinted? { checked.hinted }
 }
 
 extension ValidatedAuthorization {
@@ -59,11 +80,15 @@ extension ValidatedAuthorization {
 /// A client and the verified redirect URI for its response.
 struct VerifiedAddressee: Sendable {
     let client: RegisteredClient
-    let redirectURI: RedirectURI
+    let redirectURI: ResponseRedirectURI
     /// Whether the redirect URI is at the callback origin.
     let isAtCallbackOrigin: Bool
-    /// The redirect URI in the request; nil if the request has none.
-    fileprivate let requestedURI: RedirectURI?
+
+    fileprivate init(client: RegisteredClient, redirectURI: ResponseRedirectURI, isAtCallbackOrigin: Bool) {
+        self.client = client
+        self.redirectURI = redirectURI
+        self.isAtCallbackOrigin = isAtCallbackOrigin
+    }
 }
 
 /// The errors that are shown on a page and never redirected to the client (RFC 6749 §4.1.2.1).
@@ -102,28 +127,24 @@ enum UnansweredRequest: Error, CustomStringConvertible {
 enum AuthorizationValidation {
     /// Step one; an error is shown on a page and never redirected.
     static func addressee(
-        of addressee: AuthorizationRequest.Addressee,
-        client: RegisteredClient?,
-        form: FormParameters,
-        settings: ServerSettings
+        of parsed: ParsedAuthorizationRequest, client: RegisteredClient?, settings: ServerSettings
     ) throws(UnansweredRequest) -> VerifiedAddressee {
         guard let client else { throw .unknownClient }
         guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else {
             throw .signsNobodyIn(client.displayName)
         }
         let verdict = RedirectURIMatching.verdict(
-            on: addressee.redirectURI,
+            on: parsed.addressee.redirectURI,
             of: client,
-            asksForOpenID: form.all("scope").contains { $0.split(separator: " ").contains("openid") },
+            asksForOpenID: parsed.asksForOpenID,
             issuer: settings.issuer,
             callbackOrigin: settings.callbackOrigin
         )
         switch verdict {
         case .matches(let match):
             return VerifiedAddressee(
-                client: client, redirectURI: match.uri,
-                isAtCallbackOrigin: settings.callbackOrigin?.holds(match.uri) ?? false,
-                requestedURI: match.wasGiven ? match.uri : nil)
+                client: client, redirectURI: match.redirectURI,
+                isAtCallbackOrigin: settings.callbackOrigin?.holds(match.redirectURI.uri) ?? false)
         case .refused(let refusal):
             throw .redirectURI(refusal, of: client.displayName)
         }
@@ -131,15 +152,16 @@ enum AuthorizationValidation {
 
     /// Step two; an error is sent to the verified redirect URI.
     static func validate(
-        _ form: FormParameters,
+        _ parsed: ParsedAuthorizationRequest,
         for verified: VerifiedAddressee,
         hints: IDTokenHints,
         now: Date
-    ) throws(OAuthError) -> ValidatedAuthorization {
+    ) throws(OAuthError) -> CheckedAuthorization {
         let client = verified.client
-        let request = try AuthorizationRequest(parsing: form, from: client.id, at: verified.requestedURI)
+        var request = try parsed.parameters.get()
+        request.redirectURI = verified.redirectURI.requested
 
-        try checkResponseMode(of: request, at: verified.redirectURI)
+        try checkResponseMode(of: request, at: verified.redirectURI.uri)
         // RFC 6749 §4.1.2.1: the error is `unauthorized_client`.
         guard client.type.usesAuthorizationCode else {
             throw OAuthError(.unauthorizedClient, "the client type \(client.type.rawValue) cannot request a code")
@@ -149,15 +171,9 @@ enum AuthorizationValidation {
             throw OAuthError(.invalidRequest, "the parameter state is missing; this client must send it")
         }
         try checkAuthenticationContext(of: request)
-        return ValidatedAuthorization(
-            client: client,
-            request: request,
-            redirectURI: verified.redirectURI,
-            isAtCallbackOrigin: verified.isAtCallbackOrigin,
-            scope: try scope(request.scope, assignedTo: client),
-            pkce: pkce,
-            hinted: try hinted(by: request, hints)
-        )
+        return CheckedAuthorization(
+            request, to: verified, scope: try scope(request.scope, assignedTo: client), pkce: pkce,
+            hinted: try hinted(by: request, hints))
     }
 
     /// Step three; an error is sent to the verified redirect URI.
@@ -165,12 +181,12 @@ enum AuthorizationValidation {
     /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry. The scopes of OpenID
     /// Connect stay, because they apply to the ID token, UserInfo and refresh tokens.
     static func narrow(
-        _ authorization: ValidatedAuthorization, to named: NamedResources
+        _ checked: CheckedAuthorization, to named: NamedResources
     ) throws(OAuthError) -> ValidatedAuthorization {
         let named = try named.checked()
-        guard !named.known.isEmpty else { return authorization }
+        guard !named.known.isEmpty else { return ValidatedAuthorization(checked, scope: checked.scope, apis: []) }
         let scope = named.scope
-        guard authorization.scope.tokens.contains(where: scope.contains) else {
+        guard checked.scope.tokens.contains(where: scope.contains) else {
             throw OAuthError(
                 .invalidScope,
                 scope.isEmpty
@@ -178,16 +194,9 @@ enum AuthorizationValidation {
                     : "no requested scope is registered for the resource \(named.description), which has: \(scope)")
         }
         return ValidatedAuthorization(
-            client: authorization.client,
-            request: authorization.request,
-            redirectURI: authorization.redirectURI,
-            isAtCallbackOrigin: authorization.isAtCallbackOrigin,
-            scope: Scope(
-                authorization.scope.tokens.filter { scope.contains($0) || ScopeDefinition.ofPeople.contains($0) }),
-            apis: named.known,
-            pkce: authorization.pkce,
-            hinted: authorization.hinted
-        )
+            checked,
+            scope: Scope(checked.scope.tokens.filter { scope.contains($0) || ScopeDefinition.ofPeople.contains($0) }),
+            apis: named.known)
     }
 
     /// OAuth 2.0 Form Post Response Mode §2: a browser can post a form only to a web server.

@@ -74,7 +74,7 @@ enum InteractionPolicy {
         let isFirstParty = authorization.client.policy.isFirstParty
         if !prompt.contains(.consent), isFirstParty || isRemembered(earlier, for: authorization) {
             let assurance = ClientAssurance(
-                of: authorization.client, at: authorization.redirectURI,
+                of: authorization.client, at: authorization.redirectURI.uri,
                 isAtCallbackOrigin: authorization.isAtCallbackOrigin)
             if let assurance {
                 return .answer(session, because: .assured(assurance))

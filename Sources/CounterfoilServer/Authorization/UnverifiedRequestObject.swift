@@ -37,23 +37,3 @@ extension [String: JSONValue] {
         return text
     }
 }
-
-extension AuthorizationFlow.Refused {
-    /// The response mode and the state of an error response.
-    ///
-    /// A parameter outside the request object takes precedence. RFC 9101 §6.3 prefers the one inside only after
-    /// a server has verified the object.
-    struct Way {
-        let mode: ResponseMode
-        let state: State?
-
-        init(of form: FormParameters, after error: OAuthError, to redirectURI: RedirectURI) {
-            let object =
-                error.code == .requestNotSupported
-                ? form.all("request").first.map(UnverifiedRequestObject.init(parsing:)) : nil
-            let stated = form.all("response_mode").isEmpty ? object?.responseMode : nil
-            mode = redirectURI.takesForms ? stated ?? AuthorizationRequest.returnableMode(in: form) : .query
-            state = form.all("state").isEmpty ? object?.state : AuthorizationRequest.returnableState(in: form)
-        }
-    }
-}

@@ -32,7 +32,7 @@ public enum RedirectURIMatching {
             let match = try resolve(requested, registered: client.redirectURIs, asksForOpenID: asksForOpenID)
             // A loopback URI matches with any port, so a request could name the port of this server.
             let own = OwnAddresses(issuer: issuer, callbackOrigin: callbackOrigin)
-            return own?.forbids(match.uri, to: client.id, type: client.type) ?? false
+            return own?.forbids(match.redirectURI.uri, to: client.id, type: client.type) ?? false
                 ? .refused(.ownOrigin) : .matches(match)
         } catch { return .refused(error) }
     }
@@ -45,14 +45,14 @@ public enum RedirectURIMatching {
             guard registered.count == 1, let only = registered.first else { throw .ambiguous }
             guard !asksForOpenID else { throw .requiredByOpenID }
             if case .loopback(_, port: nil) = only.kind { throw .portUnknown }
-            return Match(uri: only, registered: only, wasGiven: false)
+            return Match(redirectURI: .registered(only), registered: only)
         }
         let uri: RedirectURI
         do { uri = try RedirectURI(requested) } catch { throw .malformed(error) }
         guard let registered = registered.first(where: { matches(registered: $0, requested: uri) }) else {
             throw .notRegistered
         }
-        return Match(uri: uri, registered: registered, wasGiven: true)
+        return Match(redirectURI: .requested(uri), registered: registered)
     }
 
     /// Returns true if a requested URI matches a registered one.
@@ -82,23 +82,22 @@ public enum RedirectURIMatching {
 extension RedirectURIMatching {
     /// A registered redirect URI together with the requested one.
     public struct Match: Sendable, Hashable {
-        /// The URI to which the response goes: the requested one, port included.
-        public let uri: RedirectURI
+        /// The redirect URI that gets the response.
+        public let redirectURI: ResponseRedirectURI
         /// The registered URI.
         public let registered: RedirectURI
-        /// Whether the request contained `redirect_uri`.
-        public let wasGiven: Bool
 
-        fileprivate init(uri: RedirectURI, registered: RedirectURI, wasGiven: Bool) {
-            self.uri = uri
+        fileprivate init(redirectURI: ResponseRedirectURI, registered: RedirectURI) {
+            self.redirectURI = redirectURI
             self.registered = registered
-            self.wasGiven = wasGiven
         }
 
         /// The reason why it matches, for the user.
         public var text: Text {
-            guard wasGiven else { return Text(RedirectURIPhrase.leftOut, ["uri": .text(registered.rawValue)]) }
-            guard uri.rawValue != registered.rawValue else { return Text(RedirectURIPhrase.same) }
+            guard let requested = redirectURI.requested else {
+                return Text(RedirectURIPhrase.leftOut, ["uri": .text(registered.rawValue)])
+            }
+            guard requested.rawValue != registered.rawValue else { return Text(RedirectURIPhrase.same) }
             return Text(RedirectURIPhrase.portIsFree, ["uri": .text(registered.rawValue)])
         }
     }

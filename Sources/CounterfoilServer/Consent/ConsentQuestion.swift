@@ -27,7 +27,7 @@ struct ConsentQuestion: Sendable {
             publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
             applicationLogo: settings.issuer.logoPath(of: client),
             isVouchedFor: client.policy.isTrusted,
-            redirectDestination: .init(authorization.redirectURI),
+            redirectDestination: .init(authorization.redirectURI.uri),
             personName: DisplayName(of: person),
             personEmail: MaskedEmail(of: person),
             action: action,

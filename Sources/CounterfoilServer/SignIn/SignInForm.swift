@@ -115,9 +115,7 @@ package struct SignInForm: Sendable {
     /// - Parameters:
     ///   - submission: The form.
     ///   - client: The client that the user signs in to, for the audit log; nil for the pages of this server.
-    package func attempt(
-        _ submission: Submission, for client: ClientIdentifier? = nil
-    ) async throws -> Outcome {
+    package func attempt(_ submission: Submission, for client: ClientIdentifier? = nil) async throws -> Outcome {
         let (form, request, now) = (submission.form, submission.request, submission.now)
         if try form.value("forget") == "true" { return .again(.forgotten) }
         let name = try form.value("username")

@@ -120,10 +120,8 @@ public struct CodeRecord: Sendable, Hashable {
     public let interaction: ArtefactDigest
     /// The grant that the code belongs to.
     public let grantID: GrantIdentifier
-    /// The redirect URI of the authorization response.
-    public let redirectURI: RedirectURI
-    /// Whether the request named the redirect URI; the token request must then repeat it (RFC 6749 §4.1.3).
-    public let redirectURIWasGiven: Bool
+    /// The redirect URI of the authorization response; the token request must repeat a requested one (RFC 6749 §4.1.3).
+    public let redirectURI: ResponseRedirectURI
     /// The `scope` of the authorization request, which a token request may repeat.
     ///
     /// The grant may allow less.
@@ -148,8 +146,7 @@ public struct CodeRecord: Sendable, Hashable {
         digest: ArtefactDigest,
         interaction: ArtefactDigest,
         grantID: GrantIdentifier,
-        redirectURI: RedirectURI,
-        redirectURIWasGiven: Bool,
+        redirectURI: ResponseRedirectURI,
         requestedScope: Scope = Scope(),
         codeChallenge: CodeChallenge?,
         nonce: Nonce?,
@@ -163,7 +160,6 @@ public struct CodeRecord: Sendable, Hashable {
         self.interaction = interaction
         self.grantID = grantID
         self.redirectURI = redirectURI
-        self.redirectURIWasGiven = redirectURIWasGiven
         self.requestedScope = requestedScope
         self.codeChallenge = codeChallenge
         self.nonce = nonce

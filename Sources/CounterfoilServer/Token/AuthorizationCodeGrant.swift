@@ -135,7 +135,7 @@ struct AuthorizationCodeGrant: TokenGrant {
 
         // RFC 6749 §4.1.3: a code is bound to its client, and for a public client to its `client_id`.
         guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another client")) }
-        guard redirectURIMatches(exchange, code) else {
+        guard code.redirectURI.matches(exchange.redirectURI) else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
         switch (code.codeChallenge, exchange.codeVerifier) {
@@ -172,18 +172,6 @@ struct AuthorizationCodeGrant: TokenGrant {
             return .refuse(OAuthError(.invalidTarget, "the resource was not part of the authorization request"))
         }
         return .redeem(Approval(facts: facts, client: client.client, resources: exchange.resources))
-    }
-
-    /// Compares the redirect URIs byte for byte, including the port.
-    ///
-    /// RFC 6749 §4.1.3: the token request must contain the redirect URI if and only if the authorization
-    /// request did.
-    private static func redirectURIMatches(_ exchange: TokenRequest.CodeExchange, _ code: CodeRecord) -> Bool {
-        switch (code.redirectURIWasGiven, exchange.redirectURI) {
-        case (true, let presented?): presented.utf8.elementsEqual(code.redirectURI.rawValue.utf8)
-        case (false, nil): true
-        case (true, nil), (false, _?): false
-        }
     }
 
     /// Creates the error for a refused code.

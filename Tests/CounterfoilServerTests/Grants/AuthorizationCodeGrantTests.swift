@@ -312,7 +312,7 @@ struct AuthorizationCodeGrantTests {
         let record = CodeRecord(
             digest: ArtefactDigest(of: code), interaction: ArtefactDigest(of: InteractionIdentifier()),
             grantID: grant.id,
-            redirectURI: try RedirectURI("http://127.0.0.1:51004/callback"), redirectURIWasGiven: true,
+            redirectURI: .requested(try RedirectURI("http://127.0.0.1:51004/callback")),
             codeChallenge: nil,
             nonce: nil, authenticatedAt: test.clock.now, issuedAt: test.clock.now,
             expiresAt: test.clock.now.addingTimeInterval(60)

@@ -31,7 +31,7 @@ struct RefreshLine {
             lastUsedAt: now)
         let record = CodeRecord(
             digest: ArtefactDigest(of: code), interaction: ArtefactDigest(of: InteractionIdentifier()),
-            grantID: grant.id, redirectURI: try #require(client.redirectURIs.first), redirectURIWasGiven: false,
+            grantID: grant.id, redirectURI: .registered(try #require(client.redirectURIs.first)),
             codeChallenge: CodeChallenge(of: verifier), nonce: nil, authenticatedAt: now, issuedAt: now,
             expiresAt: now + 60)
         let approval = Approval(

@@ -1,0 +1,127 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import Logging
+
+extension AuthorizationFlow {
+    /// Records the user's approval and returns the response with the authorization code.
+    ///
+    /// - Parameters:
+    ///   - visit: The approved request.
+    ///   - granted: The scopes that the user allowed on a page; nil for all of them, without a question.
+    ///   - session: The session of the user.
+    ///   - interaction: The page that the user answered, which can be answered once; nil without a question.
+    func approve(
+        _ visit: AuthorizationVisit,
+        granting granted: Scope? = nil,
+        by session: LiveSession,
+        interaction: InteractionIdentifier? = nil
+    ) async throws -> AuthorizationAnswer {
+        try await count(visit, by: session)
+        let (authorization, now) = (visit.authorization, visit.now)
+        let interaction = interaction ?? InteractionIdentifier(random: random)
+        let code = AuthorizationCode(random: random)
+        let allowed = granted.map { authorization.asked.intersection($0) } ?? authorization.asked
+        let grant = Grant(
+            id: GrantIdentifier(random: random),
+            personID: session.person.id,
+            clientID: authorization.client.id,
+            scope: authorization.scope.intersection(allowed),
+            resources: authorization.request.resources,
+            claims: authorization.claims(within: allowed),
+            claimScope: authorization.claimScope.intersection(allowed),
+            sessionID: session.id,
+            authenticatedAt: session.authenticatedAt,
+            createdAt: now,
+            lastUsedAt: now
+        )
+        let record = CodeRecord(
+            digest: ArtefactDigest(of: code),
+            interaction: ArtefactDigest(of: interaction),
+            grantID: grant.id,
+            redirectURI: authorization.redirectURI,
+            requestedScope: authorization.request.scope ?? authorization.scope,
+            codeChallenge: authorization.request.codeChallenge,
+            nonce: authorization.request.nonce,
+            authenticatedAt: session.authenticatedAt,
+            issuedAt: now,
+            expiresAt: now.addingTimeInterval(TimeInterval(settings.codeLifetime))
+        )
+        let approval = Approval(
+            grant: grant,
+            code: record,
+            asked: authorization.asked,
+            appearance: ClientAppearance(of: authorization.client),
+            clientRevision: authorization.client.revision,
+            pkce: authorization.pkce,
+            passwordHash: session.person.passwordHash,
+            basis: granted != nil
+                ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty
+        )
+        switch try await store.recordConsent(approval) {
+        case .recorded: await noteException(of: visit, for: grant)
+        case .clientChanged:
+            throw NotApproved.clientChanged(askAgain: settings.issuer.authorizationURL(carried: visit.carried))
+        case .alreadyAnswered: throw NotApproved.alreadyAnswered
+        case .clientGone: throw NotApproved.clientGone
+        case .personGone: throw NotApproved.personGone
+        case .sessionEnded:
+            throw outdated(
+                visit,
+                OAuthError(.loginRequired, "the session ended while the request was processed"))
+        case .consentWithdrawn:
+            throw outdated(
+                visit,
+                OAuthError(.consentRequired, "the consent was withdrawn while the request was processed"))
+        }
+        return AuthorizationAnswer(
+            response: AuthorizationResponse(.code(code), state: authorization.request.state, issuer: settings.issuer),
+            redirectURI: authorization.redirectURI.uri, mode: authorization.request.responseMode ?? .query,
+            client: authorization.client)
+    }
+
+    /// The error for a request whose session or consent ended while it was processed.
+    ///
+    /// OpenID Connect Core §3.1.2.6: with `prompt=none` the client gets the error code.
+    private func outdated(_ visit: AuthorizationVisit, _ error: OAuthError) -> any Error {
+        let authorization = visit.authorization
+        guard !authorization.request.prompt.contains(.none) else { return refusal(error, of: authorization) }
+        return NotApproved.outdated(startAgain: settings.issuer.authorizationURL(carried: visit.carried), error)
+    }
+
+    /// Counts an approval against the limit of its user.
+    private func count(_ visit: AuthorizationVisit, by session: LiveSession) async throws {
+        do {
+            try approvals.note(session.person.id, now: visit.now)
+        } catch let tooMany {
+            await auditor.note(
+                .throttled, .refused, by: visit.request, person: session.person.id, client: visit.client.id,
+                detail: "approvals", now: visit.now)
+            guard visit.authorization.request.prompt.contains(.none) else { throw tooMany }
+            throw refusal(tooMany.error, of: visit.authorization)
+        }
+    }
+
+    /// Logs and audits each use of an administrator's exemption from S256.
+    private func noteException(of visit: AuthorizationVisit, for grant: Grant) async {
+        let (client, pkce) = (visit.client, visit.authorization.pkce)
+        guard pkce != .s256 else { return }
+        logger.notice(
+            "issued code without S256 (client policy exemption)",
+            metadata: [
+                "client_id": "\(client.id)", "code_challenge_method": "\(pkce.rawValue)",
+                "policy": "\(client.policy.pkce)", "request": "\(visit.request.id)",
+            ]
+        )
+        await auditor.note(
+            .pkceException, by: visit.request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            detail: "code_challenge_method \(pkce.rawValue), policy \(client.policy.pkce)", now: visit.now)
+    }
+}
+
+extension ValidatedAuthorization {
+    /// The individually requested claims that an allowed scope covers (OpenID Connect Core §5.5).
+    fileprivate func claims(within scope: Scope) -> RequestedClaims {
+        request.claims?.claims.named(PersonClaims.names(for: scope)) ?? RequestedClaims()
+    }
+}
