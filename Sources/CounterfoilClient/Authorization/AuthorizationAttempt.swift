@@ -19,7 +19,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     private let verifier: CodeVerifier
     private let began: ContinuousClock.Instant
     private let authentication: ClientAuthentication
-    private let prover: Prover?
+    private let prover: DPoPProver?
 
     /// Optional settings of an attempt.
     public struct Options: Sendable {
@@ -97,7 +97,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
         self.request = request
         authentication = options.authentication
         keepsRefreshToken = options.keepsRefreshToken
-        prover = options.bindsTokens ? Prover(ProofKey()) : nil
+        prover = options.bindsTokens ? DPoPProver(ProofKey()) : nil
         var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
         // RFC 9449 §10: `dpop_jkt` binds the code to the key before the code exists.
         form.append("dpop_jkt", ifPresent: prover?.key.thumbprint)

@@ -91,7 +91,7 @@ public struct DeviceSignIn: Sendable {
         of known: IdentifiedClient, from endpoint: EndpointURL, at server: AuthorizationServerConfiguration,
         show: @escaping @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Credentials {
-        let prover = bindsTokens ? Prover(ProofKey()) : nil
+        let prover = bindsTokens ? DPoPProver(ProofKey()) : nil
         let answer = try await authorization(of: known, at: endpoint, of: server)
         await show(answer.instructions)
         let tokens = TokenEndpoint(
@@ -140,7 +140,7 @@ public struct DeviceSignIn: Sendable {
 
     private func credentials(
         of known: IdentifiedClient, from answer: TokenEndpoint.Answer, at server: AuthorizationServerConfiguration,
-        prover: Prover?
+        prover: DPoPProver?
     ) async throws(SignInError) -> Credentials {
         var person: Credentials.Person?
         if scope.contains(.openID) {

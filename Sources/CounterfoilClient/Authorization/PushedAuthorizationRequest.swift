@@ -6,7 +6,7 @@ struct PushedAuthorizationRequest: Sendable {
     let server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication
-    let prover: Prover?
+    let prover: DPoPProver?
     let transport: any HTTPTransport
 
     /// The maximum length of `request_uri`, in bytes.

@@ -14,7 +14,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
     /// must prove it.
     let maxAge: Int?
     let configuration: AuthorizationServerConfiguration
-    let prover: Prover?
+    let prover: DPoPProver?
     let keepsRefreshToken: Bool
     /// The parameters of the callback that a refresh needs.
     let details: [String: String]
@@ -27,7 +27,7 @@ public struct ValidatedCode: ~Copyable, Sendable {
         nonce: Nonce?,
         maxAge: Int?,
         configuration: AuthorizationServerConfiguration,
-        prover: Prover?,
+        prover: DPoPProver?,
         keepsRefreshToken: Bool,
         details: [String: String]
     ) {

@@ -11,12 +11,12 @@ struct ServerMessage: Sendable {
     }
 
     private let content: Content
-    private let prover: Prover?
+    private let prover: DPoPProver?
 
     /// Creates a form request of a client, which authenticates as at the token endpoint.
     init(
         form: FormParameters, of client: ClientIdentifier, by authentication: ClientAuthentication, at issuer: Issuer,
-        prover: Prover? = nil
+        prover: DPoPProver? = nil
     ) {
         content = .form(form, of: client, by: authentication, at: issuer)
         self.prover = prover

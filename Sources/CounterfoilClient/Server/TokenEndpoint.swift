@@ -10,7 +10,7 @@ struct TokenEndpoint: Sendable {
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication
     /// The sender of DPoP proofs; nil for Bearer tokens.
-    let prover: Prover?
+    let prover: DPoPProver?
     let transport: any HTTPTransport
 
     /// Tokens, and the other members of the response that the client stores.

@@ -58,7 +58,7 @@ public struct ResourceClient: Sendable {
         request.headerFields[.authorization] =
             "\(credentials.proofKey == nil ? scheme : "DPoP") \(credentials.accessToken.exposed)"
         guard let key = credentials.proofKey else { return try await transport.send(request) }
-        return try await Prover(key).send(request, carrying: credentials.accessToken, through: transport)
+        return try await DPoPProver(key).send(request, carrying: credentials.accessToken, through: transport)
     }
 }
 

@@ -37,7 +37,7 @@ public struct TokenRefresh: Sendable {
             let place = server.behavior.callbackServer.flatMap { credentials.details[$0.parameter] }
             let answer = try await TokenEndpoint(
                 server: server.relocated(to: place), clientID: credentials.clientID,
-                authentication: credentials.authentication, prover: credentials.proofKey.map { Prover($0) },
+                authentication: credentials.authentication, prover: credentials.proofKey.map { DPoPProver($0) },
                 transport: transport
             ).answer(
                 to: .refreshToken(
