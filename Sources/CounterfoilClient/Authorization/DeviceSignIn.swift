@@ -92,33 +92,33 @@ public struct DeviceSignIn: Sendable {
         show: @escaping @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Credentials {
         let prover = bindsTokens ? DPoPProver(ProofKey()) : nil
-        let answer = try await authorization(of: known, at: endpoint, of: server)
-        await show(answer.instructions)
+        let device = try await authorization(of: known, at: endpoint, of: server)
+        await show(device.instructions)
         let tokens = TokenEndpoint(
             server: server, clientID: known.id, authentication: known.authentication, prover: prover,
             transport: transport)
-        let (answered, place) = try await wait(for: answer, at: tokens)
-        return try await credentials(of: known, from: answered, at: place, prover: prover)
+        let (issued, issuingServer) = try await wait(for: device, at: tokens)
+        return try await credentials(of: known, from: issued, at: issuingServer, prover: prover)
     }
 
-    /// Polls the token endpoint (RFC 8628 §3.5); returns its final answer, and the vendor's server that sent it.
+    /// Polls the token endpoint (RFC 8628 §3.5); returns the tokens, and the vendor's server that issued them.
     private func wait(
         for device: DeviceAuthorization, at beginning: TokenEndpoint
-    ) async throws(SignInError) -> (TokenEndpoint.Answer, AuthorizationServerConfiguration) {
+    ) async throws(SignInError) -> (TokenEndpoint.IssuedTokens, AuthorizationServerConfiguration) {
         var endpoint = beginning
-        var question = FormParameters([
+        var request = FormParameters([
             "grant_type": Self.grantType, "device_code": device.code.exposed,
         ])
-        for resource in resources { question.append("resource", resource.rawValue) }
+        for resource in resources { request.append("resource", resource.rawValue) }
         var interval = device.interval
         let deadline = ContinuousClock.now + min(device.instructions.lifetime, timeout)
         while true {
             guard ContinuousClock.now + interval < deadline else { throw .timedOut }
             do { try await pause(interval) } catch { throw .cancelled }
             do throws(SignInError) {
-                switch try await endpoint.reply(to: question, isRefresh: false) {
-                case .tokens(let answer): return (answer, endpoint.server)
-                case .elsewhere(let origin, let error):
+                switch try await endpoint.outcome(of: request, isRefresh: false) {
+                case .tokens(let issued): return (issued, endpoint.server)
+                case .otherServer(let origin, let error):
                     let other = endpoint.server.relocated(to: origin)
                     // Following a referral to the current server would never end.
                     guard other != endpoint.server else { throw SignInError(error) }
@@ -139,25 +139,26 @@ public struct DeviceSignIn: Sendable {
     }
 
     private func credentials(
-        of known: IdentifiedClient, from answer: TokenEndpoint.Answer, at server: AuthorizationServerConfiguration,
+        of known: IdentifiedClient, from issued: TokenEndpoint.IssuedTokens,
+        at server: AuthorizationServerConfiguration,
         prover: DPoPProver?
     ) async throws(SignInError) -> Credentials {
         var person: Credentials.Person?
         if scope.contains(.openID) {
-            guard let idToken = answer.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
+            guard let idToken = issued.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
             person = Credentials.Person(
                 try await IDTokenCheck(transport: transport).verifyWithoutRequest(
-                    idToken, of: server, clientID: known.id, accessToken: answer.tokens.accessToken,
-                    at: answer.serverTime(at: answer.received)
+                    idToken, of: server, clientID: known.id, accessToken: issued.tokens.accessToken,
+                    at: issued.serverTime(at: issued.received)
                 ))
         }
         return Credentials(
-            issuer: server.issuer, clientID: known.id, scope: answer.tokens.scope ?? scope,
-            accessToken: answer.tokens.accessToken,
-            expires: answer.tokens.expiresIn.map { answer.received.addingTimeInterval(Double($0)) }, person: person,
-            refreshToken: keepsRefreshToken ? answer.tokens.refreshToken : nil,
-            idToken: person == nil ? nil : answer.tokens.idToken,
-            resources: resources, details: answer.details.merging(server.place) { $1 },
+            issuer: server.issuer, clientID: known.id, scope: issued.tokens.scope ?? scope,
+            accessToken: issued.tokens.accessToken,
+            expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(Double($0)) }, person: person,
+            refreshToken: keepsRefreshToken ? issued.tokens.refreshToken : nil,
+            idToken: person == nil ? nil : issued.tokens.idToken,
+            resources: resources, details: issued.details.merging(server.place) { $1 },
             authentication: known.authentication, server: server.vendor,
             proofKey: prover?.key)
     }
@@ -172,8 +173,8 @@ public struct DeviceSignIn: Sendable {
         for resource in resources { form.append("resource", resource.rawValue) }
         let body = try await ServerMessage(form: form, of: known.id, by: known.authentication, at: server.issuer)
             .send(to: endpoint, through: transport)
-        guard let answer = DeviceAuthorization(parsing: body) else { throw .unsafe(.deviceAuthorization) }
-        return answer
+        guard let device = DeviceAuthorization(parsing: body) else { throw .unsafe(.deviceAuthorization) }
+        return device
     }
 }
 

@@ -50,18 +50,18 @@ public struct TokenExchange: Sendable {
     /// Exchanges a code, which is consumed even if the exchange fails.
     public func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
         let server = code.configuration
-        let answer = try await TokenEndpoint(
+        let issued = try await TokenEndpoint(
             server: server, clientID: code.clientID, authentication: code.authentication, prover: code.prover,
             transport: transport
-        ).answer(to: .authorizationCode(code.exchange))
-        let tokens = answer.tokens
+        ).tokens(for: .authorizationCode(code.exchange))
+        let tokens = issued.tokens
         var person: Credentials.Person?
         if let nonce = code.nonce {
             guard let idToken = tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
             let verified = try await IDTokenCheck(transport: transport).verify(
                 idToken, of: server, clientID: code.clientID, nonce: nonce, maxAge: code.maxAge,
                 accessToken: tokens.accessToken,
-                at: answer.serverTime(at: now()))
+                at: issued.serverTime(at: now()))
             person = Credentials.Person(verified)
         }
         return Credentials(
@@ -74,7 +74,7 @@ public struct TokenExchange: Sendable {
             refreshToken: code.keepsRefreshToken ? tokens.refreshToken : nil,
             idToken: person == nil ? nil : tokens.idToken,
             resources: code.exchange.resources,
-            details: answer.details.merging(code.details) { $1 },
+            details: issued.details.merging(code.details) { $1 },
             authentication: code.authentication,
             server: server.vendor,
             proofKey: code.prover?.key)

@@ -71,7 +71,8 @@ extension TransportResponse {
     fileprivate var wantsAnotherProof: Bool {
         switch statusCode {
         case 400:
-            guard case .refusal(let error) = TokenAnswer(parsing: body, of: .standard, isRefresh: false) else {
+            guard case .refusal(let error) = TokenEndpointResponse(parsing: body, of: .standard, isRefresh: false)
+            else {
                 return false
             }
             return error.code.rawValue == "use_dpop_nonce" || error.code.rawValue == "invalid_dpop_proof"

@@ -41,7 +41,8 @@ struct ServerMessage: Sendable {
         switch status {
         case 200..<300:
             // Some servers send an error with a success status.
-            if case .refusal(let error) = TokenAnswer(parsing: response.body, of: .standard, isRefresh: false) {
+            if case .refusal(let error) = TokenEndpointResponse(parsing: response.body, of: .standard, isRefresh: false)
+            {
                 throw SignInError(error)
             }
             return response.body
@@ -49,7 +50,10 @@ struct ServerMessage: Sendable {
         case 429, 500..<600:
             throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
         default:
-            guard case .refusal(let error) = TokenAnswer(parsing: response.body, of: .standard, isRefresh: false) else {
+            guard
+                case .refusal(let error) = TokenEndpointResponse(
+                    parsing: response.body, of: .standard, isRefresh: false)
+            else {
                 throw .unsafe(.tokenResponse(.unreadableRefusal(status)))
             }
             throw SignInError(error)

@@ -14,7 +14,7 @@ struct TokenEndpoint: Sendable {
     let transport: any HTTPTransport
 
     /// Tokens, and the other members of the response that the client stores.
-    struct Answer: Sendable {
+    struct IssuedTokens: Sendable {
         let tokens: TokenResponse
         let details: [String: String]
         /// The seconds by which the server's clock is ahead.
@@ -27,29 +27,29 @@ struct TokenEndpoint: Sendable {
     }
 
     /// The result of a request to the endpoint.
-    enum Reply: Sendable {
-        case tokens(Answer)
+    enum Outcome: Sendable {
+        case tokens(IssuedTokens)
         /// The user's account is at another server of the vendor, which the profile lists.
-        case elsewhere(origin: String, OAuthError)
+        case otherServer(origin: String, OAuthError)
     }
 
     /// Sends a request without a retry, other than for DPoP; returns a token of a type that the client can use.
-    func answer(to request: TokenRequest) async throws(SignInError) -> Answer {
+    func tokens(for request: TokenRequest) async throws(SignInError) -> IssuedTokens {
         var isRefresh = false
         if case .refreshToken = request { isRefresh = true }
-        return try await answer(to: request.parameters, isRefresh: isRefresh)
+        return try await tokens(for: request.parameters, isRefresh: isRefresh)
     }
 
     /// Sends a request of any grant without a retry, other than for DPoP.
-    func answer(to request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Answer {
-        switch try await reply(to: request, isRefresh: isRefresh) {
-        case .tokens(let answer): return answer
-        case .elsewhere(_, let error): throw SignInError(error)
+    func tokens(for request: FormParameters, isRefresh: Bool) async throws(SignInError) -> IssuedTokens {
+        switch try await outcome(of: request, isRefresh: isRefresh) {
+        case .tokens(let issued): return issued
+        case .otherServer(_, let error): throw SignInError(error)
         }
     }
 
     /// Sends a request of any grant, for callers that can continue at another server of the vendor.
-    func reply(to request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Reply {
+    func outcome(of request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Outcome {
         let endpoint = server.tokenEndpoint
         let response: TransportResponse
         do {
@@ -62,32 +62,32 @@ struct TokenEndpoint: Sendable {
         } catch { throw SignInError(error) }
 
         // Some servers send errors with status 200, so the body takes precedence over the status.
-        let said = TokenAnswer(parsing: response.body, of: server.behavior, isRefresh: isRefresh)
+        let content = TokenEndpointResponse(parsing: response.body, of: server.behavior, isRefresh: isRefresh)
         let status = response.statusCode
-        switch (status, said) {
+        switch (status, content) {
         case (300..<400, _): throw .unsafe(.redirected(origin: endpoint.origin))
-        case (_, .later(let error, let seconds)):
+        case (_, .throttled(let error, let seconds)):
             throw .unavailable(.busy(error, retryAfter: response.retryAfter ?? .seconds(seconds)))
         // RFC 8628 §3.5: some servers send this error with status 429.
         case (429, .refusal(let error)) where error.code.rawValue == "slow_down": throw SignInError(error)
         case (429, _), (500..<600, _):
             throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
         case (_, .refusal(let error)): throw SignInError(error)
-        case (_, .elsewhere(let error, let origin)): return .elsewhere(origin: origin, error)
+        case (_, .otherServer(let error, let origin)): return .otherServer(origin: origin, error)
         case (200..<300, .tokens(let tokens, let details)):
             // RFC 6749 §7.1: a client must not use a token of an unknown type.
             let type = tokens.tokenType.lowercased()
-            let answer = Answer(
+            let issued = IssuedTokens(
                 tokens: tokens, details: details, clockOffset: ServerClock.offset(in: response) ?? 0)
             if prover != nil {
                 // RFC 9449 §5: reject a token that is not bound to the key, because anyone who steals it could use it.
                 guard type == "dpop" else { throw .unsafe(.tokenResponse(.notBound)) }
-                return .tokens(answer)
+                return .tokens(issued)
             }
             guard tokens.isBearer || server.behavior.tokenResponse.extraTokenTypes.contains(type) else {
                 throw .unsafe(.tokenResponse(.unknownTokenType))
             }
-            return .tokens(answer)
+            return .tokens(issued)
         case (200..<300, _): throw .unsafe(.tokenResponse(.unreadable))
         default: throw .unsafe(.tokenResponse(.unreadableRefusal(status)))
         }

@@ -35,15 +35,15 @@ public struct TokenRefresh: Sendable {
     ) async -> Outcome {
         do throws(SignInError) {
             let place = server.behavior.callbackServer.flatMap { credentials.details[$0.parameter] }
-            let answer = try await TokenEndpoint(
+            let issued = try await TokenEndpoint(
                 server: server.relocated(to: place), clientID: credentials.clientID,
                 authentication: credentials.authentication, prover: credentials.proofKey.map { DPoPProver($0) },
                 transport: transport
-            ).answer(
-                to: .refreshToken(
+            ).tokens(
+                for: .refreshToken(
                     TokenRequest.RefreshExchange(
                         refreshToken: token, scope: scope, resources: resources ?? credentials.resources)))
-            return .refreshed(try await accepted(answer, for: credentials, at: server))
+            return .refreshed(try await accepted(issued, for: credentials, at: server))
         } catch {
             switch error {
             case .refused(let refusal) where refusal.code == .invalidGrant: return .rejected(error)
@@ -55,16 +55,16 @@ public struct TokenRefresh: Sendable {
     }
 
     private func accepted(
-        _ answer: TokenEndpoint.Answer, for credentials: Credentials, at server: AuthorizationServerConfiguration
+        _ issued: TokenEndpoint.IssuedTokens, for credentials: Credentials, at server: AuthorizationServerConfiguration
     ) async throws(SignInError) -> Credentials {
-        let tokens = answer.tokens
+        let tokens = issued.tokens
         let asked = now()
         var person: Credentials.Person?
         if let idToken = tokens.idToken, let known = credentials.person {
             do throws(SignInError) {
                 let verified = try await IDTokenCheck(transport: transport).verifyRefreshed(
                     idToken, of: server, clientID: credentials.clientID, signIn: known.signIn,
-                    accessToken: tokens.accessToken, at: answer.serverTime(at: asked))
+                    accessToken: tokens.accessToken, at: issued.serverTime(at: asked))
                 person = known.refreshed(with: verified)
             } catch {
                 switch error {
@@ -79,6 +79,6 @@ public struct TokenRefresh: Sendable {
         }
         return credentials.refreshed(
             with: tokens, expires: tokens.expiresIn.map { asked.addingTimeInterval(TimeInterval($0)) }, person: person,
-            details: answer.details)
+            details: issued.details)
     }
 }

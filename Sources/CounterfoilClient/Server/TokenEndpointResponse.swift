@@ -5,23 +5,23 @@ import CounterfoilTokens
 ///
 /// RFC 6749 §5.1 and §5.2, parsed by the shape of the server's responses. Every number is bounded, and
 /// two members with the same name make the response unreadable.
-enum TokenAnswer: Sendable, Hashable {
+enum TokenEndpointResponse: Sendable, Hashable {
     /// Tokens, and the other members that the client stores.
     case tokens(TokenResponse, details: [String: String])
     /// An error in the terms of the standard.
     case refusal(OAuthError)
     /// A temporary error, with the seconds to wait.
-    case later(OAuthError, seconds: Int)
+    case throttled(OAuthError, seconds: Int)
     /// An error because the user's account is at another server of the vendor.
-    case elsewhere(OAuthError, origin: String)
+    case otherServer(OAuthError, origin: String)
 
     /// Parses a body; nil if it contains neither tokens nor an error.
     init?(parsing body: [UInt8], of behavior: ServerBehavior, isRefresh: Bool) {
-        guard let answer = try? JSONReader.object(body) else { return nil }
-        let isRefused = behavior.tokenResponse.successMember.map { answer[$0] == .boolean(false) } ?? false
-        if let refusal = Self.refusal(in: answer, by: behavior.errors, isRefresh: isRefresh) {
+        guard let members = try? JSONReader.object(body) else { return nil }
+        let isRefused = behavior.tokenResponse.successMember.map { members[$0] == .boolean(false) } ?? false
+        if let refusal = Self.refusal(in: members, by: behavior.errors, isRefresh: isRefresh) {
             self = refusal
-        } else if !isRefused, let (tokens, details) = Self.tokens(in: answer, shape: behavior.tokenResponse) {
+        } else if !isRefused, let (tokens, details) = Self.tokens(in: members, shape: behavior.tokenResponse) {
             self = .tokens(tokens, details: details)
         } else {
             return nil
@@ -30,17 +30,17 @@ enum TokenAnswer: Sendable, Hashable {
 
     /// Parses an error; an object under `error`, as some APIs send, is not an OAuth error.
     private static func refusal(
-        in answer: [String: JSONValue], by errors: ServerBehavior.ErrorShape, isRefresh: Bool
-    ) -> TokenAnswer? {
-        guard case .string(let word) = answer["error"], !word.isEmpty else { return nil }
-        let description = answer["error_description"].flatMap(\.text).map { String($0.prefix(1024)) }
+        in members: [String: JSONValue], by errors: ServerBehavior.ErrorShape, isRefresh: Bool
+    ) -> TokenEndpointResponse? {
+        guard case .string(let word) = members["error"], !word.isEmpty else { return nil }
+        let description = members["error_description"].flatMap(\.text).map { String($0.prefix(1024)) }
         if errors.transient.contains(word) {
-            return .later(OAuthError(.temporarilyUnavailable, description ?? word), seconds: errors.pause)
+            return .throttled(OAuthError(.temporarilyUnavailable, description ?? word), seconds: errors.pause)
         }
-        if let other = errors.otherServer, word == other.word, let place = answer[other.member].flatMap(\.text),
+        if let other = errors.otherServer, word == other.word, let place = members[other.member].flatMap(\.text),
             let origin = other.origins[place]
         {
-            return .elsewhere(OAuthError(.invalidGrant, description ?? word), origin: origin)
+            return .otherServer(OAuthError(.invalidGrant, description ?? word), origin: origin)
         }
         let meaning = (isRefresh ? errors.meaningsOfRefresh[word] : nil) ?? errors.meanings[word]
         let code = OAuthError.Code(rawValue: meaning ?? String(word.prefix(256)))
@@ -48,15 +48,15 @@ enum TokenAnswer: Sendable, Hashable {
     }
 
     private static func tokens(
-        in answer: [String: JSONValue], shape: ServerBehavior.TokenResponseShape
+        in root: [String: JSONValue], shape: ServerBehavior.TokenResponseShape
     ) -> (TokenResponse, [String: String])? {
-        var members = answer
+        var members = root
         for name in shape.path {
             guard case .object(let inner) = members[name] else { return nil }
             members = inner
         }
         guard let accessToken = members["access_token"].flatMap(\.text).flatMap(AccessToken.init),
-            let tokenType = (members["token_type"] ?? answer["token_type"]).flatMap(\.text)
+            let tokenType = (members["token_type"] ?? root["token_type"]).flatMap(\.text)
         else { return nil }
         // A member that is present must be valid: an unreadable token does not count as a missing one.
         var expiresIn: Int?
@@ -87,12 +87,11 @@ enum TokenAnswer: Sendable, Hashable {
         }
         let details = Dictionary(
             uniqueKeysWithValues: Set(shape.details).compactMap { name in
-                (members[name] ?? answer[name]).flatMap(\.text).map { (name, String($0.prefix(2048))) }
+                (members[name] ?? root[name]).flatMap(\.text).map { (name, String($0.prefix(2048))) }
             })
         let response = TokenResponse(
             accessToken: accessToken, tokenType: tokenType, expiresIn: expiresIn, refreshToken: refreshToken,
-            scope: scope,
-            idToken: idToken)
+            scope: scope, idToken: idToken)
         return (response, details)
     }
 
