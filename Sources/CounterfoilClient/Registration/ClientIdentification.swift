@@ -85,12 +85,12 @@ extension ClientIdentification {
                 origin: .metadataDocument)
         }
         guard let registration, let endpoint = server.registrationEndpoint else { throw .noClient(server.issuer) }
-        let wish = RegistrationWish(
+        let request = ClientRegistrationRequest(
             name: registration.name, redirectURIs: redirectURIs, grantTypes: grantTypes, scope: scope,
             key: authentication.key)
         do {
             return try await registration.client(
-                for: wish, at: endpoint, of: server.issuer, through: transport, at: now)
+                for: request, at: endpoint, of: server.issuer, through: transport, at: now)
         } catch let error as TokenStoreError {
             throw .store(error)
         } catch let error as SignInError {
@@ -118,25 +118,26 @@ extension ClientIdentification {
 extension ClientIdentification.SelfRegistration {
     /// Returns the stored registration if it fits; otherwise registers, and stores the result before its use.
     fileprivate func client(
-        for wish: RegistrationWish, at endpoint: EndpointURL, of issuer: Issuer, through transport: any HTTPTransport,
+        for request: ClientRegistrationRequest, at endpoint: EndpointURL, of issuer: Issuer,
+        through transport: any HTTPTransport,
         at now: Date
     ) async throws -> IdentifiedClient {
-        if let kept = try await kept(for: wish, at: issuer, now: now) { return kept }
+        if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let right = try await store.exclusiveRight(
             toRegisterAt: issuer, within: ClientIdentification.patience)
         // Another process may have registered the client in the meantime.
-        if let kept = try await kept(for: wish, at: issuer, now: now) { return kept }
+        if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let former = try await store.registration(at: issuer)
-        let new = try await wish.including(former).register(at: endpoint, of: issuer, through: transport, at: now)
+        let new = try await request.including(former).register(at: endpoint, of: issuer, through: transport, at: now)
         try await store.keep(new)
         right.end()
         return IdentifiedClient(id: new.clientID, authentication: new.authentication, origin: .registeredNow)
     }
 
     private func kept(
-        for wish: RegistrationWish, at issuer: Issuer, now: Date
+        for request: ClientRegistrationRequest, at issuer: Issuer, now: Date
     ) async throws(TokenStoreError) -> IdentifiedClient? {
-        guard let kept = try await store.registration(at: issuer), kept.issuer == issuer, kept.fits(wish, at: now)
+        guard let kept = try await store.registration(at: issuer), kept.issuer == issuer, kept.fits(request, at: now)
         else {
             return nil
         }

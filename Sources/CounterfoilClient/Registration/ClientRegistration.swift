@@ -26,11 +26,12 @@ public struct ClientRegistration: Sendable, Hashable {
     private static let earlyEnd: TimeInterval = 600
 
     /// Returns whether the registration covers a request and its secret is valid for long enough.
-    func fits(_ wish: RegistrationWish, at now: Date) -> Bool {
+    func fits(_ request: ClientRegistrationRequest, at now: Date) -> Bool {
         guard secretExpires.map({ $0.addingTimeInterval(-Self.earlyEnd) > now }) ?? true else { return false }
-        guard authentication.key == wish.key else { return false }
-        return Set(redirectURIs).isSuperset(of: wish.redirectURIs) && Set(grantTypes).isSuperset(of: wish.grantTypes)
-            && wish.scope.isSubset(of: scope)
+        guard authentication.key == request.key else { return false }
+        return Set(redirectURIs).isSuperset(of: request.redirectURIs)
+            && Set(grantTypes).isSuperset(of: request.grantTypes)
+            && request.scope.isSubset(of: scope)
     }
 
     /// The reason why the response to a registration is not accepted.

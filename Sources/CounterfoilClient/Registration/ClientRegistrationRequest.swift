@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 
 /// The metadata that a client requests in its registration.
-struct RegistrationWish: Sendable, Hashable {
+struct ClientRegistrationRequest: Sendable, Hashable {
     /// `client_name`: the name that users see.
     var name: String
     /// `redirect_uris`; a loopback URI has no port unless the server needs one (RFC 8252 §7.3).
@@ -16,19 +16,19 @@ struct RegistrationWish: Sendable, Hashable {
     var key: ClientKey?
 
     /// The maximum number of redirect URIs in one registration.
-    private static let addressLimit = 16
+    private static let redirectURILimit = 16
 
     /// Returns this request with everything from a former registration added.
     ///
     /// A client that alternates between two ways of signing in then registers at most twice.
-    func including(_ former: ClientRegistration?) -> RegistrationWish {
+    func including(_ former: ClientRegistration?) -> ClientRegistrationRequest {
         guard let former else { return self }
-        var wish = self
+        var request = self
         let others = former.redirectURIs.filter { !redirectURIs.contains($0) }
-        wish.redirectURIs += others.prefix(max(0, Self.addressLimit - redirectURIs.count))
-        wish.grantTypes += former.grantTypes.filter { !grantTypes.contains($0) }
-        wish.scope = scope.union(former.scope)
-        return wish
+        request.redirectURIs += others.prefix(max(0, Self.redirectURILimit - redirectURIs.count))
+        request.grantTypes += former.grantTypes.filter { !grantTypes.contains($0) }
+        request.scope = scope.union(former.scope)
+        return request
     }
 
     /// The request body for a native app, which has no secret (RFC 7591 §2, RFC 8252 §8.5) but may have a key.
