@@ -123,14 +123,14 @@ extension ClientIdentification.SelfRegistration {
         at now: Date
     ) async throws -> IdentifiedClient {
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
-        let right = try await store.exclusiveRight(
-            toRegisterAt: issuer, within: ClientIdentification.patience)
+        let lock = try await store.registrationLock(
+            at: issuer, within: ClientIdentification.patience)
         // Another process may have registered the client in the meantime.
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let former = try await store.registration(at: issuer)
         let new = try await request.including(former).register(at: endpoint, of: issuer, through: transport, at: now)
         try await store.keep(new)
-        right.end()
+        lock.release()
         return IdentifiedClient(id: new.clientID, authentication: new.authentication, origin: .registeredNow)
     }
 

@@ -32,17 +32,17 @@ struct SessionRefresh: Sendable {
     /// Refreshes the profile, unless its stored access token is no longer the stale one.
     func run(replacing stale: AccessToken) async -> End {
         do throws(SessionError) {
-            let right = try await taken()
+            let lock = try await taken()
             let end = try await refresh(replacing: stale)
-            right.end()
+            lock.release()
             return end
         } catch {
             return .failed(error)
         }
     }
 
-    private func taken() async throws(SessionError) -> ExclusiveRight {
-        do { return try await store.exclusiveRight(to: profile, within: patience) } catch { throw .store(error) }
+    private func taken() async throws(SessionError) -> TokenStoreLock {
+        do { return try await store.refreshLock(of: profile, within: patience) } catch { throw .store(error) }
     }
 
     private func refresh(replacing stale: AccessToken) async throws(SessionError) -> End {

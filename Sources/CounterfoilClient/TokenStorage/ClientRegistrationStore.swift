@@ -17,13 +17,12 @@ public protocol ClientRegistrationStore: Sendable {
     /// Deletes the registration at a server, if there is one.
     func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError)
 
-    /// Waits until no other process and no other task holds the exclusive right to register at a server, and
-    /// acquires it.
+    /// Waits until no other process and no other task holds the registration lock of a server, and acquires it.
     ///
-    /// The right does not block reading or writing. The system releases it when the process that holds it ends.
-    func exclusiveRight(
-        toRegisterAt issuer: Issuer, within limit: Duration
-    ) async throws(TokenStoreError) -> ExclusiveRight
+    /// The lock does not block reading or writing. The system releases it when the process that holds it ends.
+    func registrationLock(
+        at issuer: Issuer, within limit: Duration
+    ) async throws(TokenStoreError) -> TokenStoreLock
 }
 
 extension Issuer {

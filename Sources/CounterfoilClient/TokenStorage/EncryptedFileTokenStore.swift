@@ -97,7 +97,7 @@
             _ change: (inout TokenFileContents) throws(TokenStoreError) -> (Value, isChanged: Bool)
         ) async throws(TokenStoreError) -> Value {
             let lock = try await LockFile(path: file.path + ".lock")
-                .hold(Turn(limit: Self.patience, isCancellable: false))
+                .hold(PollingWait(limit: Self.patience, isCancellable: false))
             let stored = try await read()
             var contents = stored?.contents ?? TokenFileContents()
             let (value, isChanged) = try change(&contents)
@@ -112,11 +112,11 @@
             return value
         }
 
-        /// Waits until no other process holds the exclusive right to a profile, and acquires it.
-        public func exclusiveRight(
-            to profile: ProfileName, within limit: Duration
-        ) async throws(TokenStoreError) -> ExclusiveRight {
-            try await LockFile(path: "\(file.path).\(profile).refresh").hold(Turn(limit: limit)).exclusiveRight()
+        /// Waits until no other process holds the refresh lock of a profile, and acquires it.
+        public func refreshLock(
+            of profile: ProfileName, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await LockFile(path: "\(file.path).\(profile).refresh").hold(PollingWait(limit: limit)).storeLock()
         }
 
         private struct Opened {
@@ -180,12 +180,12 @@
             try await change { contents in (contents.removeRegistration(at: issuer), isChanged: true) }
         }
 
-        /// Waits until no other process holds the exclusive right to register at a server, and acquires it.
-        public func exclusiveRight(
-            toRegisterAt issuer: Issuer, within limit: Duration
-        ) async throws(TokenStoreError) -> ExclusiveRight {
-            try await LockFile(path: "\(file.path).\(issuer.registrationLockName)").hold(Turn(limit: limit))
-                .exclusiveRight()
+        /// Waits until no other process holds the registration lock of a server, and acquires it.
+        public func registrationLock(
+            at issuer: Issuer, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await LockFile(path: "\(file.path).\(issuer.registrationLockName)").hold(PollingWait(limit: limit))
+                .storeLock()
         }
     }
 #endif

@@ -71,7 +71,7 @@
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
         ) async throws(TokenStoreError) -> TokenRecord? {
             let lock = try await LockFile(path: path("keychain.lock"))
-                .hold(Turn(limit: .seconds(10), isCancellable: false))
+                .hold(PollingWait(limit: .seconds(10), isCancellable: false))
             let before = try record(of: profile)
             switch decide(before) {
             case .keep: break
@@ -84,14 +84,14 @@
             return before
         }
 
-        /// Waits until no other process holds the exclusive right to a profile, and acquires it.
+        /// Waits until no other process holds the refresh lock of a profile, and acquires it.
         ///
-        /// An app that shares its lock folder with other apps must end the right before the system suspends it.
+        /// An app that shares its lock folder with other apps must release the lock before the system suspends it.
         /// The system kills an app that is suspended while it holds such a lock.
-        public func exclusiveRight(
-            to profile: ProfileName, within limit: Duration
-        ) async throws(TokenStoreError) -> ExclusiveRight {
-            try await LockFile(path: path("keychain.\(profile).refresh")).hold(Turn(limit: limit)).exclusiveRight()
+        public func refreshLock(
+            of profile: ProfileName, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await LockFile(path: path("keychain.\(profile).refresh")).hold(PollingWait(limit: limit)).storeLock()
         }
 
         private static let place = "the Keychain"
@@ -168,12 +168,12 @@
         /// Deletes the registration at a server, if there is one.
         public func forgetRegistration(at issuer: Issuer) throws(TokenStoreError) { try remove(query(issuer)) }
 
-        /// Waits until no other process holds the exclusive right to register at a server, and acquires it.
-        public func exclusiveRight(
-            toRegisterAt issuer: Issuer, within limit: Duration
-        ) async throws(TokenStoreError) -> ExclusiveRight {
-            try await LockFile(path: path("keychain.\(issuer.registrationLockName)")).hold(Turn(limit: limit))
-                .exclusiveRight()
+        /// Waits until no other process holds the registration lock of a server, and acquires it.
+        public func registrationLock(
+            at issuer: Issuer, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await LockFile(path: path("keychain.\(issuer.registrationLockName)")).hold(PollingWait(limit: limit))
+                .storeLock()
         }
     }
 #endif

@@ -19,9 +19,9 @@
         init(path: String) { file = PrivateFile(path: path) }
 
         /// Waits for the lock.
-        func hold(_ turn: Turn) async throws(TokenStoreError) -> HeldLock {
+        func hold(_ wait: PollingWait) async throws(TokenStoreError) -> HeldLock {
             try file.makeDirectory()
-            let descriptor = try await turn.wait {
+            let descriptor = try await wait.value {
                 .busy(place: file.path, holder: holder)
             } _: { () throws(TokenStoreError) -> Int32? in
                 try attempt()
@@ -62,11 +62,11 @@
         /// Releases the lock immediately.
         consuming func release() {}
 
-        /// Converts the lock to an exclusive right.
-        consuming func exclusiveRight() -> ExclusiveRight {
+        /// Converts the lock to the lock that a store returns.
+        consuming func storeLock() -> TokenStoreLock {
             let descriptor = descriptor
             discard self
-            return ExclusiveRight { close(descriptor) }
+            return TokenStoreLock { close(descriptor) }
         }
 
         deinit { close(descriptor) }

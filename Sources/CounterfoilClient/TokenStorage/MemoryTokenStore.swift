@@ -5,7 +5,7 @@ import Synchronization
 public final class MemoryTokenStore: TokenStore {
     private struct State {
         var records: [ProfileName: TokenRecord] = [:]
-        var rights: Set<String> = []
+        var locks: Set<String> = []
         var registrations: [Issuer: ClientRegistration] = [:]
     }
 
@@ -41,21 +41,21 @@ public final class MemoryTokenStore: TokenStore {
             .sorted { $0.name.rawValue < $1.name.rawValue }
     }
 
-    /// Waits until no other task holds the exclusive right to a profile, and acquires it.
-    public func exclusiveRight(
-        to profile: ProfileName, within limit: Duration
-    ) async throws(TokenStoreError) -> ExclusiveRight {
-        try await right("profile \(profile)", within: limit)
+    /// Waits until no other task holds the refresh lock of a profile, and acquires it.
+    public func refreshLock(
+        of profile: ProfileName, within limit: Duration
+    ) async throws(TokenStoreError) -> TokenStoreLock {
+        try await lock("profile \(profile)", within: limit)
     }
 
-    private func right(_ name: String, within limit: Duration) async throws(TokenStoreError) -> ExclusiveRight {
-        _ = try await Turn(limit: limit).wait {
+    private func lock(_ name: String, within limit: Duration) async throws(TokenStoreError) -> TokenStoreLock {
+        _ = try await PollingWait(limit: limit).value {
             .busy(place: "memory", holder: nil)
         } _: { () throws(TokenStoreError) -> Bool? in
-            state.value.withLock { $0.rights.insert(name).inserted } ? true : nil
+            state.value.withLock { $0.locks.insert(name).inserted } ? true : nil
         }
-        return ExclusiveRight { [state] in
-            state.value.withLock { _ = $0.rights.remove(name) }
+        return TokenStoreLock { [state] in
+            state.value.withLock { _ = $0.locks.remove(name) }
         }
     }
 }
@@ -76,15 +76,15 @@ extension MemoryTokenStore: ClientRegistrationStore {
         state.value.withLock { _ = $0.registrations.removeValue(forKey: issuer) }
     }
 
-    /// Waits until no other task holds the exclusive right to register at a server, and acquires it.
-    public func exclusiveRight(
-        toRegisterAt issuer: Issuer, within limit: Duration
-    ) async throws(TokenStoreError) -> ExclusiveRight {
-        try await right(issuer.registrationLockName, within: limit)
+    /// Waits until no other task holds the registration lock of a server, and acquires it.
+    public func registrationLock(
+        at issuer: Issuer, within limit: Duration
+    ) async throws(TokenStoreError) -> TokenStoreLock {
+        try await lock(issuer.registrationLockName, within: limit)
     }
 }
 
-/// State that a right shares with the store that created it, so that the right may outlive the store.
+/// State that a lock shares with the store that created it, so that the lock may outlive the store.
 private final class SharedState<Value: Sendable>: Sendable {
     let value: Mutex<Value>
 

@@ -5,7 +5,7 @@ public import Foundation
 /// A note that a refresh token is about to be sent, stored before the request.
 ///
 /// A process may be killed after the server has consumed the refresh token and before the response is stored. A
-/// process that finds an intent while it holds the exclusive right to the profile knows that this may have
+/// process that finds an intent while it holds the refresh lock of the profile knows that this may have
 /// happened. It sends the token again. A server with acknowledged rotation answers as before. If the server
 /// refuses the token, the response was lost, and the token was not necessarily stolen. An intent for a token
 /// other than the stored one is obsolete.

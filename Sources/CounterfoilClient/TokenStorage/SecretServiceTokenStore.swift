@@ -13,7 +13,7 @@
         private let patience: Duration
 
         /// The time limit of a write that waits for other writes, each of which may wait for the service.
-        private var turn: Turn { Turn(limit: patience * 4 + .seconds(10), isCancellable: false) }
+        private var writeWait: PollingWait { PollingWait(limit: patience * 4 + .seconds(10), isCancellable: false) }
 
         /// Creates the store of an environment, of which `PATH`, the address of the session bus and the home
         /// directory matter.
@@ -48,7 +48,7 @@
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
         ) async throws(TokenStoreError) -> TokenRecord? {
-            let lock = try await LockFile(path: path("secret-service.lock")).hold(turn)
+            let lock = try await LockFile(path: path("secret-service.lock")).hold(writeWait)
             let entry = try entry(profile)
             let before = try await entry.read()
             switch decide(before?.record) {
@@ -69,12 +69,12 @@
             return before?.record
         }
 
-        /// Waits until no other process holds the exclusive right to a profile, and acquires it.
-        public func exclusiveRight(
-            to profile: ProfileName, within limit: Duration
-        ) async throws(TokenStoreError) -> ExclusiveRight {
-            try await LockFile(path: path("secret-service.\(profile).refresh")).hold(Turn(limit: limit))
-                .exclusiveRight()
+        /// Waits until no other process holds the refresh lock of a profile, and acquires it.
+        public func refreshLock(
+            of profile: ProfileName, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await LockFile(path: path("secret-service.\(profile).refresh")).hold(PollingWait(limit: limit))
+                .storeLock()
         }
 
         private func service() throws(TokenStoreError) -> SecretService {
@@ -112,12 +112,14 @@
             try await service().clear(Self.attributes(of: issuer))
         }
 
-        /// Waits until no other process holds the exclusive right to register at a server, and acquires it.
-        public func exclusiveRight(
-            toRegisterAt issuer: Issuer, within limit: Duration
-        ) async throws(TokenStoreError) -> ExclusiveRight {
-            try await LockFile(path: path("secret-service.\(issuer.registrationLockName)")).hold(Turn(limit: limit))
-                .exclusiveRight()
+        /// Waits until no other process holds the registration lock of a server, and acquires it.
+        public func registrationLock(
+            at issuer: Issuer, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await LockFile(path: path("secret-service.\(issuer.registrationLockName)")).hold(
+                PollingWait(limit: limit)
+            )
+            .storeLock()
         }
 
         private static func attributes(of issuer: Issuer) -> SecretService.Attributes {

@@ -11,7 +11,7 @@ public import Foundation
 /// A refresh takes the following steps. A kill between any two of them loses nothing that the next process
 /// could use:
 ///
-/// 1. ``exclusiveRight(to:within:)``, so that no two processes send the same refresh token;
+/// 1. ``refreshLock(of:within:)``, so that no two processes send the same refresh token;
 /// 2. ``record(of:)`` again, because another process may have refreshed already;
 /// 3. ``beginRefresh(of:sending:at:in:)``, which records that the token is about to be sent;
 /// 4. the request to the server;
@@ -32,14 +32,14 @@ public protocol TokenStore: Sendable {
     /// Returns every profile that has a record, sorted by name.
     func profiles() async throws(TokenStoreError) -> [StoredProfile]
 
-    /// Waits until no other process and no other task holds the exclusive right to a profile, and acquires it.
+    /// Waits until no other process and no other task holds the refresh lock of a profile, and acquires it.
     ///
-    /// The right does not block reading or writing; a task acquires it before it refreshes. The system releases
+    /// The lock does not block reading or writing; a task acquires it before it refreshes. The system releases
     /// it when the process that holds it ends. Throws ``TokenStoreError/busy(place:holder:)`` when the limit
     /// expires and ``TokenStoreError/cancelled`` when the task is cancelled.
-    func exclusiveRight(
-        to profile: ProfileName, within limit: Duration
-    ) async throws(TokenStoreError) -> ExclusiveRight
+    func refreshLock(
+        of profile: ProfileName, within limit: Duration
+    ) async throws(TokenStoreError) -> TokenStoreLock
 }
 
 extension TokenStore {

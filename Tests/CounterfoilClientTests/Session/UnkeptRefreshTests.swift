@@ -20,10 +20,10 @@ struct UnkeptRefreshTests {
 
         func profiles() -> [StoredProfile] { store.profiles() }
 
-        func exclusiveRight(
-            to profile: ProfileName, within limit: Duration
-        ) async throws(TokenStoreError) -> ExclusiveRight {
-            try await store.exclusiveRight(to: profile, within: limit)
+        func refreshLock(
+            of profile: ProfileName, within limit: Duration
+        ) async throws(TokenStoreError) -> TokenStoreLock {
+            try await store.refreshLock(of: profile, within: limit)
         }
 
         func update(

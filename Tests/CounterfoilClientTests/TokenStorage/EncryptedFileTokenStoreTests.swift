@@ -255,17 +255,17 @@ struct EncryptedFileTokenStoreTests {
     @Test func `a lock file that other users can access or that is a link is refused`() async throws {
         let directory = try TemporaryDirectory()
         let store = Self.store(directory.file("tokens"))
-        try await store.exclusiveRight(to: .standard, within: .zero).end()
+        try await store.refreshLock(of: .standard, within: .zero).release()
         let lock = directory.file("tokens.default.refresh")
         #expect(try mode(lock) == 0o600)
         try setMode(0o666, of: lock)
         await #expect(throws: TokenStoreError.self) {
-            try await store.exclusiveRight(to: .standard, within: .zero).end()
+            try await store.refreshLock(of: .standard, within: .zero).release()
         }
         try FileManager.default.removeItem(at: lock)
         try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: directory.file("elsewhere"))
         await #expect(throws: TokenStoreError.self) {
-            try await store.exclusiveRight(to: .standard, within: .zero).end()
+            try await store.refreshLock(of: .standard, within: .zero).release()
         }
         #expect(!FileManager.default.fileExists(atPath: directory.file("elsewhere").path))
     }

@@ -105,14 +105,14 @@ struct TokenStoreContractTests {
     func `only one task at a time registers at a server`(kind: Kind) async throws {
         try await kind.run { store in
             let (one, other) = (try Issuer("https://id.example.com/a"), try Issuer("https://id.example.com/b"))
-            let right = try await store.exclusiveRight(toRegisterAt: one, within: .seconds(1))
-            let elsewhere = try await store.exclusiveRight(toRegisterAt: other, within: .seconds(1))
+            let lock = try await store.registrationLock(at: one, within: .seconds(1))
+            let otherLock = try await store.registrationLock(at: other, within: .seconds(1))
             await #expect(throws: TokenStoreError.self) {
-                _ = try await store.exclusiveRight(toRegisterAt: one, within: .milliseconds(20))
+                _ = try await store.registrationLock(at: one, within: .milliseconds(20))
             }
-            right.end()
-            elsewhere.end()
-            try await store.exclusiveRight(toRegisterAt: one, within: .seconds(1)).end()
+            lock.release()
+            otherLock.release()
+            try await store.registrationLock(at: one, within: .seconds(1)).release()
         }
     }
 
@@ -222,32 +222,32 @@ struct TokenStoreContractTests {
     }
 
     @Test(arguments: Kind.available)
-    func `only one task at a time holds the exclusive right to a profile`(kind: Kind) async throws {
+    func `only one task at a time holds the refresh lock of a profile`(kind: Kind) async throws {
         try await kind.run { store in
-            let right = try await store.exclusiveRight(to: .standard, within: .zero)
-            let other = try await store.exclusiveRight(to: Self.work, within: .zero)
+            let lock = try await store.refreshLock(of: .standard, within: .zero)
+            let otherLock = try await store.refreshLock(of: Self.work, within: .zero)
             await #expect {
-                try await store.exclusiveRight(to: .standard, within: .milliseconds(50)).end()
+                try await store.refreshLock(of: .standard, within: .milliseconds(50)).release()
             } throws: { error in
                 if case .busy = error as? TokenStoreError { true } else { false }
             }
-            // The right does not block writing.
+            // The lock does not block writing.
             try await store.save(try Self.credentials(), as: .standard)
-            async let next: Void = store.exclusiveRight(to: .standard, within: .seconds(30)).end()
-            right.end()
+            async let next: Void = store.refreshLock(of: .standard, within: .seconds(30)).release()
+            lock.release()
             try await next
-            other.end()
+            otherLock.release()
         }
     }
 
     @Test(arguments: Kind.available)
-    func `cancelling ends the wait for the right but not a write`(kind: Kind) async throws {
+    func `cancelling ends the wait for the lock but not a write`(kind: Kind) async throws {
         try await kind.run { store in
-            let right = try await store.exclusiveRight(to: .standard, within: .zero)
-            let waiting = Task { try await store.exclusiveRight(to: .standard, within: .seconds(60)).end() }
+            let lock = try await store.refreshLock(of: .standard, within: .zero)
+            let waiting = Task { try await store.refreshLock(of: .standard, within: .seconds(60)).release() }
             waiting.cancel()
             await #expect(throws: TokenStoreError.cancelled) { try await waiting.value }
-            right.end()
+            lock.release()
             let credentials = try Self.credentials()
             let writing = Task {
                 withUnsafeCurrentTask { $0?.cancel() }

@@ -75,7 +75,7 @@ struct TokenStoreProcessesTests {
         #expect(profiles.map(\.name.rawValue) == (0..<8).map { "profile-\($0)" })
     }
 
-    @Test func `a killed process releases the right, and its refresh intent is still stored`() async throws {
+    @Test func `a killed process releases the lock, and its refresh intent is still stored`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
         let store = Self.store(path)
@@ -83,14 +83,14 @@ struct TokenStoreProcessesTests {
         try await store.save(EncryptedFileTokenStoreTests.credentials("one", refreshToken: "r1"), as: .standard)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let store = Self.store(path)
-            let right = try await store.exclusiveRight(to: .standard, within: .seconds(10))
+            let lock = try await store.refreshLock(of: .standard, within: .seconds(10))
             let found = try #require(try await store.record(of: .standard))
             _ = try await store.beginRefresh(
                 of: found, sending: try #require(RefreshToken("r1")), at: Date(), in: .standard)
             kill(getpid(), SIGKILL)
-            right.end()
+            lock.release()
         }
-        let right = try await store.exclusiveRight(to: .standard, within: .zero)
+        let lock = try await store.refreshLock(of: .standard, within: .zero)
         let found = try #require(try await store.record(of: .standard))
         #expect(found.refreshIntent?.concerns(token) == true)
         #expect(found.credentials.refreshToken == token)
@@ -101,18 +101,18 @@ struct TokenStoreProcessesTests {
             Issue.record("the record was still the same")
             return
         }
-        right.end()
+        lock.release()
         #expect(try await store.record(of: .standard)?.refreshIntent == nil)
     }
 
-    @Test func `a timeout of the wait for the exclusive right names the holder`() async throws {
+    @Test func `a timeout of the wait for the refresh lock names the holder`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("tokens").path
-        let right = try await Self.store(path).exclusiveRight(to: .standard, within: .zero)
+        let lock = try await Self.store(path).refreshLock(of: .standard, within: .zero)
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [path = path as String] in
             do {
-                try await Self.store(path).exclusiveRight(to: .standard, within: .milliseconds(100)).end()
+                try await Self.store(path).refreshLock(of: .standard, within: .milliseconds(100)).release()
                 exit(1)
             } catch {
                 FileHandle.standardError.write(Data("\(error)".utf8))
@@ -121,7 +121,7 @@ struct TokenStoreProcessesTests {
         }
         let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(words.contains("another process holds the lock of the token store; stop it (process \(getpid()))"))
-        right.end()
+        lock.release()
     }
 
     @Test(arguments: 0..<12)

@@ -1,22 +1,5 @@
-/// The exclusive right to refresh a profile, or to register at a server, for the lifetime of this value.
-///
-/// A store creates it. It ends with the value, with ``end()``, or with the process.
-public struct ExclusiveRight: ~Copyable, Sendable {
-    private let release: @Sendable () -> Void
-
-    /// Creates a right that the closure releases.
-    ///
-    /// The closure is called once.
-    public init(endingWith release: @escaping @Sendable () -> Void) { self.release = release }
-
-    /// Releases the right immediately.
-    public consuming func end() {}
-
-    deinit { release() }
-}
-
 /// A wait for a lock that polls at growing intervals and blocks no thread.
-struct Turn: Sendable {
+struct PollingWait: Sendable {
     /// The maximum time to wait.
     let limit: Duration
     /// Whether cancelling the task ends the wait.
@@ -27,7 +10,7 @@ struct Turn: Sendable {
     private static let longestPause = Duration.milliseconds(25)
 
     /// Repeats the attempt until it returns a value, the limit expires, or the task is cancelled.
-    func wait<Value: Sendable>(
+    func value<Value: Sendable>(
         orThrow busy: () -> TokenStoreError, _ attempt: () throws(TokenStoreError) -> Value?
     ) async throws(TokenStoreError) -> Value {
         let deadline = ContinuousClock.now + limit
