@@ -60,7 +60,7 @@ struct Call: AsyncParsableCommand {
                 } else {
                     try await session.send(url, method: method, headerFields: fields, body: body)
                 }
-            await common.warnIfUnkept(session)
+            await common.warnIfNotSaved(session)
             if include {
                 console.result("HTTP \(response.head.status)")
                 for field in response.head.headerFields { console.result("\(field.name): \(field.value)") }

@@ -57,8 +57,8 @@ struct CommonOptions: ParsableArguments {
     }
 
     /// Warns if a new token could not be stored and will be lost when the program ends.
-    func warnIfUnkept(_ session: TokenSession) async {
-        guard let reason = await session.unkeptReason else { return }
+    func warnIfNotSaved(_ session: TokenSession) async {
+        guard let reason = await session.saveError else { return }
         console.say("The new token could not be stored, and the server may reject the old one: \(reason).")
     }
 }

@@ -25,7 +25,7 @@ struct Token: AsyncParsableCommand {
         try await console.run {
             let session = try await common.session()
             let credentials = try await session.credentials()
-            await common.warnIfUnkept(session)
+            await common.warnIfNotSaved(session)
             if common.json {
                 try console.result(Bearer(credentials))
             } else {

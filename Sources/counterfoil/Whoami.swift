@@ -25,7 +25,7 @@ struct Whoami: AsyncParsableCommand {
         try await console.run {
             let session = try await common.session()
             let credentials = try await session.credentials()
-            await common.warnIfUnkept(session)
+            await common.warnIfNotSaved(session)
             guard let person = credentials.person else {
                 throw Failure(
                     .refused,

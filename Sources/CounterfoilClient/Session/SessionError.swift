@@ -5,9 +5,9 @@ public enum SessionError: Error, Hashable, Sendable {
     /// The session has ended: the server rejected its refresh token or sent an invalid ID token, and its
     /// credentials were deleted.
     ///
-    /// With `afterLostAnswer`, an earlier refresh was interrupted before its response was stored. This
+    /// With `afterLostResponse`, an earlier refresh was interrupted before its response was stored. This
     /// explains the rejection.
-    case ended(SignInError, afterLostAnswer: Bool)
+    case ended(SignInError, afterLostResponse: Bool)
     /// The access token has expired, and the session has no refresh token.
     case expired
     /// No new access token is available for now; the user stays signed in.
@@ -27,8 +27,8 @@ extension SessionError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notSignedIn(let profile): "no user is signed in under the profile \(profile)"
-        case .ended(let error, afterLostAnswer: false): "the session has ended: \(error). Sign in again"
-        case .ended(let error, afterLostAnswer: true):
+        case .ended(let error, afterLostResponse: false): "the session has ended: \(error). Sign in again"
+        case .ended(let error, afterLostResponse: true):
             "the session has ended: an earlier refresh was interrupted before its response was stored, and the server does not"
                 + " repeat it (\(error)). Sign in again"
         case .expired: "the access token has expired, and there is no refresh token. Sign in again"

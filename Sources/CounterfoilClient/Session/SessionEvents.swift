@@ -11,7 +11,7 @@ extension TokenSession {
         /// The session has a new access token, but could not store it.
         ///
         /// The session uses the token for as long as it exists, and tries to store it with the next refresh.
-        case refreshedUnkept(expires: Date?, TokenStoreError)
+        case refreshedButNotSaved(expires: Date?, TokenStoreError)
         /// A refresh failed; the user stays signed in.
         case refreshFailed(SignInError)
         /// The session has ended, and its credentials were deleted.

@@ -10,51 +10,51 @@ struct SessionRefresh: Sendable {
     let transport: any HTTPTransport
     let now: @Sendable () -> Date
     /// The maximum time to wait for another process that refreshes.
-    let patience: Duration
+    let lockTimeout: Duration
     /// The result of an earlier refresh that is not stored yet; nil if there is none.
-    let unkept: Unkept?
+    let unsaved: Unsaved?
 
     /// Credentials that could not be stored, with the record that they replace.
-    struct Unkept: Sendable {
+    struct Unsaved: Sendable {
         let credentials: Credentials
         let sending: TokenRecord
         let reason: TokenStoreError
     }
 
     /// The result of a refresh.
-    enum End: Sendable {
+    enum Outcome: Sendable {
         case refreshed(TokenRecord)
         case refreshedElsewhere(TokenRecord)
-        case refreshedUnkept(Unkept)
+        case refreshedButNotSaved(Unsaved)
         case failed(SessionError)
     }
 
     /// Refreshes the profile, unless its stored access token is no longer the stale one.
-    func run(replacing stale: AccessToken) async -> End {
+    func run(replacing stale: AccessToken) async -> Outcome {
         do throws(SessionError) {
-            let lock = try await taken()
-            let end = try await refresh(replacing: stale)
+            let lock = try await refreshLock()
+            let outcome = try await refresh(replacing: stale)
             lock.release()
-            return end
+            return outcome
         } catch {
             return .failed(error)
         }
     }
 
-    private func taken() async throws(SessionError) -> TokenStoreLock {
-        do { return try await store.refreshLock(of: profile, within: patience) } catch { throw .store(error) }
+    private func refreshLock() async throws(SessionError) -> TokenStoreLock {
+        do { return try await store.refreshLock(of: profile, within: lockTimeout) } catch { throw .store(error) }
     }
 
-    private func refresh(replacing stale: AccessToken) async throws(SessionError) -> End {
+    private func refresh(replacing stale: AccessToken) async throws(SessionError) -> Outcome {
         let kept: TokenRecord
-        if let record = try await caughtUp() {
+        if let record = try await saveUnsaved() {
             kept = record
         } else {
             kept = try await record()
             if kept.credentials.accessToken != stale { return .refreshedElsewhere(kept) }
         }
         guard let token = kept.credentials.refreshToken else { throw .expired }
-        let answerWasLost = kept.refreshIntent?.concerns(token) ?? false
+        let responseWasLost = kept.refreshIntent?.concerns(token) ?? false
         let server = try await server(of: kept.credentials)
 
         let sending: TokenRecord
@@ -71,7 +71,7 @@ struct SessionRefresh: Sendable {
         case .refreshed(let credentials): return try await keep(credentials, instead: sending, at: server)
         case .rejected(let error):
             if let other = try await replaced(sending, with: nil) { return .refreshedElsewhere(other) }
-            throw .ended(error, afterLostAnswer: answerWasLost)
+            throw .ended(error, afterLostResponse: responseWasLost)
         case .failed(let error): throw .unavailable(error)
         }
     }
@@ -79,11 +79,11 @@ struct SessionRefresh: Sendable {
     /// Stores new credentials; if a user signed in or out meanwhile, revokes them.
     private func keep(
         _ credentials: Credentials, instead sending: TokenRecord, at server: AuthorizationServerConfiguration
-    ) async throws(SessionError) -> End {
+    ) async throws(SessionError) -> Outcome {
         let outcome: RecordReplacement
         do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
             // The server may already reject the previous refresh token, so the new one must not be lost.
-            return .refreshedUnkept(Unkept(credentials: credentials, sending: sending, reason: error))
+            return .refreshedButNotSaved(Unsaved(credentials: credentials, sending: sending, reason: error))
         }
         switch outcome {
         case .replaced(let record?): return .refreshed(record)
@@ -96,10 +96,10 @@ struct SessionRefresh: Sendable {
     }
 
     /// Stores credentials from an earlier refresh; nil if there are none, or a user signed in or out meanwhile.
-    private func caughtUp() async throws(SessionError) -> TokenRecord? {
-        guard let unkept else { return nil }
+    private func saveUnsaved() async throws(SessionError) -> TokenRecord? {
+        guard let unsaved else { return nil }
         let outcome = try await stored { () throws(TokenStoreError) in
-            try await store.replace(unkept.sending, with: unkept.credentials, in: profile)
+            try await store.replace(unsaved.sending, with: unsaved.credentials, in: profile)
         }
         if case .replaced(let record) = outcome { return record }
         return nil

@@ -19,12 +19,12 @@ public actor TokenSession {
     private let now: @Sendable () -> Date
     private nonisolated let broadcast = EventBroadcast<Event>()
     private var known: TokenRecord?
-    private var unkept: SessionRefresh.Unkept?
-    private var refresh: SharedWork<SessionRefresh.End>?
+    private var unsaved: SessionRefresh.Unsaved?
+    private var refresh: SharedWork<SessionRefresh.Outcome>?
     private var pausedUntil: ContinuousClock.Instant?
 
     /// The maximum time to wait for another process that refreshes the same profile.
-    private static let patience = Duration.seconds(90)
+    private static let lockTimeout = Duration.seconds(90)
 
     /// Creates a session for the credentials that a store has under a profile, now or later.
     public init(
@@ -81,46 +81,47 @@ public actor TokenSession {
             throw .paused(seconds: Int((pausedUntil - .now).components.seconds) + 1)
         }
         let work = refresh ?? begin(replacing: stale)
-        guard let end = await work.value() else { throw .cancelled }
-        settle(end, of: work)
-        switch end {
+        guard let outcome = await work.value() else { throw .cancelled }
+        settle(outcome, of: work)
+        switch outcome {
         case .refreshed(let record), .refreshedElsewhere(let record): return record.credentials
-        case .refreshedUnkept(let unkept): return unkept.credentials
+        case .refreshedButNotSaved(let unsaved): return unsaved.credentials
         case .failed(let error): throw error
         }
     }
 
-    private func begin(replacing stale: AccessToken) -> SharedWork<SessionRefresh.End> {
+    private func begin(replacing stale: AccessToken) -> SharedWork<SessionRefresh.Outcome> {
         let steps = SessionRefresh(
-            store: store, profile: profile, transport: transport, now: now, patience: Self.patience, unkept: unkept)
+            store: store, profile: profile, transport: transport, now: now, lockTimeout: Self.lockTimeout,
+            unsaved: unsaved)
         let work = SharedWork { await steps.run(replacing: stale) }
         refresh = work
         // Process the result even if all callers have stopped waiting.
-        Task { if let end = await work.value() { settle(end, of: work) } }
+        Task { if let outcome = await work.value() { settle(outcome, of: work) } }
         return work
     }
 
     /// Updates the session with the result of a refresh, once.
-    private func settle(_ end: SessionRefresh.End, of work: SharedWork<SessionRefresh.End>) {
+    private func settle(_ outcome: SessionRefresh.Outcome, of work: SharedWork<SessionRefresh.Outcome>) {
         guard refresh === work else { return }
         refresh = nil
-        switch end {
+        switch outcome {
         case .refreshed(let record):
-            (known, unkept) = (record, nil)
+            (known, unsaved) = (record, nil)
             broadcast.send(.refreshed(expires: record.credentials.expires))
         case .refreshedElsewhere(let record):
-            (known, unkept) = (record, nil)
+            (known, unsaved) = (record, nil)
             broadcast.send(.refreshedElsewhere(expires: record.credentials.expires))
-        case .refreshedUnkept(let fresh):
-            (known, unkept) = (TokenRecord(fresh.credentials), fresh)
-            broadcast.send(.refreshedUnkept(expires: fresh.credentials.expires, fresh.reason))
+        case .refreshedButNotSaved(let fresh):
+            (known, unsaved) = (TokenRecord(fresh.credentials), fresh)
+            broadcast.send(.refreshedButNotSaved(expires: fresh.credentials.expires, fresh.reason))
         case .failed(.ended(let error, _)):
-            (known, unkept) = (nil, nil)
+            (known, unsaved) = (nil, nil)
             broadcast.send(.ended(error))
         case .failed(.unavailable(let error)):
             if case .unavailable(let failure) = error, let pause = failure.retryAfter { pausedUntil = .now + pause }
             broadcast.send(.refreshFailed(error))
-        case .failed: known = unkept.map { TokenRecord($0.credentials) }
+        case .failed: known = unsaved.map { TokenRecord($0.credentials) }
         }
     }
 
@@ -168,8 +169,8 @@ public actor TokenSession {
             throw .notSignedIn(profile)
         }
         // Credentials that could not be stored are the latest ones, which the server has to revoke.
-        let latest = record.revision == unkept?.sending.revision ? unkept?.credentials : nil
-        (known, unkept) = (nil, nil)
+        let latest = record.revision == unsaved?.sending.revision ? unsaved?.credentials : nil
+        (known, unsaved) = (nil, nil)
         broadcast.send(.signedOut)
         return latest ?? record.credentials
     }
@@ -177,7 +178,7 @@ public actor TokenSession {
     /// The reason why the latest tokens are not in the store; nil if they are.
     ///
     /// The session uses these tokens for as long as it exists, and tries to store them with the next refresh.
-    public var unkeptReason: TokenStoreError? { unkept?.reason }
+    public var saveError: TokenStoreError? { unsaved?.reason }
 
     /// Stores the credentials of another sign-in of the same user.
     ///
@@ -191,7 +192,7 @@ public actor TokenSession {
             }
         } catch { throw .store(error) }
         if before?.credentials.hasSameHolder(as: former) == true {
-            (known, unkept) = (record, nil)
+            (known, unsaved) = (record, nil)
         } else {
             known = nil
             await discard(fresh)

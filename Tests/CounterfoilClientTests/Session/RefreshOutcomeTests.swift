@@ -86,7 +86,7 @@ struct RefreshOutcomeTests {
             await #expect {
                 try await session.credentials()
             } throws: {
-                guard case .ended(.refused(let refusal), afterLostAnswer: false) = $0 as? SessionError else {
+                guard case .ended(.refused(let refusal), afterLostResponse: false) = $0 as? SessionError else {
                     return false
                 }
                 return refusal.code == .invalidGrant

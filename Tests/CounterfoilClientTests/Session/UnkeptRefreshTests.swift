@@ -53,7 +53,7 @@ struct UnkeptRefreshTests {
             let fresh = try await session.credentials()
             #expect(fresh.accessToken != first.accessToken)
             #expect(store.record(of: .standard)?.credentials.accessToken == first.accessToken)
-            guard case .refreshedUnkept(_, .failed)? = await events.first(where: { _ in true }) else {
+            guard case .refreshedButNotSaved(_, .failed)? = await events.first(where: { _ in true }) else {
                 Issue.record("nobody was told")
                 return
             }
