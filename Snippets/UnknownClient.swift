@@ -8,7 +8,7 @@ let store = try await TokenStoreChoice.automatic.open().store
 // snippet.show
 var client = ClientIdentification()
 client.metadataDocument = try ClientMetadataDocument("https://lightbox.example/client.json")
-client.registration = .init(as: "Lightbox", keptIn: store)
+client.registration = .init(as: "Lightbox", storedIn: store)
 let signIn = NativeSignIn(issuer: issuer, client: client, scope: scope)
 let credentials = try await signIn.run()
 // snippet.hide

@@ -5,7 +5,7 @@ public import Foundation
 ///
 ///     var client = ClientIdentification()
 ///     client.metadataDocument = try ClientMetadataDocument("https://lightbox.example/client.json")
-///     client.registration = .init(as: "Lightbox", keptIn: store)
+///     client.registration = .init(as: "Lightbox", storedIn: store)
 ///     let signIn = NativeSignIn(issuer: issuer, client: client, scope: scope)
 ///
 /// The client uses the first of these that is available, in the order of MCP authorization:
@@ -31,7 +31,7 @@ public struct ClientIdentification: Sendable {
         public var store: any ClientRegistrationStore
 
         /// Creates settings to register under a name and to store the result.
-        public init(as name: String, keptIn store: any ClientRegistrationStore) {
+        public init(as name: String, storedIn store: any ClientRegistrationStore) {
             self.name = name
             self.store = store
         }
@@ -111,7 +111,7 @@ extension ClientIdentification {
         guard let kept = try? await registration.store.registration(at: issuer), kept.clientID == client.id else {
             return
         }
-        try? await registration.store.forgetRegistration(at: issuer)
+        try? await registration.store.removeRegistration(at: issuer)
     }
 }
 
@@ -129,7 +129,7 @@ extension ClientIdentification.SelfRegistration {
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let former = try await store.registration(at: issuer)
         let new = try await request.including(former).register(at: endpoint, of: issuer, through: transport, at: now)
-        try await store.keep(new)
+        try await store.save(new)
         lock.release()
         return IdentifiedClient(id: new.clientID, authentication: new.authentication, origin: .registeredNow)
     }

@@ -12,10 +12,10 @@ public protocol ClientRegistrationStore: Sendable {
     /// Stores a registration and replaces an earlier one at the same server.
     ///
     /// It is durable when the function returns.
-    func keep(_ registration: ClientRegistration) async throws(TokenStoreError)
+    func save(_ registration: ClientRegistration) async throws(TokenStoreError)
 
     /// Deletes the registration at a server, if there is one.
-    func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError)
+    func removeRegistration(at issuer: Issuer) async throws(TokenStoreError)
 
     /// Waits until no other process and no other task holds the registration lock of a server, and acquires it.
     ///

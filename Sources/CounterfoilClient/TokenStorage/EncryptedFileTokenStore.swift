@@ -169,14 +169,14 @@
         /// Stores a registration and replaces an earlier one at the same server.
         ///
         /// It is durable when the function returns.
-        public func keep(_ registration: ClientRegistration) async throws(TokenStoreError) {
+        public func save(_ registration: ClientRegistration) async throws(TokenStoreError) {
             try await change { (contents) throws(TokenStoreError) in
                 (try contents.put(registration, at: file.path), isChanged: true)
             }
         }
 
         /// Deletes the registration at a server, if there is one.
-        public func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError) {
+        public func removeRegistration(at issuer: Issuer) async throws(TokenStoreError) {
             try await change { contents in (contents.removeRegistration(at: issuer), isChanged: true) }
         }
 

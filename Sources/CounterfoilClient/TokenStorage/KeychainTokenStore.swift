@@ -159,14 +159,14 @@
         }
 
         /// Stores a registration and replaces an earlier one at the same server.
-        public func keep(_ registration: ClientRegistration) throws(TokenStoreError) {
+        public func save(_ registration: ClientRegistration) throws(TokenStoreError) {
             try write(
                 try registration.stored(at: Self.place), as: query(registration.issuer),
                 label: "Counterfoil: registration at \(registration.issuer)")
         }
 
         /// Deletes the registration at a server, if there is one.
-        public func forgetRegistration(at issuer: Issuer) throws(TokenStoreError) { try remove(query(issuer)) }
+        public func removeRegistration(at issuer: Issuer) throws(TokenStoreError) { try remove(query(issuer)) }
 
         /// Waits until no other process holds the registration lock of a server, and acquires it.
         public func registrationLock(

@@ -67,12 +67,12 @@ extension MemoryTokenStore: ClientRegistrationStore {
     }
 
     /// Stores a registration and replaces an earlier one at the same server.
-    public func keep(_ registration: ClientRegistration) {
+    public func save(_ registration: ClientRegistration) {
         state.value.withLock { $0.registrations[registration.issuer] = registration }
     }
 
     /// Deletes the registration at a server, if there is one.
-    public func forgetRegistration(at issuer: Issuer) {
+    public func removeRegistration(at issuer: Issuer) {
         state.value.withLock { _ = $0.registrations.removeValue(forKey: issuer) }
     }
 

@@ -100,7 +100,7 @@
         /// Stores a registration and replaces an earlier one at the same server.
         ///
         /// It is durable when the function returns.
-        public func keep(_ registration: ClientRegistration) async throws(TokenStoreError) {
+        public func save(_ registration: ClientRegistration) async throws(TokenStoreError) {
             let bytes = try registration.stored(at: SecretService.name)
             try await service().store(
                 Base64URL.encode(bytes), as: Self.attributes(of: registration.issuer),
@@ -108,7 +108,7 @@
         }
 
         /// Deletes the registration at a server, if there is one.
-        public func forgetRegistration(at issuer: Issuer) async throws(TokenStoreError) {
+        public func removeRegistration(at issuer: Issuer) async throws(TokenStoreError) {
             try await service().clear(Self.attributes(of: issuer))
         }
 

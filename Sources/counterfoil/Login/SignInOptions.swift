@@ -146,7 +146,7 @@ struct SignInOptions: ParsableArguments {
                 throw Failure(.usage, "\(error)")
             }
         }
-        client.registration = .init(as: "Counterfoil", keptIn: store)
+        client.registration = .init(as: "Counterfoil", storedIn: store)
         return client
     }
 

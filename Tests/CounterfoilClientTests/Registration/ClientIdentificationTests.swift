@@ -13,11 +13,11 @@ struct ClientIdentificationTests {
 
     /// Creates a sign-in of an app that registers itself; with a metadata document on request.
     private static func signIn(
-        at server: ScriptedAuthorizationServer, keptIn store: any ClientRegistrationStore, hasDocument: Bool = false,
+        at server: ScriptedAuthorizationServer, storedIn store: any ClientRegistrationStore, hasDocument: Bool = false,
         scope: String = "openid photos.read"
     ) throws -> NativeSignIn {
         var client = ClientIdentification()
-        client.registration = .init(as: "Lightbox", keptIn: store)
+        client.registration = .init(as: "Lightbox", storedIn: store)
         if hasDocument { client.metadataDocument = try ClientMetadataDocument(document) }
         var signIn = NativeSignIn(issuer: server.issuer, client: client, scope: try Scope(lenient: scope))
         signIn.browser = ScriptedBrowser()
@@ -37,7 +37,7 @@ struct ClientIdentificationTests {
     private static func failure(_ script: ServerScript) async throws -> SignInError? {
         try await ScriptedAuthorizationServer.run(script) { server in
             let store = MemoryTokenStore()
-            let signIn = try Self.signIn(at: server, keptIn: store)
+            let signIn = try Self.signIn(at: server, storedIn: store)
             do throws(SignInError) {
                 _ = try await signIn.run()
                 return nil
@@ -55,7 +55,7 @@ struct ClientIdentificationTests {
         try await ScriptedAuthorizationServer.run { server in
             let store = MemoryTokenStore()
             let origins = Mutex<[ClientIdentification.Origin]>([])
-            let credentials = try await Self.signIn(at: server, keptIn: store).run { event in
+            let credentials = try await Self.signIn(at: server, storedIn: store).run { event in
                 if case .identified(_, let origin) = event { origins.withLock { $0.append(origin) } }
             }
             #expect(origins.withLock { $0 } == [.registeredNow])
@@ -78,7 +78,7 @@ struct ClientIdentificationTests {
     @Test func `the ways to a client identifier are tried in order`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run(Self.takingDocuments()) { server in
-            var signIn = try Self.signIn(at: server, keptIn: store, hasDocument: true)
+            var signIn = try Self.signIn(at: server, storedIn: store, hasDocument: true)
             #expect(try await signIn.run().clientID.rawValue == Self.document)
             signIn.client.registered[server.issuer] = ClientIdentifier("lightbox")
             #expect(try await signIn.run().clientID.rawValue == "lightbox")
@@ -86,7 +86,7 @@ struct ClientIdentificationTests {
         }
         // A server that does not support metadata documents.
         try await ScriptedAuthorizationServer.run { server in
-            let signIn = try Self.signIn(at: server, keptIn: store, hasDocument: true)
+            let signIn = try Self.signIn(at: server, storedIn: store, hasDocument: true)
             #expect(try await signIn.run().clientID.rawValue.hasPrefix("registered-"))
         }
     }
@@ -96,7 +96,7 @@ struct ClientIdentificationTests {
         var script = ServerScript()
         script.metadata.absent.insert(.registration)
         try await ScriptedAuthorizationServer.run(script) { server in
-            let signIn = try Self.signIn(at: server, keptIn: MemoryTokenStore(), hasDocument: true)
+            let signIn = try Self.signIn(at: server, storedIn: MemoryTokenStore(), hasDocument: true)
             await #expect(throws: SignInError.noClient(server.issuer)) { try await signIn.run() }
             #expect(server.requests.allSatisfy { $0.endpoint == .metadata })
         }
@@ -107,9 +107,9 @@ struct ClientIdentificationTests {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { one in
             try await ScriptedAuthorizationServer.run { other in
-                let first = try await Self.signIn(at: one, keptIn: store).run()
-                let elsewhere = try await Self.signIn(at: other, keptIn: store).run()
-                let again = try await Self.signIn(at: one, keptIn: store).run()
+                let first = try await Self.signIn(at: one, storedIn: store).run()
+                let elsewhere = try await Self.signIn(at: other, storedIn: store).run()
+                let again = try await Self.signIn(at: one, storedIn: store).run()
                 #expect(again.clientID == first.clientID)
                 #expect(elsewhere.clientID != first.clientID)
                 #expect(one.requests(to: .registration).count == 1)
@@ -122,7 +122,7 @@ struct ClientIdentificationTests {
     // R342: an identifier from another server is not valid at this one.
     @Test func `an identifier of another server is not sent`() async throws {
         try await ScriptedAuthorizationServer.run { server in
-            var signIn = try Self.signIn(at: server, keptIn: MemoryTokenStore())
+            var signIn = try Self.signIn(at: server, storedIn: MemoryTokenStore())
             signIn.client.registered[try Issuer("https://id.example.com")] = ClientIdentifier("lightbox")
             // The secret belongs to that identifier too.
             signIn.options.authentication = .secretPost(try #require(ClientSecret("secret-of-another")))
@@ -138,12 +138,12 @@ struct ClientIdentificationTests {
     {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
-            let first = try await Self.signIn(at: server, keptIn: store).run()
-            var fixed = try Self.signIn(at: server, keptIn: store)
+            let first = try await Self.signIn(at: server, storedIn: store).run()
+            var fixed = try Self.signIn(at: server, storedIn: store)
             fixed.redirect = try .loopback("http://127.0.0.1/other")
             let second = try await fixed.run()
             #expect(second.clientID != first.clientID)
-            let wider = try Self.signIn(at: server, keptIn: store, scope: "openid photos.write")
+            let wider = try Self.signIn(at: server, storedIn: store, scope: "openid photos.write")
             let third = try await wider.run()
             let asked = server.requests(to: .registration).map(\.json)
             #expect(asked.count == 3)
@@ -151,7 +151,7 @@ struct ClientIdentificationTests {
             #expect(asked.last??["scope"] == "openid photos.write photos.read")
             // The last registration covers all three redirect URIs.
             #expect(try await fixed.run().clientID == third.clientID)
-            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == third.clientID)
+            #expect(try await Self.signIn(at: server, storedIn: store).run().clientID == third.clientID)
             #expect(server.requests(to: .registration).count == 3)
         }
     }
@@ -162,7 +162,7 @@ struct ClientIdentificationTests {
         var script = ServerScript()
         script.registration.authenticationMethod = "client_secret_basic"
         try await ScriptedAuthorizationServer.run(script) { server in
-            let first = try await Self.signIn(at: server, keptIn: store).run()
+            let first = try await Self.signIn(at: server, storedIn: store).run()
             guard case .secretBasic(let secret) = first.authentication else {
                 Issue.record("no secret was kept")
                 return
@@ -170,15 +170,15 @@ struct ClientIdentificationTests {
             #expect(server.secrets.contains(secret.exposed))
             #expect(!"\(String(reflecting: store.registration(at: server.issuer)))".contains(secret.exposed))
             #expect(server.requests(to: .token).last?.authorization?.hasPrefix("Basic ") == true)
-            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == first.clientID)
+            #expect(try await Self.signIn(at: server, storedIn: store).run().clientID == first.clientID)
             // The next secret expires after five minutes, which is too short for a sign-in.
-            store.forgetRegistration(at: server.issuer)
+            store.removeRegistration(at: server.issuer)
             server.change { $0.registration.secretLifetime = 300 }
-            let short = try await Self.signIn(at: server, keptIn: store).run()
+            let short = try await Self.signIn(at: server, storedIn: store).run()
             server.change { $0.registration.secretLifetime = 3600 }
-            let long = try await Self.signIn(at: server, keptIn: store).run()
+            let long = try await Self.signIn(at: server, storedIn: store).run()
             #expect(long.clientID != short.clientID)
-            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID == long.clientID)
+            #expect(try await Self.signIn(at: server, storedIn: store).run().clientID == long.clientID)
         }
     }
 
@@ -259,7 +259,7 @@ struct ClientIdentificationTests {
         try await ScriptedAuthorizationServer.run { server in
             let names = try await withThrowingTaskGroup(of: ClientIdentifier.self) { group in
                 for _ in 0..<8 {
-                    let signIn = try Self.signIn(at: server, keptIn: store)
+                    let signIn = try Self.signIn(at: server, storedIn: store)
                     group.addTask { try await signIn.run().clientID }
                 }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
@@ -273,13 +273,13 @@ struct ClientIdentificationTests {
     func `a client that the server has deleted is registered again`(endpoint: ScriptedEndpoint) async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
-            let first = try await Self.signIn(at: server, keptIn: store).run()
+            let first = try await Self.signIn(at: server, storedIn: store).run()
             server.change {
                 $0.interruptions = [Interruption(at: endpoint, .refusal("invalid_client", status: 401))]
             }
-            await #expect(throws: SignInError.self) { try await Self.signIn(at: server, keptIn: store).run() }
+            await #expect(throws: SignInError.self) { try await Self.signIn(at: server, storedIn: store).run() }
             server.change { $0.interruptions = [] }
-            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID != first.clientID)
+            #expect(try await Self.signIn(at: server, storedIn: store).run().clientID != first.clientID)
         }
     }
 
@@ -287,13 +287,13 @@ struct ClientIdentificationTests {
     @Test func `a registration is discarded after a sign-in without a response`() async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
-            let first = try await Self.signIn(at: server, keptIn: store).run()
+            let first = try await Self.signIn(at: server, storedIn: store).run()
             server.change { $0.authorization.outcome = .page(400) }
-            var stranded = try Self.signIn(at: server, keptIn: store)
+            var stranded = try Self.signIn(at: server, storedIn: store)
             stranded.timeout = .milliseconds(300)
             await #expect(throws: SignInError.timedOut) { try await stranded.run() }
             server.change { $0.authorization.outcome = .code }
-            #expect(try await Self.signIn(at: server, keptIn: store).run().clientID != first.clientID)
+            #expect(try await Self.signIn(at: server, storedIn: store).run().clientID != first.clientID)
         }
     }
 
@@ -302,7 +302,7 @@ struct ClientIdentificationTests {
         try await ScriptedAuthorizationServer.run { server in
             let store = MemoryTokenStore()
             var client = ClientIdentification()
-            client.registration = .init(as: "Lightbox", keptIn: store)
+            client.registration = .init(as: "Lightbox", storedIn: store)
             var signIn = DeviceSignIn(issuer: server.issuer, client: client)
             signIn.pause = { _ in }
             let credentials = try await signIn.run { _ in }

@@ -129,7 +129,7 @@ struct ClientKeyTests {
         let store = MemoryTokenStore()
         @Sendable func signIn(at server: ScriptedAuthorizationServer, with key: ClientKey) async throws -> Credentials {
             var client = ClientIdentification()
-            client.registration = .init(as: "Lightbox", keptIn: store)
+            client.registration = .init(as: "Lightbox", storedIn: store)
             var signIn = NativeSignIn(issuer: server.issuer, client: client)
             signIn.options.authentication = .privateKey(key)
             signIn.browser = ScriptedBrowser()

@@ -80,8 +80,8 @@ struct TokenStoreContractTests {
             }
             #expect(try await store.registration(at: one) == nil)
             let (first, second) = (try registration("first", at: one), try registration("second", at: other))
-            try await store.keep(first)
-            try await store.keep(second)
+            try await store.save(first)
+            try await store.save(second)
             #expect(try await store.registration(at: one) == first)
             #expect(try await store.registration(at: other) == second)
             #expect(try await store.registration(at: try Issuer("https://id.example.com")) == nil)
@@ -91,13 +91,13 @@ struct TokenStoreContractTests {
             #expect(try await store.remove(.standard))
             #expect(try await store.registration(at: one) == first)
             let third = try registration("third", at: one)
-            try await store.keep(third)
+            try await store.save(third)
             #expect(try await store.registration(at: one) == third)
-            try await store.forgetRegistration(at: one)
-            try await store.forgetRegistration(at: one)
+            try await store.removeRegistration(at: one)
+            try await store.removeRegistration(at: one)
             #expect(try await store.registration(at: one) == nil)
             #expect(try await store.registration(at: other) == second)
-            try await store.forgetRegistration(at: other)
+            try await store.removeRegistration(at: other)
         }
     }
 
