@@ -94,8 +94,8 @@ public struct NativeSignIn: Sendable {
         self.init(issuer: vendor.issuer, client: client, scope: scope)
         self.vendor = vendor
         if scope.isEmpty, let usual = try? Scope(lenient: vendor.profile.defaultScope) { self.scope = usual }
-        if let registered = vendor.profile.redirect.loopback, let address = try? LoopbackAddress(registered) {
-            redirect = .loopback(address.tryingPorts(vendor.profile.redirect.ports))
+        if let registered = vendor.profile.redirect.loopback, let uri = try? LoopbackRedirectURI(registered) {
+            redirect = .loopback(uri.tryingPorts(vendor.profile.redirect.ports))
         }
     }
 

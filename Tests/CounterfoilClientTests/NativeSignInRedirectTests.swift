@@ -27,7 +27,7 @@ struct NativeSignInRedirectTests {
             opened.withLock { $0.append(url) }
             do {
                 let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url.rawValue)))
-                let callback = try ReturnedAddress(answer.head.headerFields[.location] ?? "").callback(at: redirectURI)
+                let callback = try CallbackURL(answer.head.headerFields[.location] ?? "").callback(at: redirectURI)
                 if case .accepted = wait.decide(on: callback) { wait.deliver(callback) }
                 return .launched
             } catch { return .failed("\(error)") }
@@ -76,7 +76,7 @@ struct NativeSignInRedirectTests {
             await other.close()
             var signIn = try Self.signIn(at: server)
             signIn.redirect = .loopback(
-                try LoopbackAddress("http://localhost:31234/a/signin-callback").tryingPorts([used, free]))
+                try LoopbackRedirectURI("http://localhost:31234/a/signin-callback").tryingPorts([used, free]))
             signIn.browser = ScriptedBrowser()
             _ = try await signIn.run()
             #expect(

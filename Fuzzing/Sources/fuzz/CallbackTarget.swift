@@ -55,8 +55,8 @@ enum CallbackTarget {
     }
 
     private static func examineAddress(_ text: String, _ redirectURI: RedirectURI) {
-        if let returned = try? ReturnedAddress(text) {
-            require(text.utf8.count <= ReturnedAddress.byteLimit, "an address too long is read")
+        if let returned = try? CallbackURL(text) {
+            require(text.utf8.count <= CallbackURL.byteLimit, "an address too long is read")
             if let callback = try? returned.callback(at: redirectURI) {
                 require(callback.redirectURI == redirectURI, "an answer at another address")
                 require(text.lowercased().hasPrefix("http://127.0.0.1:4711/callback"), "another address is taken")
@@ -64,8 +64,8 @@ enum CallbackTarget {
         }
         guard let parameters = try? FormParameters(parsing: text) else { return }
         let address = redirectURI.appending(parameters)
-        guard address.utf8.count <= ReturnedAddress.byteLimit else { return }
-        let callback = try? ReturnedAddress(address).callback(at: redirectURI)
+        guard address.utf8.count <= CallbackURL.byteLimit else { return }
+        let callback = try? CallbackURL(address).callback(at: redirectURI)
         require(callback?.parameters == parameters, "an answer is not the same once it is an address")
     }
 }

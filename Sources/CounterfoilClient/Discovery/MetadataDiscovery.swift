@@ -19,8 +19,8 @@ public struct MetadataDiscovery: Sendable {
         skippingPKCEMetadataCheck: Bool = false,
         behavior: ServerBehavior = .standard
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
-        for address in issuer.metadataURLs {
-            guard let metadata = try await metadata(at: address) else { continue }
+        for url in issuer.metadataURLs {
+            guard let metadata = try await metadata(at: url) else { continue }
             do {
                 return try AuthorizationServerConfiguration(
                     metadata, of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck,
@@ -34,9 +34,9 @@ public struct MetadataDiscovery: Sendable {
     }
 
     /// Fetches the metadata at one URL; nil if the status is 4xx other than 429.
-    private func metadata(at address: String) async throws(SignInError) -> AuthorizationServerMetadata? {
+    private func metadata(at url: String) async throws(SignInError) -> AuthorizationServerMetadata? {
         let endpoint: EndpointURL
-        do { endpoint = try EndpointURL(address) } catch { throw .unusable("the issuer cannot be used: \(error)") }
+        do { endpoint = try EndpointURL(url) } catch { throw .unusable("the issuer cannot be used: \(error)") }
         let response: TransportResponse
         do {
             response = try await transport.send(

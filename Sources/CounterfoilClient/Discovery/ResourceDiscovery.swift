@@ -29,7 +29,7 @@ public struct ResourceDiscovery: Sendable {
         /// `resource` names another API than the requested one (RFC 9728 §3.3).
         case otherResource
         /// The metadata are at a URL to which no request may be sent.
-        case badAddress(EndpointURL.Refusal)
+        case badURL(EndpointURL.Refusal)
         /// A loopback URL, although the API is not on the device.
         case foreignLoopback
         /// The metadata name no usable authorization server.
@@ -40,7 +40,7 @@ public struct ResourceDiscovery: Sendable {
             switch self {
             case .unreadable: "the metadata of the API is invalid"
             case .otherResource: "the metadata names an API other than the requested one"
-            case .badAddress(let refusal): "the URL of the API's metadata cannot be used: \(refusal)"
+            case .badURL(let refusal): "the URL of the API's metadata cannot be used: \(refusal)"
             case .foreignLoopback: "the API names a URL on this device, but is not on this device itself"
             case .noServer: "the metadata of the API names no usable authorization server"
             }
@@ -48,9 +48,9 @@ public struct ResourceDiscovery: Sendable {
     }
 
     /// Sends a request without a token to the API, then fetches its metadata.
-    public func metadata(of address: String) async throws(SignInError) -> ProtectedResource {
+    public func metadata(of url: String) async throws(SignInError) -> ProtectedResource {
         let endpoint: EndpointURL
-        do { endpoint = try EndpointURL(address) } catch { throw .unusable("the API cannot be used: \(error)") }
+        do { endpoint = try EndpointURL(url) } catch { throw .unusable("the API cannot be used: \(error)") }
         let refusal = try await send(endpoint)
         let challenges = refusal.head.headerFields[values: .wwwAuthenticate]
             .flatMap(AuthenticationChallenge.list)
@@ -59,15 +59,15 @@ public struct ResourceDiscovery: Sendable {
         // RFC 9728 §5.1: the URL in the challenge comes first. If it is wrong, no other URL is tried.
         if refusal.statusCode == 401, let named = challenges.compactMap({ $0["resource_metadata"] }).first {
             let place: EndpointURL
-            do { place = try EndpointURL(named) } catch { throw .unsafe(.resource(.badAddress(error))) }
+            do { place = try EndpointURL(named) } catch { throw .unsafe(.resource(.badURL(error))) }
             guard !place.isLoopback || endpoint.isLoopback else { throw .unsafe(.resource(.foreignLoopback)) }
-            guard let found = try await metadata(at: place, of: address, wanted: wanted) else {
+            guard let found = try await metadata(at: place, of: url, wanted: wanted) else {
                 throw .unsafe(.resource(.unreadable))
             }
             return found
         }
         for place in Self.wellKnownPlaces(of: endpoint) {
-            guard let url = try? EndpointURL(place.address) else { continue }
+            guard let url = try? EndpointURL(place.url) else { continue }
             if let found = try await metadata(at: url, of: place.resource, wanted: wanted) { return found }
         }
         throw .unusable(
@@ -75,16 +75,16 @@ public struct ResourceDiscovery: Sendable {
     }
 
     /// Returns the well-known URLs for the path of the API and for its origin, in this order (RFC 9728 §3.1).
-    private static func wellKnownPlaces(of endpoint: EndpointURL) -> [(address: String, resource: String)] {
+    private static func wellKnownPlaces(of endpoint: EndpointURL) -> [(url: String, resource: String)] {
         let known = "\(endpoint.origin)/.well-known/oauth-protected-resource"
         let path = endpoint.uri.path == "/" ? "" : endpoint.uri.path
-        let own = (address: known + path, resource: endpoint.rawValue)
-        return path.isEmpty ? [own] : [own, (address: known, resource: endpoint.origin)]
+        let own = (url: known + path, resource: endpoint.rawValue)
+        return path.isEmpty ? [own] : [own, (url: known, resource: endpoint.origin)]
     }
 
     /// Fetches the metadata at a URL; nil if there are none.
     private func metadata(
-        at place: EndpointURL, of address: String, wanted: Scope?
+        at place: EndpointURL, of url: String, wanted: Scope?
     ) async throws(SignInError) -> ProtectedResource? {
         let response = try await send(place)
         switch response.statusCode {
@@ -95,26 +95,26 @@ public struct ResourceDiscovery: Sendable {
                 .status(response.statusCode, origin: place.origin, retryAfter: response.retryAfter))
         default: return nil
         }
-        do { return try Self.resource(in: response.body, of: address, wanted: wanted) } catch {
+        do { return try Self.resource(in: response.body, of: url, wanted: wanted) } catch {
             throw .unsafe(.resource(error))
         }
     }
 
     private static func resource(
-        in body: [UInt8], of address: String, wanted: Scope?
+        in body: [UInt8], of url: String, wanted: Scope?
     ) throws(Refusal) -> ProtectedResource {
         guard let members = try? JSONReader.object(body), case .string(let name) = members["resource"] else {
             throw .unreadable
         }
         // RFC 9728 §3.3: identical, except for a slash at the end.
-        guard name == address || name + "/" == address || name == address + "/", let resource = try? Resource(name)
+        guard name == url || name + "/" == url || name == url + "/", let resource = try? Resource(name)
         else { throw .otherResource }
         guard case .array(let list) = members["authorization_servers"] else { throw .noServer }
         let servers = list.compactMap { value -> Issuer? in
             if case .string(let text) = value { try? Issuer(ofServer: text) } else { nil }
         }
         guard let first = servers.first else { throw .noServer }
-        let isHere = (try? EndpointURL(address))?.isLoopback ?? false
+        let isHere = (try? EndpointURL(url))?.isLoopback ?? false
         guard !first.isLoopback || isHere else { throw .foreignLoopback }
         var scope = wanted
         if scope == nil, case .array(let names) = members["scopes_supported"] {

@@ -15,9 +15,9 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         /// Not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
         /// Not a loopback redirect URI.
-        case notLoopback(LoopbackAddress.Refusal)
+        case notLoopback(LoopbackRedirectURI.Refusal)
         /// Not a redirect URI with a private-use scheme.
-        case notACustomScheme(CustomSchemeAddress.Refusal)
+        case notACustomScheme(CustomSchemeRedirectURI.Refusal)
         /// Not an https redirect URI.
         case notHTTPS
 
@@ -36,8 +36,8 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
     public typealias Listen = @Sendable () async throws(SignInError) -> any RedirectReceiver
 
     private enum Way: Sendable {
-        case loopback(LoopbackAddress)
-        case customScheme(CustomSchemeAddress)
+        case loopback(LoopbackRedirectURI)
+        case customScheme(CustomSchemeRedirectURI)
         case claimedHTTPS(RedirectURI)
         case receiver(Listen)
     }
@@ -48,20 +48,20 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
     public static let loopback = RedirectOption(ways: [.loopback(.standard), .loopback(.standardIPv6)])
 
     /// Uses a loopback port (RFC 8252 §7.3).
-    public static func loopback(_ address: LoopbackAddress) -> RedirectOption {
-        RedirectOption(ways: [.loopback(address)])
+    public static func loopback(_ uri: LoopbackRedirectURI) -> RedirectOption {
+        RedirectOption(ways: [.loopback(uri)])
     }
 
     /// Uses a loopback port, with a registered redirect URI; without a port in it, any free one is taken.
     public static func loopback(_ redirectURI: String) throws(Refusal) -> RedirectOption {
-        do { return .loopback(try LoopbackAddress(redirectURI)) } catch { throw .notLoopback(error) }
+        do { return .loopback(try LoopbackRedirectURI(redirectURI)) } catch { throw .notLoopback(error) }
     }
 
     /// Uses a private-use URI scheme, such as `com.example.lightbox:/callback` (RFC 8252 §7.1).
     ///
     /// The receiver is `WebAuthenticationSessionReceiver` on Apple platforms and ``CustomSchemeReceiver`` on Linux.
     public static func customScheme(_ redirectURI: String) throws(Refusal) -> RedirectOption {
-        do { return RedirectOption(ways: [.customScheme(try CustomSchemeAddress(redirectURI))]) } catch {
+        do { return RedirectOption(ways: [.customScheme(try CustomSchemeRedirectURI(redirectURI))]) } catch {
             throw .notACustomScheme(error)
         }
     }
@@ -105,8 +105,8 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     private static func name(_ way: Way) -> String {
         switch way {
-        case .loopback(let address): address.description
-        case .customScheme(let address): address.description
+        case .loopback(let uri): uri.description
+        case .customScheme(let uri): uri.description
         case .claimedHTTPS(let uri): uri.rawValue
         case .receiver: "a receiver of the app"
         }
@@ -122,8 +122,8 @@ extension RedirectOption {
     /// ports, the result has one URI for each of them.
     func registrable(_ redirectURI: RedirectURI) -> [String] {
         guard case .loopback(let host, let port?) = redirectURI.kind else { return [redirectURI.rawValue] }
-        for case .loopback(let address) in ways where address.host == host && address.ports.contains(port) {
-            return address.ports.compactMap { try? address.redirectURI(port: $0).rawValue }
+        for case .loopback(let uri) in ways where uri.host == host && uri.ports.contains(port) {
+            return uri.ports.compactMap { try? uri.redirectURI(port: $0).rawValue }
         }
         return [redirectURI.uri.withoutPort]
     }
@@ -180,15 +180,15 @@ extension RedirectOption {
 
     private static func listen(_ way: Way) async throws(SignInError) -> any RedirectReceiver {
         switch way {
-        case .loopback(let address): return try await LoopbackReceiver.listen(at: address)
+        case .loopback(let uri): return try await LoopbackReceiver.listen(at: uri)
         case .receiver(let listen): return try await listen()
-        case .customScheme(let address):
+        case .customScheme(let uri):
             #if canImport(AuthenticationServices) && (os(iOS) || os(macOS))
-                return try WebAuthenticationSessionReceiver(at: address.redirectURI)
+                return try WebAuthenticationSessionReceiver(at: uri.redirectURI)
             #elseif os(Linux)
-                return try await CustomSchemeReceiver.listen(at: address)
+                return try await CustomSchemeReceiver.listen(at: uri)
             #else
-                throw .unusable("this system cannot receive a response at \(address)")
+                throw .unusable("this system cannot receive a response at \(uri)")
             #endif
         case .claimedHTTPS(let uri):
             #if canImport(AuthenticationServices) && (os(iOS) || os(macOS))

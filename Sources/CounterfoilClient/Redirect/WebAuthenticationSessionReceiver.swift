@@ -70,8 +70,8 @@
         }
 
         /// Accepts the only URL that the system returns; the wait ends even if it is not the expected callback.
-        private func take(_ address: String) {
-            guard let callback = try? ReturnedAddress(address).callback(at: redirectURI) else {
+        private func take(_ url: String) {
+            guard let callback = try? CallbackURL(url).callback(at: redirectURI) else {
                 return wait.end(with: .unsafe(.callback(.wrongRedirectURI)))
             }
             switch wait.decide(on: callback) {

@@ -22,7 +22,7 @@ public struct VendorServer: Sendable, Hashable {
         /// The text is not a host name.
         case badHost(String)
         /// An address in the profile is not a URL; the value is the wire name of the address.
-        case badAddress(String)
+        case badURL(String)
 
         /// The reason and the remedy, safe to show.
         public var description: String {
@@ -30,7 +30,7 @@ public struct VendorServer: Sendable, Hashable {
             case .noHost(let profile):
                 "\(profile) has a server for each customer; name yours, such as photos.example.com"
             case .badHost(let host): "\"\(host)\" is not a host name, nor a region of this vendor"
-            case .badAddress(let name): "the \(name) in the profile is not a valid URL"
+            case .badURL(let name): "the \(name) in the profile is not a valid URL"
             }
         }
     }
@@ -60,7 +60,7 @@ public struct VendorServer: Sendable, Hashable {
             issuer = known.issuer
             addresses = known
         }
-        do { self.issuer = try Issuer(ofServer: issuer) } catch { throw .badAddress("issuer") }
+        do { self.issuer = try Issuer(ofServer: issuer) } catch { throw .badURL("issuer") }
         self.profile = profile
         self.host = host
     }

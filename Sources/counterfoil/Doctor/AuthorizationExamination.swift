@@ -64,7 +64,7 @@ extension Examination {
 
     /// Chooses the redirect URI and listens at it for a moment, because failing to listen is a finding too.
     private mutating func redirect() async -> RedirectURI? {
-        let text = subject.redirectURI ?? subject.vendor?.profile.redirect.loopback ?? "\(LoopbackAddress.standard)"
+        let text = subject.redirectURI ?? subject.vendor?.profile.redirect.loopback ?? "\(LoopbackRedirectURI.standard)"
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch {
             fault(
@@ -81,8 +81,8 @@ extension Examination {
             return uri
         }
         do throws(SignInError) {
-            let address = try Self.loopback(text)
-            let receiver = try await LoopbackReceiver.listen(at: address)
+            let uri = try Self.loopback(text)
+            let receiver = try await LoopbackReceiver.listen(at: uri)
             let used = receiver.redirectURI
             await receiver.close()
             sound("redirect", "this device can listen at \(used)")
@@ -101,8 +101,8 @@ extension Examination {
         }
     }
 
-    private static func loopback(_ text: String) throws(SignInError) -> LoopbackAddress {
-        do { return try LoopbackAddress(text) } catch { throw .unusable("\(error)") }
+    private static func loopback(_ text: String) throws(SignInError) -> LoopbackRedirectURI {
+        do { return try LoopbackRedirectURI(text) } catch { throw .unusable("\(error)") }
     }
 
     private mutating func page(_ response: TransportResponse, _ redirectURI: RedirectURI) {

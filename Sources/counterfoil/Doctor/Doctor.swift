@@ -31,7 +31,7 @@ struct Doctor: AsyncParsableCommand {
     @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
-            "The registered redirect URI. (default: \(LoopbackAddress.standard))", valueName: "uri"))
+            "The registered redirect URI. (default: \(LoopbackRedirectURI.standard))", valueName: "uri"))
     var redirectURI: String?
 
     @Option(help: ArgumentHelp("The scope to request; may be repeated.", valueName: "scope"))

@@ -86,7 +86,7 @@ extension Examination {
             fault(
                 "resource-mismatch", "\(refusal)",
                 mend: "set resource to exactly the URL that is called (RFC 9728 §3.3)")
-        case .badAddress, .foreignLoopback:
+        case .badURL, .foreignLoopback:
             fault(
                 "resource-metadata-address", "\(refusal)",
                 mend: "publish an https URL that can be reached from other hosts")

@@ -47,7 +47,7 @@ struct Login: AsyncParsableCommand {
     @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
-            "The registered redirect URI: on loopback (without a port, any free one is used) or with a private-use scheme. (default: \(LoopbackAddress.standard))",
+            "The registered redirect URI: on loopback (without a port, any free one is used) or with a private-use scheme. (default: \(LoopbackRedirectURI.standard))",
             valueName: "uri"))
     var redirectURI: String?
 
@@ -141,9 +141,9 @@ struct Login: AsyncParsableCommand {
 
         let pasted = PastedLines()
         defer { pasted.stop() }
-        let address = try pastedAddress(at: place)
+        let uri = try pastedRedirectURI(at: place)
         signIn.redirect = .receiver { () throws(SignInError) in
-            try PasteReceiver(at: address, lines: { await Self.line(of: pasted) }, onRefusal: { progress.refuse($0) })
+            try PasteReceiver(at: uri, lines: { await Self.line(of: pasted) }, onRefusal: { progress.refuse($0) })
         }
         return try await signIn.run { progress.tell($0, isPasted: true) }
     }
@@ -161,13 +161,13 @@ struct Login: AsyncParsableCommand {
         return nil
     }
 
-    private func pastedAddress(at place: SignInOptions.Place) throws(Failure) -> LoopbackAddress {
+    private func pastedRedirectURI(at place: SignInOptions.Place) throws(Failure) -> LoopbackRedirectURI {
         let registered = place.vendor?.profile.redirect
         guard let text = redirectURI ?? registered?.loopback else { return .standard }
         do {
-            let address = try LoopbackAddress(text)
-            guard redirectURI == nil, let ports = registered?.ports, !ports.isEmpty else { return address }
-            return address.tryingPorts(ports)
+            let uri = try LoopbackRedirectURI(text)
+            guard redirectURI == nil, let ports = registered?.ports, !ports.isEmpty else { return uri }
+            return uri.tryingPorts(ports)
         } catch {
             throw Failure(.usage, "a response can be pasted only for a loopback redirect URI; \(error)")
         }

@@ -73,7 +73,7 @@ struct ResourceDiscoveryTests {
     func `an unsafe metadata URL is not fetched`(address: String) async throws {
         var script = ServerScript()
         script.api.challenges = ["Bearer resource_metadata=\"\(address)\""]
-        guard case .unsafe(.resource(.badAddress))? = try await Self.failure(script) else {
+        guard case .unsafe(.resource(.badURL))? = try await Self.failure(script) else {
             Issue.record("it was fetched")
             return
         }

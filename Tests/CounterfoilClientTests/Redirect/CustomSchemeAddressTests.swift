@@ -10,14 +10,14 @@ struct CustomSchemeAddressTests {
         ("com.idp.usercontent.client1234:/oauth2redirect", "com.idp.usercontent.client1234"),
     ])
     func `a reversed domain name is a valid private-use scheme`(text: String, scheme: String) throws {
-        let address = try CustomSchemeAddress(text)
-        #expect(address.scheme == scheme)
-        #expect(address.redirectURI.rawValue == text)
+        let uri = try CustomSchemeRedirectURI(text)
+        #expect(uri.scheme == scheme)
+        #expect(uri.redirectURI.rawValue == text)
     }
 
     // R100, R103, R130, R131
     @Test(arguments: [
-        ("myapp:/cb", CustomSchemeAddress.Refusal.notReversedDomain("myapp")),
+        ("myapp:/cb", CustomSchemeRedirectURI.Refusal.notReversedDomain("myapp")),
         ("com.example.-app:/cb", .notReversedDomain("com.example.-app")),
         ("com..app:/cb", .notReversedDomain("com..app")),
         ("c.app:/cb", .notReversedDomain("c.app")), ("com.example+app:/cb", .notReversedDomain("com.example+app")),
@@ -27,7 +27,7 @@ struct CustomSchemeAddressTests {
         ("https://example.com/cb", .notAPrivateScheme), ("http://127.0.0.1/cb", .notAPrivateScheme),
         ("javascript:/cb", .notARedirectURI(.dangerousScheme("javascript"))),
     ])
-    func `any other scheme is refused with the reason`(text: String, refusal: CustomSchemeAddress.Refusal) {
-        #expect(throws: refusal) { try CustomSchemeAddress(text) }
+    func `any other scheme is refused with the reason`(text: String, refusal: CustomSchemeRedirectURI.Refusal) {
+        #expect(throws: refusal) { try CustomSchemeRedirectURI(text) }
     }
 }

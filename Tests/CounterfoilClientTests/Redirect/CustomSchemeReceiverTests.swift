@@ -13,7 +13,7 @@
         ) async throws -> CustomSchemeReceiver {
             let handler = RedirectHandler(program: try CommandLineTool.executable().path, name: "Lightbox")
             return try await CustomSchemeReceiver.listen(
-                at: CustomSchemeAddress(uri), handler: handler, environment: environment)
+                at: CustomSchemeRedirectURI(uri), handler: handler, environment: environment)
         }
 
         private static func deliver(_ address: String, _ environment: [String: String]) -> RedirectHandoff.Outcome? {
@@ -48,7 +48,7 @@
                     // Some versions of xdg-open mistake a scheme with a digit for a file name.
                     let scheme = "com.example.opener." + String(repeating: "x", count: number + folder.count)
                     let receiver = try await CustomSchemeReceiver.listen(
-                        at: CustomSchemeAddress("\(scheme):/callback"),
+                        at: CustomSchemeRedirectURI("\(scheme):/callback"),
                         handler: RedirectHandler(program: program.path, name: "Lightbox"),
                         environment: desktop.environment)
                     let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)

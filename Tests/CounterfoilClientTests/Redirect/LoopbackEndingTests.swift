@@ -161,16 +161,16 @@ struct LoopbackEndingTests {
     }
 
     @Test func `an unavailable port is reported, and the next one is tried`() async throws {
-        let address = try LoopbackAddress("http://localhost/signin-callback")
+        let uri = try LoopbackRedirectURI("http://localhost/signin-callback")
         for (port, reason) in [(70_000, "70000 is not a port"), (-1, "-1 is not a port")] {
             await #expect(throws: SignInError.cannotListen(reason)) {
-                try await LoopbackReceiver.listen(at: address.tryingPorts([port]))
+                try await LoopbackReceiver.listen(at: uri.tryingPorts([port]))
             }
         }
         let other = try await LoopbackReceiver.listen()
         let free = try Self.port(of: other)
         await other.close()
-        let receiver = try await LoopbackReceiver.listen(at: address.tryingPorts([70_000, free]))
+        let receiver = try await LoopbackReceiver.listen(at: uri.tryingPorts([70_000, free]))
         #expect(receiver.redirectURI.rawValue == "http://localhost:\(free)/signin-callback")
         await receiver.close()
     }

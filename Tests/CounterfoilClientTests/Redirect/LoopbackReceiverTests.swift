@@ -181,7 +181,7 @@ struct LoopbackReceiverTests {
     func `a registered redirect URI is kept byte for byte, with a free port`(registered: String, isIPv6: Bool)
         async throws
     {
-        let receiver = try await LoopbackReceiver.listen(at: LoopbackAddress(registered))
+        let receiver = try await LoopbackReceiver.listen(at: LoopbackRedirectURI(registered))
         let port = try port(of: receiver)
         #expect(receiver.redirectURI.uri.withoutPort == registered)
         let attempt = try attempt(for: receiver)
@@ -203,7 +203,7 @@ struct LoopbackReceiverTests {
     @Test func `a port is never shared, and the next registered one is used`() async throws {
         let first = try await LoopbackReceiver.listen()
         let port = try port(of: first)
-        let fixed = try LoopbackAddress("http://127.0.0.1:\(port)/callback")
+        let fixed = try LoopbackRedirectURI("http://127.0.0.1:\(port)/callback")
         await #expect(throws: SignInError.cannotListen("another program uses port \(port)")) {
             try await LoopbackReceiver.listen(at: fixed)
         }
@@ -225,7 +225,7 @@ struct LoopbackReceiverTests {
         let port = try port(of: first)
         _ = try get("/callback", port: port)
         await first.close()
-        let second = try await LoopbackReceiver.listen(at: LoopbackAddress("http://127.0.0.1:\(port)/callback"))
+        let second = try await LoopbackReceiver.listen(at: LoopbackRedirectURI("http://127.0.0.1:\(port)/callback"))
         await second.close()
     }
 
@@ -233,6 +233,6 @@ struct LoopbackReceiverTests {
         "https://127.0.0.1/cb", "http://example.com/cb", "com.example.app:/cb", "http://127.0.0.1/#x", "cb",
     ])
     func `a redirect URI that is not on loopback is refused`(text: String) {
-        #expect(throws: LoopbackAddress.Refusal.self) { try LoopbackAddress(text) }
+        #expect(throws: LoopbackRedirectURI.Refusal.self) { try LoopbackRedirectURI(text) }
     }
 }

@@ -21,10 +21,10 @@ struct PasteReceiverTests {
 
         func hangUp() { line.finish() }
 
-        func receiver(at address: LoopbackAddress = .standard) throws -> PasteReceiver {
+        func receiver(at uri: LoopbackRedirectURI = .standard) throws -> PasteReceiver {
             let lines = lines
             return try PasteReceiver(
-                at: address,
+                at: uri,
                 lines: {
                     for await line in lines { return line }
                     return nil
@@ -52,8 +52,8 @@ struct PasteReceiverTests {
         _ = try attempt.complete(with: callback)
         #expect(
             terminal.told.withLock { $0 } == [
-                .notAnAddress(expected: base), .notAnAddress(expected: base), .anotherAddress(expected: base),
-                .anotherSignIn, .anotherSignIn, .notAnAddress(expected: base), .tooLong,
+                .notAURL(expected: base), .notAURL(expected: base), .otherURL(expected: base),
+                .anotherSignIn, .anotherSignIn, .notAURL(expected: base), .tooLong,
             ])
         for refusal in terminal.told.withLock({ $0 }) { #expect(!"\(refusal)".contains("c0de")) }
         await receiver.close()
@@ -61,7 +61,7 @@ struct PasteReceiverTests {
 
     @Test func `an error response is accepted as a response`() async throws {
         let terminal = Terminal()
-        let receiver = try terminal.receiver(at: LoopbackAddress("http://localhost:4711/cb"))
+        let receiver = try terminal.receiver(at: LoopbackRedirectURI("http://localhost:4711/cb"))
         #expect(receiver.redirectURI.rawValue == "http://localhost:4711/cb")
         let attempt = try AuthorizationAttempt.unasked(redirectURI: receiver.redirectURI)
         receiver.expect(attempt.expectation)

@@ -101,7 +101,7 @@ struct RedirectHandoffTests {
             #expect(desktop.files(in: desktop.sockets).count == 1)
 
             let receiver = try await CustomSchemeReceiver.listen(
-                at: CustomSchemeAddress("com.example.next:/callback"), environment: environment)
+                at: CustomSchemeRedirectURI("com.example.next:/callback"), environment: environment)
             #expect(
                 desktop.files(in: desktop.applications) == ["counterfoil-redirect-com.example.next.desktop"])
             #expect(desktop.text(of: desktop.choices)?.contains("killed") == false)

@@ -17,7 +17,7 @@ struct ReturnedAddressTests {
     ])
     func `a response is parsed from a complete URL`(registered: String, address: String) throws {
         let redirectURI = try RedirectURI(registered)
-        let callback = try ReturnedAddress(address).callback(at: redirectURI)
+        let callback = try CallbackURL(address).callback(at: redirectURI)
         #expect(callback.redirectURI == redirectURI)
         #expect(try callback.parameters.single("code") == "a")
         #expect(try callback.parameters.single("state") == "b")
@@ -37,18 +37,18 @@ struct ReturnedAddressTests {
     ])
     func `any other URL is not the redirect URI`(registered: String, address: String) throws {
         let redirectURI = try RedirectURI(registered)
-        #expect(throws: ReturnedAddress.Refusal.anotherAddress) {
-            try ReturnedAddress(address).callback(at: redirectURI)
+        #expect(throws: CallbackURL.Refusal.otherURL) {
+            try CallbackURL(address).callback(at: redirectURI)
         }
     }
 
     @Test func `unreadable and overlong URLs are refused`() throws {
         let redirectURI = try RedirectURI("com.example.app:/cb")
-        #expect(throws: ReturnedAddress.Refusal.unreadable) {
-            try ReturnedAddress("com.example.app:/cb?code=%zz").callback(at: redirectURI)
+        #expect(throws: CallbackURL.Refusal.unreadable) {
+            try CallbackURL("com.example.app:/cb?code=%zz").callback(at: redirectURI)
         }
-        #expect(throws: ReturnedAddress.Refusal.tooLong) {
-            try ReturnedAddress("com.example.app:/cb?code=" + String(repeating: "a", count: 40_000))
+        #expect(throws: CallbackURL.Refusal.tooLong) {
+            try CallbackURL("com.example.app:/cb?code=" + String(repeating: "a", count: 40_000))
         }
     }
 }

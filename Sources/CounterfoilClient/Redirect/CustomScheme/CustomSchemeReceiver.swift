@@ -28,11 +28,11 @@
         private let connections: OpenConnections
 
         private init(
-            _ address: CustomSchemeAddress, registry: SchemeRegistry, folder: SocketFolder, name: String,
+            _ uri: CustomSchemeRedirectURI, registry: SchemeRegistry, folder: SocketFolder, name: String,
             socket: any Channel, wait: CallbackWait, connections: OpenConnections
         ) {
-            redirectURI = address.redirectURI
-            scheme = address.scheme
+            redirectURI = uri.redirectURI
+            scheme = uri.scheme
             self.registry = registry
             self.folder = folder
             self.name = name
@@ -45,7 +45,7 @@
         ///
         /// `environment` provides `HOME` and the variables of the XDG base directories.
         public static func listen(
-            at address: CustomSchemeAddress,
+            at uri: CustomSchemeRedirectURI,
             handler: RedirectHandler = .thisProgram,
             environment: [String: String] = ProcessInfo.processInfo.environment
         ) async throws(SignInError) -> CustomSchemeReceiver {
@@ -56,19 +56,19 @@
             let (wait, connections) = (CallbackWait(), OpenConnections())
             do {
                 let folder = try openFolder(folders)
-                let (socket, name) = try await serve(address, in: folder, wait: wait, connections: connections)
+                let (socket, name) = try await serve(uri, in: folder, wait: wait, connections: connections)
                 let receiver = CustomSchemeReceiver(
-                    address, registry: SchemeRegistry(folders: folders), folder: folder, name: name, socket: socket,
+                    uri, registry: SchemeRegistry(folders: folders), folder: folder, name: name, socket: socket,
                     wait: wait, connections: connections)
                 do {
-                    try receiver.registry.register(address.scheme, to: handler, in: folder)
+                    try receiver.registry.register(uri.scheme, to: handler, in: folder)
                 } catch {
                     await receiver.close()
                     throw error
                 }
                 return receiver
             } catch {
-                throw .cannotListen("the scheme \(address.scheme) cannot be registered with the desktop: \(error)")
+                throw .cannotListen("the scheme \(uri.scheme) cannot be registered with the desktop: \(error)")
             }
         }
 
@@ -96,20 +96,20 @@
 
         /// Starts a server on a new socket, then publishes the socket under the scheme.
         private static func serve(
-            _ address: CustomSchemeAddress, in folder: SocketFolder, wait: CallbackWait, connections: OpenConnections
+            _ uri: CustomSchemeRedirectURI, in folder: SocketFolder, wait: CallbackWait, connections: OpenConnections
         ) async throws -> (socket: any Channel, name: String) {
             let (descriptor, hidden) = try folder.bind()
             let socket = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelInitializer { connection in
                     connection.eventLoop.makeCompletedFuture {
-                        let handler = HandoffConnection(redirectURI: address.redirectURI, wait: wait)
+                        let handler = HandoffConnection(redirectURI: uri.redirectURI, wait: wait)
                         try connection.pipeline.syncOperations.addHandler(handler)
                         connections.add(connection)
                     }
                 }
                 .withBoundSocket(descriptor).get()
             do {
-                return (socket, try folder.publish(hidden, of: address.scheme))
+                return (socket, try folder.publish(hidden, of: uri.scheme))
             } catch {
                 try? await socket.close().get()
                 folder.remove(hidden)

@@ -37,7 +37,7 @@
             guard !isAnswered else { return }
             line += Array(unwrapInboundIn(data).readableBytesView)
             guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else {
-                if line.count > ReturnedAddress.byteLimit { context.close(promise: nil) }
+                if line.count > CallbackURL.byteLimit { context.close(promise: nil) }
                 return
             }
             judge(String(decoding: line[..<end], as: UTF8.self), context: context)
@@ -52,8 +52,8 @@
             context.close(promise: nil)
         }
 
-        private func judge(_ address: String, context: ChannelHandlerContext) {
-            guard let callback = try? ReturnedAddress(address).callback(at: redirectURI) else {
+        private func judge(_ url: String, context: ChannelHandlerContext) {
+            guard let callback = try? CallbackURL(url).callback(at: redirectURI) else {
                 _ = answer(.stranger, context: context)
                 return
             }

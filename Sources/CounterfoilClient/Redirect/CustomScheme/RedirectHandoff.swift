@@ -56,15 +56,15 @@ public enum RedirectHandoff {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> Outcome? {
         guard arguments.dropFirst().first == command else { return nil }
-        guard arguments.count == 3, let address = arguments.last,
-            address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            let scheme = (try? ReturnedAddress(address))?.scheme
+        guard arguments.count == 3, let url = arguments.last,
+            url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            let scheme = (try? CallbackURL(url))?.scheme
         else { return .unusable }
         #if os(Linux)
             guard let folders = try? DesktopFolders(environment: environment) else { return .nobodyWaits }
             let verdicts = folders.sockets.flatMap { path -> [Verdict] in
                 guard let folder = try? SocketFolder(path, making: false) else { return [] }
-                return folder.sockets(of: scheme).compactMap { verdict(on: address, from: $0, in: folder) }
+                return folder.sockets(of: scheme).compactMap { verdict(on: url, from: $0, in: folder) }
             }
             if verdicts.contains(.taken) { return .delivered }
             if !verdicts.isEmpty { return .ignored }
@@ -76,10 +76,10 @@ public enum RedirectHandoff {
 
     #if os(Linux)
         /// Returns the reply of one program to a URL; nil if it has exited or does not reply within five seconds.
-        private static func verdict(on address: String, from name: String, in folder: SocketFolder) -> Verdict? {
+        private static func verdict(on url: String, from name: String, in folder: SocketFolder) -> Verdict? {
             guard let socket = folder.connect(to: name) else { return nil }
             defer { close(socket) }
-            var rest = Array("\(address)\n".utf8)[...]
+            var rest = Array("\(url)\n".utf8)[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
                 if count < 0 && errno == EINTR { continue }

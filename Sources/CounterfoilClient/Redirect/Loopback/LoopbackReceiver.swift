@@ -24,20 +24,20 @@ public final class LoopbackReceiver: RedirectReceiver {
     }
 
     /// Opens the port and starts to listen.
-    public static func listen(at address: LoopbackAddress = .standard) async throws(SignInError) -> LoopbackReceiver {
+    public static func listen(at uri: LoopbackRedirectURI = .standard) async throws(SignInError) -> LoopbackReceiver {
         let wait = CallbackWait()
         let connections = OpenConnections()
-        let sockets = try await LoopbackSockets.open(for: address) { channel, port in
+        let sockets = try await LoopbackSockets.open(for: uri) { channel, port in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 // One request is answered, even if others are pipelined.
                 try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
-                try pipeline.addHandler(LoopbackRequestHandler(address: address, port: port, wait: wait))
+                try pipeline.addHandler(LoopbackRequestHandler(uri: uri, port: port, wait: wait))
                 connections.add(channel)
             }
         }
         do {
-            let redirectURI = try address.redirectURI(port: sockets.port)
+            let redirectURI = try uri.redirectURI(port: sockets.port)
             return LoopbackReceiver(
                 redirectURI: redirectURI, sockets: sockets.channels, wait: wait, connections: connections)
         } catch {

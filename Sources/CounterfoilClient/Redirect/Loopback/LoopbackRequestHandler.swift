@@ -16,14 +16,14 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     /// The maximum time for the peer to close a connection after the response.
     static let lingerTime = TimeAmount.seconds(2)
 
-    private let address: LoopbackAddress
+    private let uri: LoopbackRedirectURI
     private let port: Int
     private let wait: CallbackWait
     private var idle: Scheduled<Void>?
     private var isAnswered = false
 
-    init(address: LoopbackAddress, port: Int, wait: CallbackWait) {
-        self.address = address
+    init(uri: LoopbackRedirectURI, port: Int, wait: CallbackWait) {
+        self.uri = uri
         self.port = port
         self.wait = wait
     }
@@ -70,12 +70,12 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
 
     private func reply(to head: HTTPRequestHead) -> Reply {
         // Reject a page that uses DNS rebinding.
-        guard head.headers["host"].map({ $0.lowercased() }) == [address.authority(port: port)] else {
+        guard head.headers["host"].map({ $0.lowercased() }) == [uri.authority(port: port)] else {
             return Reply(status: .badRequest, page: .turnedAway)
         }
         guard head.uri.utf8.count <= Self.targetLimit else { return Reply(status: .uriTooLong, page: .turnedAway) }
         let target = originForm(of: head.uri).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard target.first.map(String.init) == address.path else { return Reply(status: .notFound, page: .notHere) }
+        guard target.first.map(String.init) == uri.path else { return Reply(status: .notFound, page: .notHere) }
         guard head.method == .GET else { return Reply(status: .methodNotAllowed, page: .turnedAway) }
         guard let callback = callback(query: target.count == 2 ? String(target[1]) : "") else {
             return Reply(status: .badRequest, page: .stranger)
@@ -93,16 +93,16 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
 
     /// Removes the origin from a target in absolute form (RFC 9112 §3.2.2).
     private func originForm(of target: String) -> Substring {
-        let origin = "http://\(address.authority(port: port))/"
+        let origin = "http://\(uri.authority(port: port))/"
         return target.hasPrefix(origin) ? target.dropFirst(origin.count - 1) : Substring(target)
     }
 
     /// Parses the callback; nil if its query does not begin with the registered one or is malformed.
     private func callback(query: String) -> AuthorizationCallback? {
-        if let registered = address.query, !registered.isEmpty {
+        if let registered = uri.query, !registered.isEmpty {
             guard query == registered || query.hasPrefix(registered + "&") else { return nil }
         }
-        guard let redirectURI = try? address.redirectURI(port: port),
+        guard let redirectURI = try? uri.redirectURI(port: port),
             let parameters = try? FormParameters(parsing: query, byteLimit: Self.targetLimit)
         else { return nil }
         return AuthorizationCallback(at: redirectURI, parameters: parameters)

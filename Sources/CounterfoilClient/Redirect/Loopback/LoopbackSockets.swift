@@ -19,11 +19,11 @@ struct LoopbackSockets {
 
     /// Binds the first free port of the redirect URI's list, or any free port.
     static func open(
-        for address: LoopbackAddress,
+        for uri: LoopbackRedirectURI,
         setUp: @escaping ConnectionSetup
     ) async throws(SignInError) -> LoopbackSockets {
         // A random port that is free in one family may be in use in the other, so several are tried.
-        let candidates = address.ports.isEmpty ? Array(repeating: 0, count: 16) : address.ports
+        let candidates = uri.ports.isEmpty ? Array(repeating: 0, count: 16) : uri.ports
         var reason = "no port is free"
         for candidate in candidates {
             guard (0...65535).contains(candidate) else {
@@ -31,13 +31,13 @@ struct LoopbackSockets {
                 continue
             }
             do {
-                return try await open(candidate, for: address.host, setUp: setUp)
+                return try await open(candidate, for: uri.host, setUp: setUp)
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 reason = candidate == 0 ? reason : "another program uses port \(candidate)"
             } catch let error as IOError where [EACCES, EPERM].contains(error.errnoCode) {
                 reason = "this user may not open port \(candidate)"
             } catch let error as IOError where isMissingFamily(error) {
-                reason = "this device has no address \(address.host.rawValue)"
+                reason = "this device has no address \(uri.host.rawValue)"
             } catch {
                 reason = "\(error)"
             }

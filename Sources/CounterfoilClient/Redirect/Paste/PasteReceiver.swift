@@ -11,9 +11,9 @@ public final class PasteReceiver: RedirectReceiver {
     /// The reason why pasted text is not the expected callback.
     public enum Refusal: Sendable, Hashable, CustomStringConvertible {
         /// An empty line, or text that is not a URL.
-        case notAnAddress(expected: String)
+        case notAURL(expected: String)
         /// A URL that does not begin with the redirect URI.
-        case anotherAddress(expected: String)
+        case otherURL(expected: String)
         /// The callback of another sign-in, or one that was changed on its way.
         case anotherSignIn
         /// Text that is longer than any callback.
@@ -22,9 +22,9 @@ public final class PasteReceiver: RedirectReceiver {
         /// A message for the user; it contains nothing that was pasted.
         public var description: String {
             switch self {
-            case .notAnAddress(let expected):
+            case .notAURL(let expected):
                 "That is not a complete URL. Copy everything in the browser's address bar; it starts with \(expected)"
-            case .anotherAddress(let expected):
+            case .otherURL(let expected):
                 "That is the URL of another page. Allow or deny in the browser first. Then copy the URL of the next page, even if"
                     + " the browser shows an error there. It starts with \(expected)"
             case .anotherSignIn:
@@ -55,14 +55,14 @@ public final class PasteReceiver: RedirectReceiver {
 
     /// Creates a receiver for a loopback redirect URI; without a port, it gets one that is unlikely to be in use.
     public convenience init(
-        at address: LoopbackAddress = .standard,
+        at uri: LoopbackRedirectURI = .standard,
         lines: @escaping @Sendable () async -> String?,
         onRefusal: @escaping @Sendable (Refusal) -> Void
     ) throws(SignInError) {
         let redirectURI: RedirectURI
         do {
             // RFC 6335 §6: the range of dynamic ports, which are never registered.
-            redirectURI = try address.redirectURI(port: address.ports.first ?? Int.random(in: 49152...65535))
+            redirectURI = try uri.redirectURI(port: uri.ports.first ?? Int.random(in: 49152...65535))
         } catch { throw .unusable("the redirect URI cannot be used: \(error)") }
         self.init(at: redirectURI, lines: lines, onRefusal: onRefusal)
     }
@@ -95,17 +95,17 @@ public final class PasteReceiver: RedirectReceiver {
     /// Ends the wait if a line is the expected callback; otherwise returns the reason why it is not.
     private static func take(_ line: String, at redirectURI: RedirectURI, for wait: CallbackWait) -> Refusal? {
         let expected = String(redirectURI.rawValue.prefix { $0 != "?" })
-        let text = address(in: line)
+        let text = url(in: line)
         let callback: AuthorizationCallback
         do {
-            let returned = try ReturnedAddress(text)
-            guard returned.scheme != nil else { return .notAnAddress(expected: expected) }
+            let returned = try CallbackURL(text)
+            guard returned.scheme != nil else { return .notAURL(expected: expected) }
             callback = try returned.callback(at: redirectURI)
         } catch {
             switch error {
             case .tooLong: return .tooLong
-            case .anotherAddress: return .anotherAddress(expected: expected)
-            case .unreadable: return .notAnAddress(expected: expected)
+            case .otherURL: return .otherURL(expected: expected)
+            case .unreadable: return .notAURL(expected: expected)
             }
         }
         switch wait.decide(on: callback) {
@@ -118,7 +118,7 @@ public final class PasteReceiver: RedirectReceiver {
     }
 
     /// Removes bracketed paste marks, quotation marks, angle brackets and spaces around a pasted URL.
-    private static func address(in line: String) -> String {
+    private static func url(in line: String) -> String {
         var text = line.strippingControlCharacters
         for mark in ["[200~", "[201~"] { text = text.replacing(mark, with: "") }
         let around: Set<Character> = [" ", "\t", "\"", "'", "<", ">"]

@@ -10,7 +10,7 @@
     /// the input ends or ``stop()`` is called.
     public final class PastedLines: Sendable {
         /// The maximum length of a line, in bytes; a longer one is truncated, and then rejected for its length.
-        static let lineLimit = ReturnedAddress.byteLimit + 1
+        static let lineLimit = CallbackURL.byteLimit + 1
 
         private let lines: AsyncStream<String>
         private let line: AsyncStream<String>.Continuation

@@ -4,7 +4,7 @@ public import CounterfoilProtocol
 ///
 /// RFC 8252 §7.1: the scheme is a domain name of the developer in reverse, so no other developer has a
 /// reason to use it. A single slash follows, because the URI has no authority.
-public struct CustomSchemeAddress: Sendable, Hashable, CustomStringConvertible {
+public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a redirect URI has no usable private-use scheme.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// Not a valid redirect URI.

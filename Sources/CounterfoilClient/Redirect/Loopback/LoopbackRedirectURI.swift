@@ -3,7 +3,7 @@ public import CounterfoilProtocol
 /// A registered loopback redirect URI: a host and a path, and a port only if the server needs a fixed one.
 ///
 /// RFC 8252 §7.3.
-public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
+public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a redirect URI is not a loopback URI.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// Not a valid redirect URI.
@@ -29,10 +29,10 @@ public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     private let registeredQuery: String?
 
     /// `http://127.0.0.1/callback` on any free port, with an IP literal as RFC 8252 §8.3 recommends.
-    public static let standard = LoopbackAddress(host: .ipv4, ports: [], path: "/callback", query: nil)
+    public static let standard = LoopbackRedirectURI(host: .ipv4, ports: [], path: "/callback", query: nil)
 
     /// `http://[::1]/callback` on any free port, for a device without IPv4.
-    public static let standardIPv6 = LoopbackAddress(host: .ipv6, ports: [], path: "/callback", query: nil)
+    public static let standardIPv6 = LoopbackRedirectURI(host: .ipv6, ports: [], path: "/callback", query: nil)
 
     /// Parses a registered redirect URI; without a port, any free port is used.
     public init(_ text: String) throws(Refusal) {
@@ -50,8 +50,8 @@ public struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns the same URI with several ports to try in order, for servers that require registered ports.
-    public func tryingPorts(_ ports: [Int]) -> LoopbackAddress {
-        LoopbackAddress(host: host, ports: ports, path: registeredPath, query: registeredQuery)
+    public func tryingPorts(_ ports: [Int]) -> LoopbackRedirectURI {
+        LoopbackRedirectURI(host: host, ports: ports, path: registeredPath, query: registeredQuery)
     }
 
     /// The path of the callback; an empty path is requested as `/` (RFC 9110 §4.2.3).

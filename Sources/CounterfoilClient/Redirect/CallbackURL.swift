@@ -1,13 +1,13 @@
 import CounterfoilProtocol
 
 /// The URL of a callback that arrived through a scheme, through the system or by a paste.
-struct ReturnedAddress: Sendable {
+struct CallbackURL: Sendable {
     /// The reason why a URL is not the callback.
     enum Refusal: Error, Hashable, Sendable {
         /// The URL is longer than any callback.
         case tooLong
         /// The URL does not begin with the redirect URI.
-        case anotherAddress
+        case otherURL
         /// The parameters of the URL are malformed.
         case unreadable
     }
@@ -36,11 +36,11 @@ struct ReturnedAddress: Sendable {
     /// RFC 8252 §8.10: any other URL is rejected, however similar.
     func callback(at redirectURI: RedirectURI) throws(Refusal) -> AuthorizationCallback {
         guard Self.canonical(beginning) == Self.canonical(redirectURI.rawValue.prefix { $0 != "?" }) else {
-            throw .anotherAddress
+            throw .otherURL
         }
         let query = query ?? ""
         if let registered = redirectURI.uri.query, !registered.isEmpty {
-            guard query == registered || query.hasPrefix(registered + "&") else { throw .anotherAddress }
+            guard query == registered || query.hasPrefix(registered + "&") else { throw .otherURL }
         }
         guard let parameters = try? FormParameters(parsing: String(query), byteLimit: Self.byteLimit) else {
             throw .unreadable
