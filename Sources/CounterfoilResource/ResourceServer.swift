@@ -20,7 +20,7 @@ public struct ResourceServer: Sendable {
     private let verifier: AccessTokenVerifier
     private let keys: KeySetCache
     /// The introspection cache; nil if tokens are not introspected.
-    private let standings: StandingCache?
+    private let introspectionCache: IntrospectionCache?
     private let clockSkew: TimeInterval
     private let now: @Sendable () -> Date
 
@@ -81,7 +81,7 @@ public struct ResourceServer: Sendable {
         self.keys = keys
         self.clockSkew = clockSkew
         self.now = now
-        standings = introspection.map { StandingCache(issuer: issuer, introspection: $0, now: instant) }
+        introspectionCache = introspection.map { IntrospectionCache(issuer: issuer, introspection: $0, now: instant) }
         verifier = AccessTokenVerifier(
             issuer: issuer, audience: audience, algorithms: algorithms, clockSkew: clockSkew)
     }
@@ -140,7 +140,7 @@ public struct ResourceServer: Sendable {
     ///
     /// If this resource server introspects tokens, the access must have been introspected too.
     public func recognizes(_ access: VerifiedAccess) -> Bool {
-        guard standings == nil || access.isIntrospected else { return false }
+        guard introspectionCache == nil || access.isIntrospected else { return false }
         return access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
             && access.audience.utf8.elementsEqual(audience.utf8)
     }
@@ -150,10 +150,10 @@ public struct ResourceServer: Sendable {
     ) async throws(AccessRefusal) -> VerifiedAccess {
         let now = now()
         let verified = try await authenticated(token, requiring: scope, at: now)
-        guard let standings else { return VerifiedAccess(verified, issuer: issuer, audience: audience) }
-        let standing: StandingCache.Standing
-        do { standing = try await standings.standing(of: token) } catch { throw .standingUnavailable(error) }
-        switch standing {
+        guard let introspectionCache else { return VerifiedAccess(verified, issuer: issuer, audience: audience) }
+        let status: IntrospectionCache.TokenStatus
+        do { status = try await introspectionCache.status(of: token) } catch { throw .statusUnavailable(error) }
+        switch status {
         case .active(let holding):
             return VerifiedAccess(verified, issuer: issuer, audience: audience, holding: holding)
         case .inactive:

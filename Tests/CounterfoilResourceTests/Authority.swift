@@ -21,7 +21,7 @@ final class Authority: Sendable {
         var padding = 0
         var keyRequests = 0
         /// The introspection responses, keyed by token; all other tokens are inactive.
-        var standings: [String: String] = [:]
+        var introspectionResponses: [String: String] = [:]
         var introspectionStatus: HTTPResponse.Status = .ok
         var introspectionHeaders: HTTPFields = [:]
         var metadataRequests = 0
@@ -163,7 +163,7 @@ final class Authority: Sendable {
             state.introspections.append((authorization, form))
             return (
                 state.introspectionStatus, state.introspectionHeaders,
-                state.standings[token] ?? #"{"active":false}"#
+                state.introspectionResponses[token] ?? #"{"active":false}"#
             )
         }
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: answer)))

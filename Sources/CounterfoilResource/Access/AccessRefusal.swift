@@ -54,7 +54,7 @@ public struct AccessRefusal: Error, Sendable, Hashable {
     /// Creates a 503 response for a failed introspection.
     ///
     /// The token may be valid, so the client must not discard it.
-    static func standingUnavailable(_ unavailable: StandingCache.Unavailable) -> AccessRefusal {
+    static func statusUnavailable(_ unavailable: IntrospectionCache.Unavailable) -> AccessRefusal {
         unavailableNow(
             "the authorization server cannot confirm at present that the token is active; retry later",
             reason: unavailable.reason, retryAfter: unavailable.retryAfter)

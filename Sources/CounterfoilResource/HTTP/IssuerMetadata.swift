@@ -5,38 +5,38 @@ import CounterfoilProtocol
 /// RFC 8414 §3. URLs must be https, or http on a loopback host for development.
 enum IssuerMetadata {
     /// Fetches the metadata of an issuer.
-    static func get(of issuer: Issuer) async throws(ExchangeFailure) -> AuthorizationServerMetadata {
-        var last: BoundedExchange.Answer?
+    static func get(of issuer: Issuer) async throws(RequestFailure) -> AuthorizationServerMetadata {
+        var last: BoundedRequest.Response?
         for url in issuer.metadataURLs {
-            let answer = try await BoundedExchange.get(url, byteLimit: 256 * 1024)
-            last = answer
-            guard answer.status == 200 else { continue }
-            guard let metadata = try? AuthorizationServerMetadata(parsing: answer.body) else {
-                throw ExchangeFailure("\(url): the response is not valid metadata of an authorization server")
+            let response = try await BoundedRequest.get(url, byteLimit: 256 * 1024)
+            last = response
+            guard response.status == 200 else { continue }
+            guard let metadata = try? AuthorizationServerMetadata(parsing: response.body) else {
+                throw RequestFailure("\(url): the response is not valid metadata of an authorization server")
             }
             // RFC 8414 §3.3: the issuer in the metadata must be identical to the requested one.
             guard metadata.issuer.utf8.elementsEqual(issuer.rawValue.utf8) else {
-                throw ExchangeFailure("\(url): the metadata belongs to another issuer")
+                throw RequestFailure("\(url): the metadata belongs to another issuer")
             }
             return metadata
         }
-        throw last?.failure ?? ExchangeFailure("no metadata URL can be derived from \(issuer)")
+        throw last?.failure ?? RequestFailure("no metadata URL can be derived from \(issuer)")
     }
 
     /// Validates a URL of the metadata; `name` is its wire name for error messages, such as `jwks_uri`.
-    static func address(
+    static func url(
         _ text: String?, of name: String, loopbackAllowed: Bool
-    ) throws(ExchangeFailure) -> AbsoluteURI {
-        guard let text else { throw ExchangeFailure("the \(name) is missing from the metadata of the issuer") }
+    ) throws(RequestFailure) -> AbsoluteURI {
+        guard let text else { throw RequestFailure("the \(name) is missing from the metadata of the issuer") }
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty,
             uri.userInformation == nil, uri.fragment == nil
-        else { throw ExchangeFailure("the \(name) is not a URL such as https://id.example.com/path") }
+        else { throw RequestFailure("the \(name) is not a URL such as https://id.example.com/path") }
         let isLoopback = LoopbackHost(rawValue: host.lowercased()) != nil
         switch uri.scheme.lowercased() {
         case "https": return uri
         case "http" where isLoopback && loopbackAllowed: return uri
         default:
-            throw ExchangeFailure("the \(name) must be an https URL; http is allowed only on a loopback host")
+            throw RequestFailure("the \(name) must be an https URL; http is allowed only on a loopback host")
         }
     }
 }

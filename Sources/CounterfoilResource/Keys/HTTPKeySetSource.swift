@@ -32,10 +32,10 @@ public struct HTTPKeySetSource: KeySetSource {
     ///
     /// - Throws: ``KeySetFailure``.
     public func fetch() async throws -> FetchedKeySet {
-        do throws(ExchangeFailure) { return try await fetched() } catch { throw KeySetFailure(error.description) }
+        do throws(RequestFailure) { return try await fetched() } catch { throw KeySetFailure(error.description) }
     }
 
-    private func fetched() async throws(ExchangeFailure) -> FetchedKeySet {
+    private func fetched() async throws(RequestFailure) -> FetchedKeySet {
         let uri: AbsoluteURI
         switch location {
         case .known(let known): uri = known
@@ -43,16 +43,16 @@ public struct HTTPKeySetSource: KeySetSource {
             let metadata = try await IssuerMetadata.get(of: issuer)
             uri = try Self.usable(metadata.jwksURI, loopbackAllowed: issuer.isLoopback)
         }
-        let answer = try await BoundedExchange.get(uri.rawValue, byteLimit: JSONWebKeySet.byteLimit)
-        guard answer.status == 200 else { throw answer.failure }
+        let response = try await BoundedRequest.get(uri.rawValue, byteLimit: JSONWebKeySet.byteLimit)
+        guard response.status == 200 else { throw response.failure }
         do {
-            return FetchedKeySet(keys: try JSONWebKeySet(parsing: answer.body), lifetime: answer.lifetime)
+            return FetchedKeySet(keys: try JSONWebKeySet(parsing: response.body), lifetime: response.lifetime)
         } catch {
-            throw ExchangeFailure("\(uri): \(error)")
+            throw RequestFailure("\(uri): \(error)")
         }
     }
 
-    private static func usable(_ text: String?, loopbackAllowed: Bool) throws(ExchangeFailure) -> AbsoluteURI {
-        try IssuerMetadata.address(text, of: "jwks_uri", loopbackAllowed: loopbackAllowed)
+    private static func usable(_ text: String?, loopbackAllowed: Bool) throws(RequestFailure) -> AbsoluteURI {
+        try IssuerMetadata.url(text, of: "jwks_uri", loopbackAllowed: loopbackAllowed)
     }
 }

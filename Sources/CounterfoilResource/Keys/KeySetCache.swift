@@ -28,7 +28,7 @@ public actor KeySetCache {
     }
 
     /// Cached keys with their expiration times.
-    struct Held {
+    struct CachedKeys {
         let keys: JSONWebKeySet
         let generation: Int
         let freshUntil: Date
@@ -50,9 +50,9 @@ public actor KeySetCache {
 
     private let source: any KeySetSource
     private let policy: Policy
-    private var held: Held?
+    private var cached: CachedKeys?
     private var lastUnknownKeyFetch: Date?
-    private var flight: Task<Void, Never>?
+    private var request: Task<Void, Never>?
 
     /// Creates an empty cache.
     ///
@@ -63,31 +63,31 @@ public actor KeySetCache {
     }
 
     /// Returns the keys for verification.
-    func keys(at now: Date) async throws(KeySetUnavailable) -> Held {
-        if let held, now < held.freshUntil { return held }
-        let usable = held.map { now < $0.usableUntil } ?? false
+    func keys(at now: Date) async throws(KeySetUnavailable) -> CachedKeys {
+        if let cached, now < cached.freshUntil { return cached }
+        let usable = cached.map { now < $0.usableUntil } ?? false
         // Stale keys are returned at once while another task renews them.
-        if usable, flight != nil, let held { return held }
+        if usable, request != nil, let cached { return cached }
         let interval = usable ? policy.renewalInterval : policy.retryInterval
         if Self.hasPassed(interval, since: lastFailure?.date, at: now) {
             await fetchOnce(at: now)
         }
-        if let held, now < held.usableUntil { return held }
+        if let cached, now < cached.usableUntil { return cached }
         throw unavailable(at: now, retryAfter: policy.retryInterval)
     }
 
     /// Returns keys that are newer than those in which a token's key was not found; nil if there are none.
     ///
     /// OpenID Connect Core §10.1.1: an unknown key is a reason to fetch the keys again.
-    func keys(after outdated: Held, at now: Date) async throws(KeySetUnavailable) -> Held? {
-        if let held, held.generation != outdated.generation { return held }
+    func keys(after outdated: CachedKeys, at now: Date) async throws(KeySetUnavailable) -> CachedKeys? {
+        if let cached, cached.generation != outdated.generation { return cached }
         if Self.hasPassed(policy.unknownKeyInterval, since: lastUnknownKeyFetch, at: now) {
             lastUnknownKeyFetch = now
             await fetchOnce(at: now)
-        } else if let flight {
-            await flight.value
+        } else if let request {
+            await request.value
         }
-        if let held, held.generation != outdated.generation { return held }
+        if let cached, cached.generation != outdated.generation { return cached }
         // While the issuer is unavailable, it is unknown whether the key exists.
         guard lastFailure == nil else { throw unavailable(at: now, retryAfter: policy.unknownKeyInterval) }
         return nil
@@ -97,22 +97,22 @@ public actor KeySetCache {
     ///
     /// The task belongs to the cache, because a waiting caller may be cancelled.
     private func fetchOnce(at now: Date) async {
-        let flight = self.flight ?? Task { await fetch(at: now) }
-        self.flight = flight
-        await flight.value
+        let request = self.request ?? Task { await fetch(at: now) }
+        self.request = request
+        await request.value
     }
 
     private func fetch(at now: Date) async {
-        defer { flight = nil }
+        defer { request = nil }
         do {
             let fetched = try await source.fetch()
             let bounds = policy.lifetimeBounds
             let lifetime =
                 fetched.lifetime.map { min(max($0, bounds.lowerBound), bounds.upperBound) } ?? policy.lifetime
             let freshUntil = now.addingTimeInterval(lifetime)
-            held = Held(
+            cached = CachedKeys(
                 keys: fetched.keys,
-                generation: (held?.generation ?? 0) + 1,
+                generation: (cached?.generation ?? 0) + 1,
                 freshUntil: freshUntil,
                 usableUntil: freshUntil.addingTimeInterval(policy.staleLimit)
             )

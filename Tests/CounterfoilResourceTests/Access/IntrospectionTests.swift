@@ -27,7 +27,7 @@ import Testing
             say(IntrospectionTests.active)
         }
 
-        func say(_ answer: String) { authority.change { [token] in $0.standings[token] = answer } }
+        func say(_ answer: String) { authority.change { [token] in $0.introspectionResponses[token] = answer } }
 
         func access(requiring scope: Scope? = nil) async throws -> VerifiedAccess {
             try await server.access(
@@ -215,7 +215,7 @@ import Testing
             setting.say(#"{"active":true,"scope":"a\"b"}"#)
             #expect(try await setting.refusal().status == .serviceUnavailable)
             let other = try authority.token(subject: "bert")
-            authority.change { $0.standings[other] = Self.active }
+            authority.change { $0.introspectionResponses[other] = Self.active }
             _ = try await setting.server.access(for: .get(authorization: "Bearer \(other)"))
         }
     }

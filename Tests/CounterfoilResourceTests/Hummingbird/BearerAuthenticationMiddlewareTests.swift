@@ -69,12 +69,12 @@ import Testing
             photos.requireScope(Scope(), of: asking).requireScope(Scope(), of: asking).delete { _, _ in "gone" }
             let application = Application(router: router)
             let token = try authority.token()
-            authority.change { $0.standings[token] = #"{"active":false}"# }
+            authority.change { $0.introspectionResponses[token] = #"{"active":false}"# }
             #expect(try await answer(of: application, "/photos", token: token).status == .ok)
             #expect(
                 try await answer(of: application, "/photos", method: .delete, token: token).status == .unauthorized)
             let good = try authority.token(subject: "bert")
-            authority.change { $0.standings[good] = #"{"active":true,"scope":"photos.read"}"# }
+            authority.change { $0.introspectionResponses[good] = #"{"active":true,"scope":"photos.read"}"# }
             #expect(try await answer(of: application, "/photos", method: .delete, token: good).status == .ok)
             #expect(authority.introspections.count == 2)
         }

@@ -5,9 +5,9 @@ import NIOCore
 import NIOHTTP1
 
 /// A small HTTP exchange with an authorization server, limited in size and time, without redirects.
-enum BoundedExchange {
+enum BoundedRequest {
     /// The response of the server.
-    struct Answer {
+    struct Response {
         let url: String
         let status: Int
         let body: [UInt8]
@@ -17,18 +17,18 @@ enum BoundedExchange {
         let retryAfter: Int?
 
         /// The failure for a response with an unexpected status.
-        var failure: ExchangeFailure {
+        var failure: RequestFailure {
             (300...399).contains(status)
-                ? ExchangeFailure("\(url) responded with status \(status); redirects are not followed")
-                : ExchangeFailure("\(url) responded with status \(status)", retryAfter: retryAfter)
+                ? RequestFailure("\(url) responded with status \(status); redirects are not followed")
+                : RequestFailure("\(url) responded with status \(status)", retryAfter: retryAfter)
         }
     }
 
     /// Sends a GET request for a JSON document.
-    static func get(_ url: String, byteLimit: Int) async throws(ExchangeFailure) -> Answer {
+    static func get(_ url: String, byteLimit: Int) async throws(RequestFailure) -> Response {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "Accept", value: "application/json, application/jwk-set+json")
-        return try await answer(to: request, byteLimit: byteLimit)
+        return try await send(request, byteLimit: byteLimit)
     }
 
     /// Posts a form with an `Authorization` field.
@@ -36,47 +36,47 @@ enum BoundedExchange {
     /// The request must be idempotent, because it may be sent twice.
     static func post(
         _ form: FormParameters, to url: String, authorization: String, byteLimit: Int
-    ) async throws(ExchangeFailure) -> Answer {
+    ) async throws(RequestFailure) -> Response {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "Accept", value: "application/json")
         request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
         request.headers.add(name: "Authorization", value: authorization)
         request.body = .bytes(ByteBuffer(string: form.encoded))
-        return try await answer(to: request, byteLimit: byteLimit)
+        return try await send(request, byteLimit: byteLimit)
     }
 
-    /// Sends a request, and turns every error into an ``ExchangeFailure``.
-    private static func answer(
-        to request: HTTPClientRequest, byteLimit: Int
-    ) async throws(ExchangeFailure) -> Answer {
+    /// Sends a request, and turns every error into a ``RequestFailure``.
+    private static func send(
+        _ request: HTTPClientRequest, byteLimit: Int
+    ) async throws(RequestFailure) -> Response {
         do {
             var request = request
             request.headers.add(name: "User-Agent", value: "Counterfoil")
             return try await withTimeout { [request] in
-                try await answer(to: request, byteLimit: byteLimit, isSecondTry: false)
+                try await send(request, byteLimit: byteLimit, isSecondTry: false)
             }
         } catch is NIOTooManyBytesError {
-            throw ExchangeFailure("\(request.url) sent a response of more than \(byteLimit) bytes")
+            throw RequestFailure("\(request.url) sent a response of more than \(byteLimit) bytes")
         } catch is TimedOut {
-            throw ExchangeFailure("\(request.url) did not respond within \(timeLimit)")
+            throw RequestFailure("\(request.url) did not respond within \(timeLimit)")
         } catch {
-            throw ExchangeFailure("\(request.url) cannot be reached: \(error)")
+            throw RequestFailure("\(request.url) cannot be reached: \(error)")
         }
     }
 
-    private static func answer(
-        to request: HTTPClientRequest, byteLimit: Int, isSecondTry: Bool
-    ) async throws -> Answer {
+    private static func send(
+        _ request: HTTPClientRequest, byteLimit: Int, isSecondTry: Bool
+    ) async throws -> Response {
         let response: HTTPClientResponse
         do {
             response = try await client.execute(request, deadline: .distantFuture)
         } catch let error as HTTPClientError where error == .remoteConnectionClosed && !isSecondTry {
             // RFC 9112 §9.3.1: the server may close an idle connection at the moment it is reused.
-            return try await answer(to: request, byteLimit: byteLimit, isSecondTry: true)
+            return try await send(request, byteLimit: byteLimit, isSecondTry: true)
         }
         let isGood = response.status.code == 200
-        return Answer(
+        return Response(
             url: request.url,
             status: Int(response.status.code),
             body: isGood ? Array(try await response.body.collect(upTo: byteLimit).readableBytesView) : [],
@@ -90,7 +90,7 @@ enum BoundedExchange {
 
     private struct TimedOut: Error {}
 
-    private static func withTimeout(_ body: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
+    private static func withTimeout(_ body: @escaping @Sendable () async throws -> Response) async throws -> Response {
         try await withThrowingTaskGroup { group in
             group.addTask { try await body() }
             group.addTask {
@@ -120,7 +120,7 @@ enum BoundedExchange {
 /// The reason why a request to an authorization server failed, for the log and for operators of the API.
 ///
 /// It contains no secret.
-struct ExchangeFailure: Error, Hashable, CustomStringConvertible {
+struct RequestFailure: Error, Hashable, CustomStringConvertible {
     let description: String
     /// The number of seconds until the server accepts another request; nil if it states none.
     let retryAfter: Int?

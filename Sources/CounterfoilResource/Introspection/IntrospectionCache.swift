@@ -7,9 +7,9 @@ import Foundation
 /// At most one request for each token is in progress, and concurrent callers share it. Only tokens with a
 /// valid signature are introspected. Forged tokens therefore cause no requests to the server. Time is
 /// measured with a monotonic clock.
-actor StandingCache {
+actor IntrospectionCache {
     /// The status of a token at its server.
-    enum Standing: Sendable {
+    enum TokenStatus: Sendable {
         /// The token is active, with this scope.
         case active(Scope)
         /// The token is not active, or not for this API.
@@ -25,7 +25,7 @@ actor StandingCache {
         /// Whether the failure would be the same for any other token.
         var isGeneral = true
 
-        init(_ failure: ExchangeFailure) {
+        init(_ failure: RequestFailure) {
             retryAfter = min(max(failure.retryAfter ?? 1, 1), 60)
             reason = failure.description
         }
@@ -37,24 +37,24 @@ actor StandingCache {
         }
     }
 
-    private struct Answer {
-        let standing: Standing
+    private struct Entry {
+        let status: TokenStatus
         let until: ContinuousClock.Instant
     }
 
     /// The capacity of each of the two cache generations.
     private static let capacity = 10_000
     /// The maximum number of concurrent introspection requests.
-    private static let flightLimit = 256
+    private static let requestLimit = 256
 
     private let issuer: Issuer
     private let introspection: TokenIntrospection
     private let now: @Sendable () -> ContinuousClock.Instant
-    private var lookup: Task<Result<AbsoluteURI, ExchangeFailure>, Never>?
+    private var lookup: Task<Result<AbsoluteURI, RequestFailure>, Never>?
     /// The cached responses, keyed by the digest of the token, so that no tokens are stored.
-    private var answers: [SHA256Digest: Answer] = [:]
-    private var earlierAnswers: [SHA256Digest: Answer] = [:]
-    private var flights: [SHA256Digest: Task<Result<Standing, Unavailable>, Never>] = [:]
+    private var entries: [SHA256Digest: Entry] = [:]
+    private var earlierEntries: [SHA256Digest: Entry] = [:]
+    private var requests: [SHA256Digest: Task<Result<TokenStatus, Unavailable>, Never>] = [:]
     private var pause: (until: ContinuousClock.Instant, because: Unavailable)?
 
     init(issuer: Issuer, introspection: TokenIntrospection, now: @escaping @Sendable () -> ContinuousClock.Instant) {
@@ -64,35 +64,35 @@ actor StandingCache {
     }
 
     /// Returns the current status of a token, from the cache or from the server.
-    func standing(of token: AccessToken) async throws(Unavailable) -> Standing {
+    func status(of token: AccessToken) async throws(Unavailable) -> TokenStatus {
         let digest = SHA256.hash(data: Array(token.exposed.utf8))
         let now = now()
-        if let answer = answers[digest] ?? earlierAnswers[digest], now < answer.until { return answer.standing }
-        if let flight = flights[digest] { return try await flight.value.get() }
+        if let entry = entries[digest] ?? earlierEntries[digest], now < entry.until { return entry.status }
+        if let request = requests[digest] { return try await request.value.get() }
         if let pause, now < pause.until { throw pause.because }
-        guard flights.count < Self.flightLimit else {
-            throw Unavailable("\(Self.flightLimit) introspection requests are already in progress")
+        guard requests.count < Self.requestLimit else {
+            throw Unavailable("\(Self.requestLimit) introspection requests are already in progress")
         }
         // The task belongs to the cache, because a waiting caller may be cancelled. The lifetime of a
         // response starts when the request is sent.
-        let flight = Task {
-            let result: Result<Standing, Unavailable>
-            do throws(Unavailable) { result = .success(try await ask(about: token)) } catch { result = .failure(error) }
-            keep(result, of: digest, until: now + introspection.lifetime)
+        let request = Task {
+            let result: Result<TokenStatus, Unavailable>
+            do throws(Unavailable) { result = .success(try await introspect(token)) } catch { result = .failure(error) }
+            store(result, of: digest, until: now + introspection.lifetime)
             return result
         }
-        flights[digest] = flight
-        return try await flight.value.get()
+        requests[digest] = request
+        return try await request.value.get()
     }
 
-    private func keep(
-        _ result: Result<Standing, Unavailable>, of digest: SHA256Digest, until end: ContinuousClock.Instant
+    private func store(
+        _ result: Result<TokenStatus, Unavailable>, of digest: SHA256Digest, until end: ContinuousClock.Instant
     ) {
-        flights[digest] = nil
+        requests[digest] = nil
         switch result {
-        case .success(let standing):
-            if answers.count >= Self.capacity { (earlierAnswers, answers) = (answers, [:]) }
-            answers[digest] = Answer(standing: standing, until: end)
+        case .success(let status):
+            if entries.count >= Self.capacity { (earlierEntries, entries) = (entries, [:]) }
+            entries[digest] = Entry(status: status, until: end)
             pause = nil
         case .failure(let failure) where failure.isGeneral:
             pause = (now() + .seconds(failure.retryAfter), failure)
@@ -100,11 +100,11 @@ actor StandingCache {
         }
     }
 
-    private func ask(about token: AccessToken) async throws(Unavailable) -> Standing {
-        let answer: BoundedExchange.Answer
+    private func introspect(_ token: AccessToken) async throws(Unavailable) -> TokenStatus {
+        let response: BoundedRequest.Response
         do {
             let uri = try await introspectionEndpoint()
-            answer = try await BoundedExchange.post(
+            response = try await BoundedRequest.post(
                 FormParameters(["token": token.exposed, "token_type_hint": "access_token"]), to: uri.rawValue,
                 authorization: authorization, byteLimit: 64 * 1024)
         } catch {
@@ -112,18 +112,18 @@ actor StandingCache {
             lookup = nil
             throw Unavailable(error)
         }
-        switch answer.status {
-        case 200: return try Self.standing(in: answer)
-        case 400, 413: throw Unavailable(answer.failure.description, isGeneral: false)
+        switch response.status {
+        case 200: return try Self.status(in: response)
+        case 400, 413: throw Unavailable(response.failure.description, isGeneral: false)
         case 401:
             // Frequent retries do not help, and the server may treat them as an attempt to guess the secret.
             throw Unavailable(
-                "\(answer.url) responded with status 401: the client_id or the client_secret of this API is wrong",
+                "\(response.url) responded with status 401: the client_id or the client_secret of this API is wrong",
                 retryAfter: 5)
-        case 300...499 where answer.status != 429: lookup = nil
+        case 300...499 where response.status != 429: lookup = nil
         default: break
         }
-        throw Unavailable(answer.failure)
+        throw Unavailable(response.failure)
     }
 
     /// The members of an introspection response that are used (RFC 7662 §2.2).
@@ -132,15 +132,15 @@ actor StandingCache {
         let scope: String?
     }
 
-    private static func standing(in answer: BoundedExchange.Answer) throws(Unavailable) -> Standing {
-        guard let body = try? JSONDecoder().decode(Body.self, from: Data(answer.body)) else {
-            throw Unavailable("\(answer.url): the response is not a valid introspection response")
+    private static func status(in response: BoundedRequest.Response) throws(Unavailable) -> TokenStatus {
+        guard let body = try? JSONDecoder().decode(Body.self, from: Data(response.body)) else {
+            throw Unavailable("\(response.url): the response is not a valid introspection response")
         }
         guard body.active else { return .inactive }
         // A scope that the response omits is not granted.
         guard let text = body.scope, !text.isEmpty else { return .active(Scope()) }
         guard let scope = try? Scope(lenient: text) else {
-            throw Unavailable("\(answer.url): the scope in the introspection response is invalid", isGeneral: false)
+            throw Unavailable("\(response.url): the scope in the introspection response is invalid", isGeneral: false)
         }
         return .active(scope)
     }
@@ -154,14 +154,14 @@ actor StandingCache {
     }
 
     /// Returns the introspection endpoint, which is cached after the first lookup.
-    private func introspectionEndpoint() async throws(ExchangeFailure) -> AbsoluteURI {
+    private func introspectionEndpoint() async throws(RequestFailure) -> AbsoluteURI {
         let lookup =
             lookup
             ?? Task { [issuer] in
-                do throws(ExchangeFailure) {
+                do throws(RequestFailure) {
                     let metadata = try await IssuerMetadata.get(of: issuer)
                     return .success(
-                        try IssuerMetadata.address(
+                        try IssuerMetadata.url(
                             metadata.introspectionEndpoint, of: "introspection_endpoint",
                             loopbackAllowed: issuer.isLoopback))
                 } catch { return .failure(error) }
