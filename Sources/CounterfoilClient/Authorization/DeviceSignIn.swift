@@ -33,9 +33,9 @@ public struct DeviceSignIn: Sendable {
     /// The instructions to show to the user.
     public struct Instructions: Sendable, Hashable {
         /// `verification_uri`: the URL that the user opens on any device.
-        public let address: BrowserURL
+        public let verificationURI: BrowserURL
         /// `verification_uri_complete`: the URL that contains the code, for a QR code; nil if the server sends none.
-        public let completeAddress: BrowserURL?
+        public let verificationURIComplete: BrowserURL?
         /// `user_code`: the code that the user enters, without control characters.
         public let userCode: String
         /// The lifetime of the code.
@@ -209,8 +209,8 @@ struct DeviceAuthorization: Sendable {
             case .string(let code) = members["device_code"], let code = DeviceCode(code),
             case .string(let userCode) = members["user_code"], (1...64).contains(userCode.count),
             // Some servers use the member name of an early draft.
-            case .string(let address) = members["verification_uri"] ?? members["verification_url"],
-            let address = try? BrowserURL(address), case .integer(let lifetime) = members["expires_in"],
+            case .string(let text) = members["verification_uri"] ?? members["verification_url"],
+            let verificationURI = try? BrowserURL(text), case .integer(let lifetime) = members["expires_in"],
             (1...86400).contains(lifetime)
         else { return nil }
         var complete: BrowserURL?
@@ -220,7 +220,8 @@ struct DeviceAuthorization: Sendable {
         self.code = code
         interval = .seconds(seconds)
         instructions = DeviceSignIn.Instructions(
-            address: address, completeAddress: complete, userCode: userCode.strippingControlCharacters,
+            verificationURI: verificationURI, verificationURIComplete: complete,
+            userCode: userCode.strippingControlCharacters,
             lifetime: .seconds(lifetime))
     }
 }

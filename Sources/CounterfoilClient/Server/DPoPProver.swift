@@ -40,7 +40,7 @@ final class DPoPProver: Sendable {
         let state = states.withLock { $0[request.endpoint.origin] } ?? ServerState()
         let claims = DPoPProofClaims(
             proofID: Base64URL.encode(RandomBytes().bytes(16)), method: request.method.rawValue,
-            address: request.endpoint.withoutQuery, issuedAt: Date().addingTimeInterval(state.clockOffset),
+            uri: request.endpoint.withoutQuery, issuedAt: Date().addingTimeInterval(state.clockOffset),
             accessToken: token, nonce: state.nonce)
         var request = request
         // Signing with this kind of key does not fail. The server would reject a request without a proof.

@@ -11,7 +11,7 @@ public struct DPoPProofClaims: Sendable, Hashable {
     /// The HTTP method of the request; wire name `htm`.
     public var method: String
     /// The URL of the request, without query and fragment; wire name `htu`.
-    public var address: String
+    public var uri: String
     /// The time at which the proof was created; wire name `iat`.
     public var issuedAt: Date
     /// The SHA-256 digest of the access token in the request, in base64url; wire name `ath`.
@@ -25,12 +25,12 @@ public struct DPoPProofClaims: Sendable, Hashable {
 
     /// Creates the claims of a proof for one request.
     public init(
-        proofID: String, method: String, address: String, issuedAt: Date, accessToken: AccessToken? = nil,
+        proofID: String, method: String, uri: String, issuedAt: Date, accessToken: AccessToken? = nil,
         nonce: String? = nil
     ) {
         self.proofID = proofID
         self.method = method
-        self.address = address
+        self.uri = uri
         self.issuedAt = issuedAt
         accessTokenHash = accessToken.map(Self.hash(of:))
         self.nonce = nonce
@@ -47,7 +47,7 @@ public struct DPoPProofClaims: Sendable, Hashable {
         try writer.object { (writer: inout JSONWriter) throws(SigningKey.Failure) in
             writer.claim("jti", proofID)
             writer.claim("htm", method)
-            writer.claim("htu", address)
+            writer.claim("htu", uri)
             try writer.claim("iat", issuedAt)
             writer.claim("ath", accessTokenHash)
             writer.claim("nonce", nonce)

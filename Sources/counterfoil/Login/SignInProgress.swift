@@ -30,9 +30,9 @@ struct SignInProgress: Sendable {
 
     /// Shows the instructions of a sign-in on another device.
     func tell(_ instructions: DeviceSignIn.Instructions) {
-        console.say("Open: \(instructions.address)")
+        console.say("Open: \(instructions.verificationURI)")
         console.say("Code: \(instructions.userCode)")
-        if let complete = instructions.completeAddress {
+        if let complete = instructions.verificationURIComplete {
             console.say("Or open this URL, which contains the code: \(complete)")
         }
         let seconds = min(timeout, Int(instructions.lifetime.components.seconds))

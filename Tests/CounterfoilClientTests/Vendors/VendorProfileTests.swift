@@ -242,7 +242,7 @@ struct VendorProfileTests {
             signIn.pause = { _ in }
             let credentials = try await signIn.run { instructions in
                 #expect(instructions.userCode == "BDWP-HQPK")
-                #expect(instructions.address.rawValue.hasPrefix(server.origin))
+                #expect(instructions.verificationURI.rawValue.hasPrefix(server.origin))
             }
             #expect(credentials.accessToken.exposed == server.accessTokens.last)
         }
