@@ -123,7 +123,9 @@ public final class AuthorizationServer: Sendable {
         do {
             return await framed(try await answer(request, at: endpoint), for: request)
         } catch {
-            if error is StoreFault || (error as? AuthorizationFlow.Refused)?.fault != nil { metrics.count(.storeError) }
+            if error is StoreFault || (error as? AuthorizationFlow.RedirectableError)?.fault != nil {
+                metrics.count(.storeError)
+            }
             let refusal = Refusal(error, issuer: settings.issuer)
             refusal.log(to: components.logger, request: request, endpoint: endpoint)
             return await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)

@@ -4,7 +4,7 @@ extension AuthorizationRequest {
     ///
     /// RFC 6749 §4.1.2.1: if either is missing, invalid or mismatched, the server shows an error page to
     /// the user and does not redirect.
-    public struct Addressee: Sendable, Hashable {
+    public struct ResponseTarget: Sendable, Hashable {
         /// `client_id`.
         public let clientID: ClientIdentifier
         /// `redirect_uri`, unparsed; nil if omitted.

@@ -61,10 +61,10 @@ extension AuthorizationFlow {
         switch try await store.recordConsent(approval) {
         case .recorded: await noteException(of: visit, for: grant)
         case .clientChanged:
-            throw NotApproved.clientChanged(askAgain: settings.issuer.authorizationURL(carried: visit.carried))
-        case .alreadyAnswered: throw NotApproved.alreadyAnswered
-        case .clientGone: throw NotApproved.clientGone
-        case .personGone: throw NotApproved.personGone
+            throw ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: visit.carried))
+        case .alreadyAnswered: throw ApprovalError.alreadyAnswered
+        case .clientGone: throw ApprovalError.clientGone
+        case .personGone: throw ApprovalError.personGone
         case .sessionEnded:
             throw outdated(
                 visit,
@@ -86,7 +86,7 @@ extension AuthorizationFlow {
     private func outdated(_ visit: AuthorizationVisit, _ error: OAuthError) -> any Error {
         let authorization = visit.authorization
         guard !authorization.request.prompt.contains(.none) else { return refusal(error, of: authorization) }
-        return NotApproved.outdated(startAgain: settings.issuer.authorizationURL(carried: visit.carried), error)
+        return ApprovalError.outdated(startAgain: settings.issuer.authorizationURL(carried: visit.carried), error)
     }
 
     /// Counts an approval against the limit of its user.

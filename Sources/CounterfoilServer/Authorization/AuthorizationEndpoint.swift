@@ -31,7 +31,7 @@ struct AuthorizationEndpoint: Sendable {
     private func answer(_ visit: AuthorizationVisit, asking form: FormParameters) async throws -> Reply {
         let session = try await sessions.current(visit.request, now: visit.now)
         guard form.pairs.count < FormParameters.pairLimit, visit.carried.utf8.count <= Self.carriedLimit else {
-            throw UnansweredRequest.addressee(.parameters(.tooLong(limit: Self.carriedLimit)))
+            throw ResponseTargetError.target(.parameters(.tooLong(limit: Self.carriedLimit)))
         }
         let step = try await flow.next(
             for: visit, session: session, signedInForThis: signedIn(form, visit, session: session))
@@ -55,7 +55,7 @@ struct AuthorizationEndpoint: Sendable {
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
         do { form = try FormParameters(parsing: request.query) } catch {
-            throw UnansweredRequest.addressee(.parameters(error))
+            throw ResponseTargetError.target(.parameters(error))
         }
         if request.head.method == .post {
             let body: FormParameters

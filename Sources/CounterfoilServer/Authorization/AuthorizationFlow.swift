@@ -14,7 +14,7 @@ struct AuthorizationFlow: Sendable {
     let approvals: ApprovalThrottle
 
     /// A refused request whose error response can be sent to the client.
-    struct Refused: Error {
+    struct RedirectableError: Error {
         let error: OAuthError
         let redirectURI: RedirectURI
         let mode: ResponseMode
@@ -43,7 +43,7 @@ struct AuthorizationFlow: Sendable {
     }
 
     /// The reasons why an approval issued no code, for an error page.
-    enum NotApproved: Error {
+    enum ApprovalError: Error {
         case alreadyAnswered
         /// The client has changed since the page was shown; the URL asks the user again.
         case clientChanged(askAgain: String)
@@ -56,16 +56,16 @@ struct AuthorizationFlow: Sendable {
 
     /// Receives a request.
     ///
-    /// - Throws: ``UnansweredRequest`` if only a page can report the error, and ``Refused`` if the client can
-    ///   be told.
+    /// - Throws: ``ResponseTargetError`` if only a page can report the error, and ``RedirectableError`` if the
+    ///   error response can be sent to the client.
     func receive(_ parsed: ParsedAuthorizationRequest, now: Date) async throws -> ValidatedAuthorization {
-        try await validate(parsed, client: try await store.client(parsed.addressee.clientID), now: now)
+        try await validate(parsed, client: try await store.client(parsed.target.clientID), now: now)
     }
 
     /// Receives a request again from the hidden field of a page, and repeats every check.
     ///
     /// The request was valid when the page was shown. If it is invalid now, its client has changed or was
-    /// deleted, and ``NotApproved`` is thrown.
+    /// deleted, and ``ApprovalError`` is thrown.
     ///
     /// - Parameter shown: the question that the page asked, if its form answers one.
     func receiveAgain(
@@ -74,21 +74,21 @@ struct AuthorizationFlow: Sendable {
         now: Date
     ) async throws -> ValidatedAuthorization {
         let parsed = try ParsedAuthorizationRequest(form)
-        guard let client = try await store.client(parsed.addressee.clientID) else { throw NotApproved.clientGone }
-        let changed = NotApproved.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried))
+        guard let client = try await store.client(parsed.target.clientID) else { throw ApprovalError.clientGone }
+        let changed = ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried))
         guard shown?.isAbout(client) ?? true else { throw changed }
         do {
             let authorization = try await validate(parsed, client: client, now: now)
             // The scopes of an API can have changed as well.
             guard shown == nil || shown == ShownQuestion(authorization) else { throw changed }
             return authorization
-        } catch is UnansweredRequest { throw changed }
+        } catch is ResponseTargetError { throw changed }
     }
 
     private func validate(
         _ parsed: ParsedAuthorizationRequest, client: RegisteredClient?, now: Date
     ) async throws -> ValidatedAuthorization {
-        let verified = try AuthorizationValidation.addressee(of: parsed, client: client, settings: settings)
+        let verified = try AuthorizationValidation.target(of: parsed, client: client, settings: settings)
         do {
             let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
             return try AuthorizationValidation.narrow(
@@ -137,12 +137,12 @@ struct AuthorizationFlow: Sendable {
     }
 
     /// Refuses a valid request without a decision of the user.
-    func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> Refused {
+    func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> RedirectableError {
         refused(authorization, error, isDenied: false)
     }
 
     /// Refuses a valid request because of a fault of the store.
-    func refusal(_ fault: StoreFault, of authorization: ValidatedAuthorization) -> Refused {
+    func refusal(_ fault: StoreFault, of authorization: ValidatedAuthorization) -> RedirectableError {
         let error =
             switch fault {
             case .unavailable:
@@ -155,12 +155,14 @@ struct AuthorizationFlow: Sendable {
     }
 
     /// Refuses a request that the user denied on a page of this server; wire name `access_denied`.
-    func denial(of authorization: ValidatedAuthorization, because reason: String) -> Refused {
+    func denial(of authorization: ValidatedAuthorization, because reason: String) -> RedirectableError {
         refused(authorization, OAuthError(.accessDenied, reason), isDenied: true)
     }
 
-    private func refused(_ authorization: ValidatedAuthorization, _ error: OAuthError, isDenied: Bool) -> Refused {
-        Refused(
+    private func refused(
+        _ authorization: ValidatedAuthorization, _ error: OAuthError, isDenied: Bool
+    ) -> RedirectableError {
+        RedirectableError(
             error: error,
             redirectURI: authorization.redirectURI.uri,
             mode: authorization.request.responseMode ?? .query,

@@ -105,7 +105,7 @@ struct AuthorizationPages: Sendable {
     }
 }
 
-extension AuthorizationFlow.Refused {
+extension AuthorizationFlow.RedirectableError {
     /// The page with the error response: it continues automatically, or when the user chooses to.
     func page(issuer: Issuer) -> Reply {
         answer(issuer: issuer).page(

@@ -22,7 +22,7 @@ struct CheckedAuthorization: Sendable {
     let hinted: IDTokenHints.Hinted?
 
     fileprivate init(
-        _ request: AuthorizationRequest, to verified: VerifiedAddressee, scope: Scope, pkce: PKCEUse,
+        _ request: AuthorizationRequest, to verified: VerifiedResponseTarget, scope: Scope, pkce: PKCEUse,
         hinted: IDTokenHints.Hinted?
     ) {
         self.client = verified.client
@@ -78,7 +78,7 @@ extension ValidatedAuthorization {
 }
 
 /// A client and the verified redirect URI for its response.
-struct VerifiedAddressee: Sendable {
+struct VerifiedResponseTarget: Sendable {
     let client: RegisteredClient
     let redirectURI: ResponseRedirectURI
     /// Whether the redirect URI is at the callback origin.
@@ -92,8 +92,8 @@ struct VerifiedAddressee: Sendable {
 }
 
 /// The errors that are shown on a page and never redirected to the client (RFC 6749 §4.1.2.1).
-enum UnansweredRequest: Error, CustomStringConvertible {
-    case addressee(AuthorizationRequest.Addressee.Refusal)
+enum ResponseTargetError: Error, CustomStringConvertible {
+    case target(AuthorizationRequest.ResponseTarget.Refusal)
     case unknownClient
     case signsNobodyIn(DisplayName)
     case redirectURI(RedirectURIMatching.Refusal, of: DisplayName)
@@ -104,7 +104,7 @@ enum UnansweredRequest: Error, CustomStringConvertible {
     /// The error message for a page.
     var text: Text {
         switch self {
-        case .addressee(let refusal): refusal.text
+        case .target(let refusal): refusal.text
         case .unknownClient: Text(RequestPhrase.unknownClient)
         case .signsNobodyIn: Text(RequestPhrase.signsNobodyIn)
         case .redirectURI(let refusal, _): refusal.text
@@ -114,7 +114,7 @@ enum UnansweredRequest: Error, CustomStringConvertible {
     /// The name of the client that sent the request; nil if it is unknown.
     var application: DisplayName? {
         switch self {
-        case .addressee, .unknownClient: nil
+        case .target, .unknownClient: nil
         case .signsNobodyIn(let name), .redirectURI(_, let name): name
         }
     }
@@ -126,15 +126,15 @@ enum UnansweredRequest: Error, CustomStringConvertible {
 /// names.
 enum AuthorizationValidation {
     /// Step one; an error is shown on a page and never redirected.
-    static func addressee(
+    static func target(
         of parsed: ParsedAuthorizationRequest, client: RegisteredClient?, settings: ServerSettings
-    ) throws(UnansweredRequest) -> VerifiedAddressee {
+    ) throws(ResponseTargetError) -> VerifiedResponseTarget {
         guard let client else { throw .unknownClient }
         guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else {
             throw .signsNobodyIn(client.displayName)
         }
         let verdict = RedirectURIMatching.verdict(
-            on: parsed.addressee.redirectURI,
+            on: parsed.target.redirectURI,
             of: client,
             asksForOpenID: parsed.asksForOpenID,
             issuer: settings.issuer,
@@ -142,7 +142,7 @@ enum AuthorizationValidation {
         )
         switch verdict {
         case .matches(let match):
-            return VerifiedAddressee(
+            return VerifiedResponseTarget(
                 client: client, redirectURI: match.redirectURI,
                 isAtCallbackOrigin: settings.callbackOrigin?.holds(match.redirectURI.uri) ?? false)
         case .refused(let refusal):
@@ -153,7 +153,7 @@ enum AuthorizationValidation {
     /// Step two; an error is sent to the verified redirect URI.
     static func validate(
         _ parsed: ParsedAuthorizationRequest,
-        for verified: VerifiedAddressee,
+        for verified: VerifiedResponseTarget,
         hints: IDTokenHints,
         now: Date
     ) throws(OAuthError) -> CheckedAuthorization {

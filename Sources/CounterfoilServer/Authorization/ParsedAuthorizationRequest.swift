@@ -6,7 +6,7 @@ import CounterfoilProtocol
 /// the other parameters. A form is not read again after this.
 struct ParsedAuthorizationRequest: Sendable {
     /// The client and the redirect URI, unverified.
-    let addressee: AuthorizationRequest.Addressee
+    let target: AuthorizationRequest.ResponseTarget
     /// Whether `scope` contains `openid`, even if another parameter is invalid.
     let asksForOpenID: Bool
     /// The request without its redirect URI, or the error for a verified redirect URI.
@@ -17,13 +17,13 @@ struct ParsedAuthorizationRequest: Sendable {
     private let returnState: State?
 
     /// Parses a request; an error is shown on a page and never redirected.
-    init(_ form: FormParameters) throws(UnansweredRequest) {
-        do { addressee = try AuthorizationRequest.Addressee(parsing: form) } catch { throw .addressee(error) }
+    init(_ form: FormParameters) throws(ResponseTargetError) {
+        do { target = try AuthorizationRequest.ResponseTarget(parsing: form) } catch { throw .target(error) }
         asksForOpenID = form.all("scope").contains { $0.split(separator: " ").contains("openid") }
         carried = AuthorizationPages.carried(form)
         var object: UnverifiedRequestObject?
         do {
-            parameters = .success(try AuthorizationRequest(parsing: form, from: addressee.clientID, at: nil))
+            parameters = .success(try AuthorizationRequest(parsing: form, from: target.clientID, at: nil))
         } catch {
             parameters = .failure(error)
             if error.code == .requestNotSupported {
@@ -38,9 +38,9 @@ struct ParsedAuthorizationRequest: Sendable {
     }
 
     /// Refuses the request with an error response to the verified redirect URI.
-    func refused(_ error: OAuthError, to verified: VerifiedAddressee) -> AuthorizationFlow.Refused {
+    func refused(_ error: OAuthError, to verified: VerifiedResponseTarget) -> AuthorizationFlow.RedirectableError {
         let redirectURI = verified.redirectURI.uri
-        return AuthorizationFlow.Refused(
+        return AuthorizationFlow.RedirectableError(
             error: error,
             redirectURI: redirectURI,
             mode: redirectURI.takesForms ? returnMode : .query,

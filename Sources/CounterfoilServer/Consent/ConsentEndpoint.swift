@@ -20,7 +20,7 @@ struct ConsentEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do {
             return try await decide(request, now: now)
-        } catch let refused as AuthorizationFlow.Refused {
+        } catch let refused as AuthorizationFlow.RedirectableError {
             return refused.page(issuer: flow.settings.issuer)
         }
     }

@@ -59,7 +59,7 @@ package struct PageForm: Sendable {
     /// Returns the authorization request that the page carries in its form.
     func carriedRequest() throws -> FormParameters {
         do { return try FormParameters(parsing: try value("request")) } catch let refusal as FormParameters.Refusal {
-            throw UnansweredRequest.addressee(.parameters(refusal))
+            throw ResponseTargetError.target(.parameters(refusal))
         }
     }
 

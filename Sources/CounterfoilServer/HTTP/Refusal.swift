@@ -87,7 +87,7 @@ public struct Refusal: Sendable {
         case let refused as BearerRefusal:
             self.init(refused.error, status: refused.status)
             fields[.wwwAuthenticate] = refused.challenge.description
-        case let refused as AuthorizationFlow.Refused:
+        case let refused as AuthorizationFlow.RedirectableError:
             let answer =
                 refused.needsChoice
                 ? refused.page(issuer: issuer) : refused.answer(issuer: issuer).reply(.refused, issuer: issuer)

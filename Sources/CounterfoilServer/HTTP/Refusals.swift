@@ -35,7 +35,7 @@ extension Refusal {
         .notFound, .invalidRequest, .notFound, description: "there is no resource at this URL", wayOn: .home)
 }
 
-extension UnansweredRequest: Refusing {
+extension ResponseTargetError: Refusing {
     var refusal: Refusal {
         guard let application else {
             return Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": .phrase(text)])
@@ -68,7 +68,7 @@ extension SetupProblem: Refusing {
     }
 }
 
-extension AuthorizationFlow.NotApproved: Refusing {
+extension AuthorizationFlow.ApprovalError: Refusing {
     var refusal: Refusal {
         switch self {
         case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)

@@ -61,7 +61,7 @@ extension FormParameters.Refusal {
     }
 }
 
-extension AuthorizationRequest.Addressee.Refusal {
+extension AuthorizationRequest.ResponseTarget.Refusal {
     /// An explanation for a page.
     var text: Text {
         switch self {

@@ -12,7 +12,7 @@ struct SignInEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         do {
             return try await signIn(request, now: now)
-        } catch let refused as AuthorizationFlow.Refused {
+        } catch let refused as AuthorizationFlow.RedirectableError {
             return refused.page(issuer: flow.settings.issuer)
         }
     }

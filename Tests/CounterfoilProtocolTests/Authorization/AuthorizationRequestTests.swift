@@ -3,9 +3,9 @@ import Testing
 
 struct AuthorizationRequestTests {
     private static func parse(_ form: FormParameters) throws -> AuthorizationRequest {
-        let addressee = try AuthorizationRequest.Addressee(parsing: form)
+        let target = try AuthorizationRequest.ResponseTarget(parsing: form)
         return try AuthorizationRequest(
-            parsing: form, from: addressee.clientID, at: addressee.redirectURI.map { try RedirectURI($0) })
+            parsing: form, from: target.clientID, at: target.redirectURI.map { try RedirectURI($0) })
     }
 
     private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -29,7 +29,7 @@ struct AuthorizationRequestTests {
     }
 
     @Test(arguments: SeededGenerator.seeds)
-    func `any request is unchanged after encoding and parsing`(seed: UInt64) throws {
+    func `any request comes back from its wire form`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<SeededGenerator.rounds {
             let request = try Self.request(&random)
@@ -39,7 +39,7 @@ struct AuthorizationRequestTests {
     }
 
     // R055, R064, R085: exactly the parameters of a native app, in the order of the standard.
-    @Test func `the authorization URL has the parameters of the standard`() throws {
+    @Test func `the URL that a browser opens has the parameters of the standard`() throws {
         let verifier = try #require(CodeVerifier("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
         let request = AuthorizationRequest(
             clientID: try #require(ClientIdentifier("lightbox")),
@@ -76,14 +76,14 @@ struct AuthorizationRequestTests {
         ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM"),
         ("code_challenge", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXé"),
     ])
-    func `an incomplete challenge makes the request invalid`(name: String, value: String?) {
+    func `a challenge is whole or the request is invalid`(name: String, value: String?) {
         #expect(Self.error(Self.form(name, value))?.code == .invalidRequest)
     }
 
     // AZ-53, AZ-54; RFC 7636 §4.3: a challenge without a method means plain. The server decides whether to
     // accept it.
     @Test(arguments: [("plain", true), (nil, false), ("", false)])
-    func `a plain challenge is parsed as one, and kept as its SHA-256 challenge`(
+    func `a plain challenge is read as one, and kept as the SHA-256 that it stands for`(
         method: String?, isNamed: Bool
     ) throws {
         let request = try Self.parse(Self.form("code_challenge_method", method))
@@ -95,7 +95,7 @@ struct AuthorizationRequestTests {
 
     // The limit is in bytes, because one character can contain any number of scalars.
     @Test(arguments: ["login_hint", "ui_locales"])
-    func `a login hint is truncated to 320 bytes`(name: String) throws {
+    func `a hint is cut to 320 bytes`(name: String) throws {
         func hint(_ text: String) throws -> String? {
             let request = try Self.parse(Self.form(name, text))
             return name == "login_hint" ? request.loginHint : request.uiLocales
@@ -154,30 +154,36 @@ struct AuthorizationRequestTests {
         ("scope", "a\"b", .invalidScope), ("nonce", String(repeating: "n", count: 2049), .invalidRequest),
         ("state", String(repeating: "s", count: 8193), .invalidRequest),
     ])
-    func `an unsupported or malformed parameter is reported`(name: String, value: String, code: OAuthError.Code) {
+    func `what is not supported or malformed is said so`(name: String, value: String, code: OAuthError.Code) {
         #expect(Self.error(Self.form(name, value))?.code == code)
     }
 
     // AZ-79
-    @Test func `an unknown parameter is ignored`() throws {
+    @Test func `what is unknown is ignored`() throws {
         #expect(try Self.parse(Self.form("extra", "foobar")) == Self.parse(Self.form()))
         #expect(try Self.parse(Self.form("prompt", "login dance")).prompt == [.login])
         #expect(try Self.parse(Self.form("max_age", "0")).maxAge == 0)
     }
 
     // AZ-02, AZ-28, AZ-29
-    @Test func `without a valid client and redirect URI there is no response`() throws {
-        typealias Addressee = AuthorizationRequest.Addressee
-        #expect(throws: Addressee.Refusal.clientIDMissing) { try Addressee(parsing: Self.form("client_id", nil)) }
-        #expect(throws: Addressee.Refusal.clientIDMissing) { try Addressee(parsing: Self.form("client_id", "")) }
-        #expect(throws: Addressee.Refusal.clientIDMalformed) { try Addressee(parsing: Self.form("client_id", "a\nb")) }
+    @Test func `without a valid response target no response is sent`() throws {
+        typealias ResponseTarget = AuthorizationRequest.ResponseTarget
+        #expect(throws: ResponseTarget.Refusal.clientIDMissing) {
+            try ResponseTarget(parsing: Self.form("client_id", nil))
+        }
+        #expect(throws: ResponseTarget.Refusal.clientIDMissing) {
+            try ResponseTarget(parsing: Self.form("client_id", ""))
+        }
+        #expect(throws: ResponseTarget.Refusal.clientIDMalformed) {
+            try ResponseTarget(parsing: Self.form("client_id", "a\nb"))
+        }
         for name in ["client_id", "redirect_uri"] {
             var form = Self.form()
             form.append(name, "https://evil.example/cb")
-            #expect(throws: Addressee.Refusal.parameters(.repeated(name))) { try Addressee(parsing: form) }
+            #expect(throws: ResponseTarget.Refusal.parameters(.repeated(name))) { try ResponseTarget(parsing: form) }
         }
-        #expect(try Addressee(parsing: Self.form("redirect_uri", "")).redirectURI == nil)
-        #expect(try Addressee(parsing: Self.form("redirect_uri", "/cb")).redirectURI == "/cb")
+        #expect(try ResponseTarget(parsing: Self.form("redirect_uri", "")).redirectURI == nil)
+        #expect(try ResponseTarget(parsing: Self.form("redirect_uri", "/cb")).redirectURI == "/cb")
     }
 
     private static func request(_ random: inout SeededGenerator) throws -> AuthorizationRequest {

@@ -126,7 +126,9 @@ struct RedirectURITests {
         ("redirect_uri", "https://evil.example/cb"), ("redirect_uri", "http://127.0.0.1:51004/callback"),
         ("client_id", "app_darkroom"), ("client_id", "app_lightbox"),
     ])
-    func `a repeated client_id or redirect_uri is refused in any order and place`(name: String, value: String)
+    func `a repeated client_id or redirect_uri is refused in any order and place`(
+        name: String, value: String
+    )
         async throws
     {
         let test = try await TestServer()
