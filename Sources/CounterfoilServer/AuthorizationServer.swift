@@ -204,7 +204,8 @@ public final class AuthorizationServer: Sendable {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
         // A request for the key set must see a rotation by another process at once.
-        await components.keys.follow(within: endpoint == .keySet ? 1 : KeyRing.patience, logger: components.logger)
+        await components.keys.follow(
+            within: endpoint == .keySet ? 1 : KeyRing.refreshInterval, logger: components.logger)
         return try await respond(request, now)
     }
 }

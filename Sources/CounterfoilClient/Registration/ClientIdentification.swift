@@ -65,7 +65,7 @@ struct IdentifiedClient: Sendable, Hashable {
 
 extension ClientIdentification {
     /// The maximum time to wait for another process that registers at the same server.
-    fileprivate static let patience = Duration.seconds(90)
+    fileprivate static let lockTimeout = Duration.seconds(90)
 
     /// Returns the client as the server knows it; registers it first if necessary.
     ///
@@ -124,7 +124,7 @@ extension ClientIdentification.SelfRegistration {
     ) async throws -> IdentifiedClient {
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let lock = try await store.registrationLock(
-            at: issuer, within: ClientIdentification.patience)
+            at: issuer, within: ClientIdentification.lockTimeout)
         // Another process may have registered the client in the meantime.
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let former = try await store.registration(at: issuer)

@@ -24,7 +24,7 @@
         private var tokenFile: PrivateFile { PrivateFile(path: file.path) }
 
         /// The time limit of a write that waits for other writes, each of which takes milliseconds.
-        private static let patience = Duration.seconds(10)
+        private static let lockTimeout = Duration.seconds(10)
 
         /// Creates a store in a file, which need not exist yet.
         ///
@@ -97,7 +97,7 @@
             _ change: (inout TokenFileContents) throws(TokenStoreError) -> (Value, isChanged: Bool)
         ) async throws(TokenStoreError) -> Value {
             let lock = try await LockFile(path: file.path + ".lock")
-                .hold(PollingWait(limit: Self.patience, isCancellable: false))
+                .hold(PollingWait(limit: Self.lockTimeout, isCancellable: false))
             let stored = try await read()
             var contents = stored?.contents ?? TokenFileContents()
             let (value, isChanged) = try change(&contents)

@@ -17,7 +17,7 @@
 
         private let tool: String
         private let environment: [String: String]
-        private let patience: Duration
+        private let timeout: Duration
 
         /// The attributes by which an item is found.
         ///
@@ -44,9 +44,9 @@
         /// Creates the service of an environment, of which `PATH`, `DBUS_SESSION_BUS_ADDRESS` and
         /// `XDG_RUNTIME_DIR` matter.
         ///
-        /// `patience` is the time limit of each answer, within which the user may have to unlock the
+        /// `timeout` is the time limit of each answer, within which the user may have to unlock the
         /// collection.
-        init(environment: [String: String], patience: Duration = .seconds(30)) throws(TokenStoreError) {
+        init(environment: [String: String], timeout: Duration = .seconds(30)) throws(TokenStoreError) {
             guard let tool = Self.program("secret-tool", in: environment) else {
                 throw .unavailable(
                     place: Self.name, reason: "secret-tool is not installed (Debian and Ubuntu: libsecret-tools)")
@@ -58,7 +58,7 @@
                     reason: "there is no session bus (neither $DBUS_SESSION_BUS_ADDRESS nor $XDG_RUNTIME_DIR/bus)")
             }
             self.tool = tool
-            self.patience = patience
+            self.timeout = timeout
             var environment = environment
             environment["DBUS_SESSION_BUS_ADDRESS"] = address
             // Debug messages would go to standard output, into the middle of the secret.
@@ -160,7 +160,7 @@
         ) async throws(TokenStoreError) -> ProgramRun.Answer {
             let run = ProgramRun(
                 path: tool, arguments: arguments, environment: environment, input: input, byteLimit: byteLimit,
-                timeout: patience)
+                timeout: timeout)
             do throws(ProgramRun.Failure) { return try await run.answer() } catch {
                 switch error {
                 case .cannotStart: throw .unavailable(place: Self.name, reason: "\(tool) cannot be started")
@@ -168,7 +168,7 @@
                     throw .unavailable(
                         place: Self.name,
                         reason:
-                            "it did not respond within \(patience / .seconds(1)) s; if it shows a prompt, unlock it"
+                            "it did not respond within \(timeout / .seconds(1)) s; if it shows a prompt, unlock it"
                     )
                 case .tooLong: throw .unavailable(place: Self.name, reason: "its response is too long")
                 }

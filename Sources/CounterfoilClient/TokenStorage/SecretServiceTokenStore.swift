@@ -7,24 +7,24 @@
     /// freedesktop.org Secret Service, through the program `secret-tool`. A token is never in an argument or in
     /// an environment variable. The locks, which hold no secrets, are files of mode 0600 in
     /// `$XDG_DATA_HOME/counterfoil`. A locked collection is an error, and so is a service that does not answer
-    /// within `patience`. Neither is mistaken for a signed-out user.
+    /// within `timeout`. Neither is mistaken for a signed-out user.
     public struct SecretServiceTokenStore: TokenStore {
         private let environment: [String: String]
-        private let patience: Duration
+        private let timeout: Duration
 
         /// The time limit of a write that waits for other writes, each of which may wait for the service.
-        private var writeWait: PollingWait { PollingWait(limit: patience * 4 + .seconds(10), isCancellable: false) }
+        private var writeWait: PollingWait { PollingWait(limit: timeout * 4 + .seconds(10), isCancellable: false) }
 
         /// Creates the store of an environment, of which `PATH`, the address of the session bus and the home
         /// directory matter.
         ///
-        /// `patience` is the time limit of each answer, within which the user may have to unlock the
+        /// `timeout` is the time limit of each answer, within which the user may have to unlock the
         /// collection.
         public init(
-            environment: [String: String] = ProcessInfo.processInfo.environment, patience: Duration = .seconds(30)
+            environment: [String: String] = ProcessInfo.processInfo.environment, timeout: Duration = .seconds(30)
         ) {
             self.environment = environment
-            self.patience = patience
+            self.timeout = timeout
         }
 
         /// Returns the record of a profile, or nil if there is none.
@@ -78,7 +78,7 @@
         }
 
         private func service() throws(TokenStoreError) -> SecretService {
-            try SecretService(environment: environment, patience: patience)
+            try SecretService(environment: environment, timeout: timeout)
         }
 
         private func entry(_ profile: ProfileName) throws(TokenStoreError) -> SecretServiceEntry {

@@ -35,7 +35,7 @@ public final class KeyRing: Sendable, SigningKeys {
     public static let algorithms: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
     /// The time in seconds after which the cache is stale.
-    public static let patience: TimeInterval = 60
+    public static let refreshInterval: TimeInterval = 60
 
     private struct State {
         /// The records of the store, oldest first.
@@ -114,7 +114,7 @@ public final class KeyRing: Sendable, SigningKeys {
     /// Reloads the keys if the cache is older than a number of seconds.
     ///
     /// If the store does not respond, the cached keys stay in use.
-    public func follow(within seconds: TimeInterval = KeyRing.patience, logger: Logger) async {
+    public func follow(within seconds: TimeInterval = KeyRing.refreshInterval, logger: Logger) async {
         let now = clock()
         let known: [KeyIdentifier: SigningKey]? = state.withLock { state in
             // The absolute difference also works after the clock was set back.

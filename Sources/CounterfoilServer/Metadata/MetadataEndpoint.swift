@@ -21,7 +21,7 @@ final class MetadataEndpoint: Sendable {
     }
 
     /// The lifetime of the cached response, in seconds; other processes can change the scopes.
-    private static let patience: TimeInterval = 1
+    private static let cacheLifetime: TimeInterval = 1
 
     init(settings: ServerSettings, store: any ScopeStore, keys: KeyRing) {
         self.settings = settings
@@ -44,7 +44,7 @@ final class MetadataEndpoint: Sendable {
 
     private func body(now: Date) async throws -> [UInt8] {
         let known = last.withLock { $0 }
-        if let known, (0..<Self.patience).contains(now.timeIntervalSince(known.readAt)) { return known.body }
+        if let known, (0..<Self.cacheLifetime).contains(now.timeIntervalSince(known.readAt)) { return known.body }
         let scopes = await scopes() ?? known?.scopes ?? Self.standardScopes.map(\.rawValue)
         let body = known?.scopes == scopes ? known?.body : nil
         let answer = Answer(

@@ -6,13 +6,13 @@ import Synchronization
 final class AnswerRecorder: HTTPTransport {
     private let transport: any HTTPTransport
     private let address: String
-    private let patience: Duration
+    private let timeout: Duration
     private let answers = Mutex<[TransportResponse]>([])
 
-    init(recording address: String, over transport: any HTTPTransport, patience: Duration) {
+    init(recording address: String, over transport: any HTTPTransport, timeout: Duration) {
         self.address = address
         self.transport = transport
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// The last response of the endpoint.
@@ -20,7 +20,7 @@ final class AnswerRecorder: HTTPTransport {
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         var request = request
-        request.timeout = min(request.timeout, patience)
+        request.timeout = min(request.timeout, timeout)
         let response = try await transport.send(request)
         if request.endpoint.rawValue == address { answers.withLock { $0.append(response) } }
         return response

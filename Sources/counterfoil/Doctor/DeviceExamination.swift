@@ -32,7 +32,7 @@ extension Examination {
         } else {
             advise("device-no-interval", "the server sends no polling interval, so the default of 5 s applies")
         }
-        do { try await Task.sleep(for: min(.seconds(seconds), patience)) } catch { return }
+        do { try await Task.sleep(for: min(.seconds(seconds), timeout)) } catch { return }
         await question(code, client, server)
     }
 

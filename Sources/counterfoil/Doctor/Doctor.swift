@@ -53,7 +53,7 @@ struct Doctor: AsyncParsableCommand {
     var browser: BrowserChoice = .open
 
     @Option(help: ArgumentHelp("The time to wait for each response of a server.", valueName: "seconds"))
-    var patience = 10
+    var timeout = 10
 
     @OptionGroup var output: OutputOptions
 
@@ -64,8 +64,8 @@ struct Doctor: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard (1...600).contains(patience) else {
-            throw ValidationError("--patience must be a number of seconds from 1 to 600.")
+        guard (1...600).contains(timeout) else {
+            throw ValidationError("--timeout must be a number of seconds from 1 to 600.")
         }
         guard issuer != nil || resource != nil || vendor != nil else {
             throw ValidationError("Name the server, such as https://id.example.com, or the API with --resource.")
@@ -76,7 +76,7 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         let console = output.console
         try await console.run {
-            let beginning = Examination(of: try subject(), over: .standard, patience: .seconds(patience))
+            let beginning = Examination(of: try subject(), over: .standard, timeout: .seconds(timeout))
             let findings = try await UntilControlC.run {
                 var examination = beginning
                 await examination.run(signingIn: signsIn, binding: dpop, opening: browser == .open, console)

@@ -21,13 +21,13 @@ struct Examination {
     let subject: Subject
     let transport: any HTTPTransport
     /// The time limit of each response.
-    let patience: Duration
+    let timeout: Duration
     private(set) var findings: [Finding] = []
 
-    init(of subject: Subject, over transport: any HTTPTransport, patience: Duration) {
+    init(of subject: Subject, over transport: any HTTPTransport, timeout: Duration) {
         self.subject = subject
         self.transport = transport
-        self.patience = patience
+        self.timeout = timeout
     }
 
     mutating func sound(_ topic: String, _ text: String) {
@@ -65,7 +65,7 @@ extension Examination {
             let response = try await transport.send(
                 TransportRequest(
                     endpoint, method: method, headerFields: fields, body: Array((form?.encoded ?? "").utf8),
-                    timeout: patience))
+                    timeout: timeout))
             noteClock(of: response, at: endpoint)
             return response
         } catch {
@@ -90,7 +90,7 @@ extension Examination {
         case .timedOut:
             fault(
                 "no-answer-in-time", "the \(name): \(failure), or its response does not end",
-                mend: "check what delays the server, or wait longer with --patience", status: .unavailable)
+                mend: "check what delays the server, or wait longer with --timeout", status: .unavailable)
         case .tooLarge:
             fault(
                 "answer-too-large", "the \(name): \(failure)",

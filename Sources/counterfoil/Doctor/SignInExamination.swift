@@ -16,7 +16,7 @@ extension Examination {
     ) async {
         guard let client = subject.clientID else { return }
         let recorder = AnswerRecorder(
-            recording: server.tokenEndpoint.rawValue, over: transport, patience: patience)
+            recording: server.tokenEndpoint.rawValue, over: transport, timeout: timeout)
         var signIn =
             if let vendor = subject.vendor {
                 NativeSignIn(at: vendor, clientID: client, scope: subject.scope)

@@ -36,7 +36,7 @@ struct DoctorTests {
         let directory = try TemporaryDirectory()
         let visits = Mutex<[Task<Void, Never>]>([])
         let outcome = try await CommandLineTool.run(
-            ["doctor", "--json", "--patience", "2"] + arguments, home: directory.url
+            ["doctor", "--json", "--timeout", "2"] + arguments, home: directory.url
         ) { line in
             guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
             visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }

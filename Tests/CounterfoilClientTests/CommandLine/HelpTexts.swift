@@ -351,7 +351,7 @@ enum HelpTexts {
           64  usage error
 
         USAGE: counterfoil doctor [<issuer>] [--client-id <id>] [--redirect-uri <uri>] [--scope <scope> ...] \
-        [--resource <uri>] [--vendor <name>] [--sign-in] [--dpop] [--browser <browser>] [--patience <seconds>] \
+        [--resource <uri>] [--vendor <name>] [--sign-in] [--dpop] [--browser <browser>] [--timeout <seconds>] \
         [--json] [--verbose]
 
         ARGUMENTS:
@@ -371,7 +371,7 @@ enum HelpTexts {
                                   device (DPoP).
           --browser <browser>     With --sign-in, open the browser, or only print the
                                   URL. (values: open, print; default: open)
-          --patience <seconds>    The time to wait for each response of a server.
+          --timeout <seconds>     The time to wait for each response of a server.
                                   (default: 10)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens

@@ -66,7 +66,7 @@
             let directory = try TemporaryDirectory()
             var environment = session.environment
             environment["PATH"] = try Self.path(directory, "secret-tool", "sleep 1000")
-            let store = SecretServiceTokenStore(environment: environment, patience: .milliseconds(300))
+            let store = SecretServiceTokenStore(environment: environment, timeout: .milliseconds(300))
             let start = ContinuousClock.now
             await #expect(
                 performing: { try await store.record(of: .standard) }, throws: Self.unavailable("unlock it"))

@@ -157,11 +157,11 @@ struct BackchannelLogoutTests {
         /// Whether the response starts with status 200.
         var isTaken = false
         /// The time limit in seconds; only a silent server reaches it.
-        var patience: Int64 = 20
+        var timeLimit: Int64 = 20
     }
 
     private static let stuck = [
-        Stuck(answer: .silence, patience: 3),
+        Stuck(answer: .silence, timeLimit: 3),
         Stuck(
             answer: .endless("HTTP/1.1 200 OK\r\n", piece: "X-More: \(String(repeating: "x", count: 1000))\r\n")),
         Stuck(
@@ -178,7 +178,7 @@ struct BackchannelLogoutTests {
         let stuck = Self.stuck[number]
         let receiver = LogoutReceiver(stuck.answer)
         try await receiver.run { port in
-            var session = try await SignedIn(port: port, timeLimit: .seconds(stuck.patience))
+            var session = try await SignedIn(port: port, timeLimit: .seconds(stuck.timeLimit))
             try await session.signOut()
             let start = ContinuousClock.now
             #expect(try await session.deliver() == 1)
