@@ -85,7 +85,7 @@ struct Call: AsyncParsableCommand {
         console.say("The API requires more than this sign-in grants. Requesting the scope: \(prepared.scope).")
         let progress = SignInProgress(console: console, timeout: 300)
         let ready = signIn
-        return try await UntilControlC.run { try await ready.run { progress.tell($0) } }
+        return try await runUntilInterrupted { try await ready.run { progress.tell($0) } }
     }
 
     private func httpMethod() throws(Failure) -> HTTPRequest.Method {

@@ -95,7 +95,7 @@ struct Logout: AsyncParsableCommand {
     private func end(_ ending: BrowserSignOut?, of credentials: Credentials) async throws -> Ended.Session? {
         guard let ending else { return nil }
         let (console, timeout) = (common.console, timeout)
-        let outcome = try await UntilControlC.run {
+        let outcome = try await runUntilInterrupted {
             try await ending.run(credentials) { event in
                 switch event {
                 case .opening(let url, let isAwaited):

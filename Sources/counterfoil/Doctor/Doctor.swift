@@ -77,7 +77,7 @@ struct Doctor: AsyncParsableCommand {
         let console = output.console
         try await console.run {
             let beginning = Examination(of: try subject(), over: .standard, timeout: .seconds(timeout))
-            let findings = try await UntilControlC.run {
+            let findings = try await runUntilInterrupted {
                 var examination = beginning
                 await examination.run(signingIn: signsIn, binding: dpop, opening: browser == .open, console)
                 return examination.findings

@@ -9,7 +9,7 @@ extension Examination {
     ///
     /// Returns the remaining credentials.
     mutating func refresh(
-        _ credentials: Credentials, at server: AuthorizationServerConfiguration, _ recorder: AnswerRecorder
+        _ credentials: Credentials, at server: AuthorizationServerConfiguration, _ recorder: ResponseRecorder
     ) async -> Credentials {
         guard let token = credentials.refreshToken else { return credentials }
         let refresh = TokenRefresh(transport: recorder)

@@ -15,7 +15,7 @@ extension Examination {
         onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void
     ) async {
         guard let client = subject.clientID else { return }
-        let recorder = AnswerRecorder(
+        let recorder = ResponseRecorder(
             recording: server.tokenEndpoint.rawValue, over: transport, timeout: timeout)
         var signIn =
             if let vendor = subject.vendor {
@@ -37,7 +37,7 @@ extension Examination {
     }
 
     private mutating func run(
-        _ signIn: NativeSignIn, _ recorder: AnswerRecorder,
+        _ signIn: NativeSignIn, _ recorder: ResponseRecorder,
         _ report: @escaping @Sendable (NativeSignIn.Event) -> Void
     ) async -> Credentials? {
         do throws(SignInError) {

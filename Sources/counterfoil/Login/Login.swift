@@ -90,7 +90,7 @@ struct Login: AsyncParsableCommand {
             let place = try await asked.place(issuer)
             let credentials: Credentials
             do {
-                credentials = try await UntilControlC.run {
+                credentials = try await runUntilInterrupted {
                     let client = try asked.client(at: place, keeping: opened.store)
                     return try await device
                         ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
