@@ -129,7 +129,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     /// Consumes the attempt and returns the code if the callback passes every check.
     public consuming func complete(with callback: AuthorizationCallback) throws(SignInError) -> ValidatedCode {
         switch expectation.verdict(on: callback) {
-        case .stranger(let refusal), .answer(.unsafe(let refusal)): throw .unsafe(.callback(refusal))
+        case .unrelated(let refusal), .answer(.unsafe(let refusal)): throw .unsafe(.callback(refusal))
         case .answer(.refused(let error)): throw SignInError(error)
         case .answer(.signedOut): throw .unsafe(.callback(.wrongState))
         case .answer(.code(let code)):

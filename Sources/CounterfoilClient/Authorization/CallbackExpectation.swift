@@ -34,7 +34,7 @@ public struct CallbackExpectation: Sendable {
     /// The result of checking a callback.
     enum Verdict: Sendable, Hashable {
         /// An unrelated callback: its sender does not know the state, and the wait continues.
-        case stranger(AuthorizationCallback.Refusal)
+        case unrelated(AuthorizationCallback.Refusal)
         /// The response to this request, or a forgery by a sender that knows the state; the wait ends.
         case answer(Answer)
     }
@@ -55,7 +55,7 @@ public struct CallbackExpectation: Sendable {
     func verdict(on callback: AuthorizationCallback) -> Verdict {
         guard let state = (try? callback.parameters.single("state")).flatMap({ $0 }).flatMap(State.init),
             state == self.state
-        else { return .stranger(.wrongState) }
+        else { return .unrelated(.wrongState) }
         guard callback.redirectURI.rawValue.utf8.elementsEqual(redirectURI.rawValue.utf8) else {
             return .answer(.unsafe(.wrongRedirectURI))
         }

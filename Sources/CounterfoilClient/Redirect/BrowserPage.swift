@@ -6,13 +6,13 @@ import Foundation
 /// The template is `Pages/page.html`, its style `Pages/page.css`. The page never contains anything from the request.
 struct BrowserPage: Sendable, Hashable {
     /// The icon at the top of the page.
-    enum Mark: String {
+    enum Icon: String {
         case done
         case stopped
         case warning
     }
 
-    let mark: Mark
+    let mark: Icon
     let heading: String
     let text: String
     let advice: String
@@ -42,31 +42,31 @@ struct BrowserPage: Sendable, Hashable {
         advice: "Close this tab and start again in the app.")
 
     /// A callback that does not belong to this attempt.
-    static let stranger = BrowserPage(
+    static let unrelated = BrowserPage(
         mark: .warning, heading: "This response was not expected",
         text: "It belongs to another sign-in, or to one that this app did not start. The app ignored it.",
         advice: "If you are signing in right now, continue in the tab where you started.")
 
     /// A second callback.
-    static let over = BrowserPage(
+    static let ended = BrowserPage(
         mark: .stopped, heading: "This sign-in has already ended",
         text: "The app has already received a response.",
         advice: "You can close this tab.")
 
     /// A callback, or a connection that may be about to send one, after the wait ended without a callback.
-    static let givenUp = BrowserPage(
+    static let aborted = BrowserPage(
         mark: .stopped, heading: "This sign-in has ended",
         text: "The sign-in was cancelled or timed out. The app received nothing.",
         advice: "You can close this tab. To sign in, start again in the app.")
 
     /// A path other than that of the callback.
-    static let notHere = BrowserPage(
+    static let notFound = BrowserPage(
         mark: .stopped, heading: "Page not found",
         text: "An app is waiting on this port for the response to a sign-in, at another URL.",
         advice: "You can close this tab.")
 
     /// A request that no browser sends in a sign-in.
-    static let turnedAway = BrowserPage(
+    static let rejected = BrowserPage(
         mark: .stopped, heading: "This request is not accepted",
         text: "An app is waiting on this port for the response to a sign-in and accepts nothing else.",
         advice: "You can close this tab.")

@@ -11,9 +11,9 @@ final class CallbackWait: Sendable {
         /// received its page.
         case accepted(CallbackExpectation.Answer)
         /// An unrelated callback.
-        case stranger
+        case unrelated
         /// A callback after the end of the wait.
-        case over(End)
+        case ended(End)
     }
 
     /// The reason why a wait ended.
@@ -21,16 +21,16 @@ final class CallbackWait: Sendable {
         /// A callback was accepted.
         case answered
         /// The wait timed out, was cancelled or failed, or the receiver was closed.
-        case givenUp
+        case aborted
     }
 
     private enum Phase {
-        case unarmed
+        case notExpecting
         case waiting(CallbackExpectation)
-        case over(End)
+        case ended(End)
     }
 
-    private let phase = Mutex(Phase.unarmed)
+    private let phase = Mutex(Phase.notExpecting)
     private let answers: AsyncStream<Result<AuthorizationCallback, SignInError>>
     private let answer: AsyncStream<Result<AuthorizationCallback, SignInError>>.Continuation
 
@@ -41,13 +41,13 @@ final class CallbackWait: Sendable {
     /// The reason why the wait ended; nil while it continues.
     var end: End? {
         phase.withLock { phase in
-            if case .over(let end) = phase { end } else { nil }
+            if case .ended(let end) = phase { end } else { nil }
         }
     }
 
     func expect(_ expectation: CallbackExpectation) {
         phase.withLock { phase in
-            if case .unarmed = phase { phase = .waiting(expectation) }
+            if case .notExpecting = phase { phase = .waiting(expectation) }
         }
     }
 
@@ -55,13 +55,13 @@ final class CallbackWait: Sendable {
     func decide(on callback: AuthorizationCallback) -> Decision {
         phase.withLock { phase in
             switch phase {
-            case .unarmed: return .stranger
-            case .over(let end): return .over(end)
+            case .notExpecting: return .unrelated
+            case .ended(let end): return .ended(end)
             case .waiting(let expectation):
                 switch expectation.verdict(on: callback) {
-                case .stranger: return .stranger
+                case .unrelated: return .unrelated
                 case .answer(let answer):
-                    phase = .over(.answered)
+                    phase = .ended(.answered)
                     return .accepted(answer)
                 }
             }
@@ -76,8 +76,8 @@ final class CallbackWait: Sendable {
     /// Ends the wait with an error, unless a callback was already accepted.
     func end(with error: SignInError) {
         let isFirst = phase.withLock { phase in
-            if case .over = phase { return false }
-            phase = .over(.givenUp)
+            if case .ended = phase { return false }
+            phase = .ended(.aborted)
             return true
         }
         guard isFirst else { return }

@@ -9,48 +9,50 @@ final class OpenConnections: Sendable {
     static let limit = 100
 
     /// The event that makes a connection send its last response because the receiver stops.
-    struct Farewell: Sendable {}
+    struct ShutdownEvent: Sendable {}
 
-    private struct Guests {
+    private struct State {
         var channels: [any Channel] = []
-        var areLeaving = false
+        var isShuttingDown = false
     }
 
-    private let guests = Mutex(Guests())
+    private let state = Mutex(State())
 
     func add(_ channel: any Channel) {
-        let (oldest, isLate) = guests.withLock { guests in
-            guests.channels.append(channel)
-            let oldest = guests.channels.count > Self.limit ? guests.channels.removeFirst() : nil
-            return (oldest, guests.areLeaving)
+        let (oldest, isShuttingDown) = state.withLock { state in
+            state.channels.append(channel)
+            let oldest = state.channels.count > Self.limit ? state.channels.removeFirst() : nil
+            return (oldest, state.isShuttingDown)
         }
         oldest?.close(promise: nil)
         channel.closeFuture.whenComplete { [weak self] _ in
-            self?.guests.withLock { $0.channels.removeAll { $0 === channel } }
+            self?.state.withLock { $0.channels.removeAll { $0 === channel } }
         }
         // The connection is not active yet, and can respond only after it is.
-        if isLate { channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(Farewell()) } }
+        if isShuttingDown {
+            channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(ShutdownEvent()) }
+        }
     }
 
     /// Triggers the last response of every connection without one, and waits until all are closed or
     /// `grace` has passed.
-    func sayFarewell(within grace: TimeAmount) async {
-        let leaving = guests.withLock { guests in
-            guests.areLeaving = true
-            return guests.channels
+    func drain(within grace: TimeAmount) async {
+        let channels = state.withLock { state in
+            state.isShuttingDown = true
+            return state.channels
         }
-        guard let loop = leaving.first?.eventLoop else { return }
-        for channel in leaving { channel.pipeline.fireUserInboundEventTriggered(Farewell()) }
-        let gone = loop.makePromise(of: Void.self)
-        let alarm = loop.scheduleTask(in: grace) { gone.succeed() }
-        EventLoopFuture.andAllComplete(leaving.map(\.closeFuture), on: loop).whenComplete { _ in gone.succeed() }
+        guard let loop = channels.first?.eventLoop else { return }
+        for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ShutdownEvent()) }
+        let closed = loop.makePromise(of: Void.self)
+        let timer = loop.scheduleTask(in: grace) { closed.succeed() }
+        EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: loop).whenComplete { _ in closed.succeed() }
         // This wait ignores cancellation, because a cancelled sign-in ends with it.
-        try? await gone.futureResult.get()
-        alarm.cancel()
+        try? await closed.futureResult.get()
+        timer.cancel()
     }
 
     func closeAll() async {
-        let open = guests.withLock { $0.channels }
+        let open = state.withLock { $0.channels }
         for channel in open {
             try? await channel.close().get()
         }

@@ -35,21 +35,21 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
     /// A function that returns a listening receiver.
     public typealias Listen = @Sendable () async throws(SignInError) -> any RedirectReceiver
 
-    private enum Way: Sendable {
+    private enum Alternative: Sendable {
         case loopback(LoopbackRedirectURI)
         case customScheme(CustomSchemeRedirectURI)
         case claimedHTTPS(RedirectURI)
         case receiver(Listen)
     }
 
-    private var ways: [Way]
+    private var alternatives: [Alternative]
 
     /// `http://127.0.0.1/callback` on any free port, or the same on `[::1]` if that fails (RFC 8252 §7.3).
-    public static let loopback = RedirectOption(ways: [.loopback(.standard), .loopback(.standardIPv6)])
+    public static let loopback = RedirectOption(alternatives: [.loopback(.standard), .loopback(.standardIPv6)])
 
     /// Uses a loopback port (RFC 8252 §7.3).
     public static func loopback(_ uri: LoopbackRedirectURI) -> RedirectOption {
-        RedirectOption(ways: [.loopback(uri)])
+        RedirectOption(alternatives: [.loopback(uri)])
     }
 
     /// Uses a loopback port, with a registered redirect URI; without a port in it, any free one is taken.
@@ -61,7 +61,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
     ///
     /// The receiver is `WebAuthenticationSessionReceiver` on Apple platforms and ``CustomSchemeReceiver`` on Linux.
     public static func customScheme(_ redirectURI: String) throws(Refusal) -> RedirectOption {
-        do { return RedirectOption(ways: [.customScheme(try CustomSchemeRedirectURI(redirectURI))]) } catch {
+        do { return RedirectOption(alternatives: [.customScheme(try CustomSchemeRedirectURI(redirectURI))]) } catch {
             throw .notACustomScheme(error)
         }
     }
@@ -74,12 +74,12 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         let uri: RedirectURI
         do { uri = try RedirectURI(redirectURI) } catch { throw .notARedirectURI(error) }
         guard case .https = uri.kind else { throw .notHTTPS }
-        return RedirectOption(ways: [.claimedHTTPS(uri)])
+        return RedirectOption(alternatives: [.claimedHTTPS(uri)])
     }
 
     /// Uses a custom receiver; each sign-in calls `listen` for its own.
     public static func receiver(_ listen: @escaping Listen) -> RedirectOption {
-        RedirectOption(ways: [.receiver(listen)])
+        RedirectOption(alternatives: [.receiver(listen)])
     }
 
     /// Selects the way that fits a redirect URI: loopback, private-use URI scheme or claimed https URL.
@@ -97,14 +97,14 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
     ///
     /// The choice is made before the page is opened, because the request contains the redirect URI.
     public func otherwise(_ other: RedirectOption) -> RedirectOption {
-        RedirectOption(ways: ways + other.ways)
+        RedirectOption(alternatives: alternatives + other.alternatives)
     }
 
     /// The redirect URIs in the order in which they are tried.
-    public var description: String { ways.map(Self.name).joined(separator: ", otherwise ") }
+    public var description: String { alternatives.map(Self.name).joined(separator: ", otherwise ") }
 
-    private static func name(_ way: Way) -> String {
-        switch way {
+    private static func name(_ alternative: Alternative) -> String {
+        switch alternative {
         case .loopback(let uri): uri.description
         case .customScheme(let uri): uri.description
         case .claimedHTTPS(let uri): uri.rawValue
@@ -122,7 +122,7 @@ extension RedirectOption {
     /// ports, the result has one URI for each of them.
     func registrable(_ redirectURI: RedirectURI) -> [String] {
         guard case .loopback(let host, let port?) = redirectURI.kind else { return [redirectURI.rawValue] }
-        for case .loopback(let uri) in ways where uri.host == host && uri.ports.contains(port) {
+        for case .loopback(let uri) in alternatives where uri.host == host && uri.ports.contains(port) {
             return uri.ports.compactMap { try? uri.redirectURI(port: $0).rawValue }
         }
         return [redirectURI.uri.withoutPort]
@@ -151,8 +151,8 @@ extension RedirectOption {
 
     /// Returns the ways that a system supports, in the order in which they are tried; throws if there are none.
     func usable(on system: System = .current) throws(SignInError) -> RedirectOption {
-        let usable = ways.filter { way in
-            switch way {
+        let usable = alternatives.filter { alternative in
+            switch alternative {
             case .loopback, .receiver: true
             case .customScheme: system.contains(.customSchemes)
             case .claimedHTTPS: system.contains(.claimedHTTPS)
@@ -163,14 +163,14 @@ extension RedirectOption {
                 "this system cannot receive a response at \(self); use a loopback redirect URI, such as http://127.0.0.1/callback"
             )
         }
-        return RedirectOption(ways: usable)
+        return RedirectOption(alternatives: usable)
     }
 
     /// Returns a receiver for the first way that can listen.
     func listen() async throws(SignInError) -> any RedirectReceiver {
         var failure = SignInError.cannotListen("no redirect option was given")
-        for way in try usable().ways {
-            do throws(SignInError) { return try await Self.listen(way) } catch {
+        for alternative in try usable().alternatives {
+            do throws(SignInError) { return try await Self.listen(alternative) } catch {
                 guard case .cannotListen = error else { throw error }
                 failure = error
             }
@@ -178,8 +178,8 @@ extension RedirectOption {
         throw failure
     }
 
-    private static func listen(_ way: Way) async throws(SignInError) -> any RedirectReceiver {
-        switch way {
+    private static func listen(_ alternative: Alternative) async throws(SignInError) -> any RedirectReceiver {
+        switch alternative {
         case .loopback(let uri): return try await LoopbackReceiver.listen(at: uri)
         case .receiver(let listen): return try await listen()
         case .customScheme(let uri):

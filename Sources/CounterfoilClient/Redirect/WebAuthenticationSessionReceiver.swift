@@ -76,8 +76,8 @@
             }
             switch wait.decide(on: callback) {
             case .accepted: wait.deliver(callback)
-            case .stranger: wait.end(with: .unsafe(.callback(.wrongState)))
-            case .over: break
+            case .unrelated: wait.end(with: .unsafe(.callback(.wrongState)))
+            case .ended: break
             }
         }
 

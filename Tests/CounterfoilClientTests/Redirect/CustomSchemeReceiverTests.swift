@@ -81,7 +81,7 @@
             ] {
                 #expect(Self.deliver(stranger, desktop.environment) == .ignored, "\(stranger)")
             }
-            #expect(Self.deliver("com.example.other:/callback?code=a", desktop.environment) == .nobodyWaits)
+            #expect(Self.deliver("com.example.other:/callback?code=a", desktop.environment) == .noReceiver)
             #expect(Self.deliver("\(base)&code=a&state=\(state)", desktop.environment) == .delivered)
             _ = try attempt.complete(with: try await receiver.callback(within: .seconds(60)))
             await receiver.close()
@@ -158,7 +158,7 @@
             await #expect(throws: SignInError.cancelled) { try await wait.value }
             #expect(desktop.files(in: desktop.applications) == [])
             #expect(
-                Self.deliver("com.example.nothing:/callback?code=a&state=b", desktop.environment) == .nobodyWaits)
+                Self.deliver("com.example.nothing:/callback?code=a&state=b", desktop.environment) == .noReceiver)
         }
 
         // SEC-88: only this user can reach the socket.

@@ -32,7 +32,7 @@ struct LoopbackEndingTests {
         return connections
     }
 
-    private static func expectFarewell(_ connections: [RawConnection.Shared]) async {
+    private static func expectShutdownPage(_ connections: [RawConnection.Shared]) async {
         for connection in connections {
             let page = await connection.rest()
             #expect(page.hasPrefix("HTTP/1.1 503 "))
@@ -46,7 +46,7 @@ struct LoopbackEndingTests {
         let connections = try Self.begin(at: receiver)
         let wait = Task { try await receiver.callback(within: .seconds(60)) }
         wait.cancel()
-        await Self.expectFarewell(connections)
+        await Self.expectShutdownPage(connections)
         await #expect(throws: SignInError.cancelled) { try await wait.value }
         #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
     }
@@ -55,7 +55,7 @@ struct LoopbackEndingTests {
         let receiver = try await LoopbackReceiver.listen()
         let connections = try Self.begin(at: receiver)
         let wait = Task { try await receiver.callback(within: .milliseconds(50)) }
-        await Self.expectFarewell(connections)
+        await Self.expectShutdownPage(connections)
         await #expect(throws: SignInError.timedOut) { try await wait.value }
         #expect(!RawConnection.isOpen(port: try Self.port(of: receiver)))
     }

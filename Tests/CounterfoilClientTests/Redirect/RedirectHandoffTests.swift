@@ -119,7 +119,7 @@ struct RedirectHandoffTests {
             #expect(
                 RedirectHandoff.deliver(
                     ["x", "receive-redirect", "com.example.stale:/callback?code=a"], environment: desktop.environment)
-                    == .nobodyWaits)
+                    == .noReceiver)
             #expect(desktop.files(in: desktop.applications) == [])
             #expect(desktop.text(of: desktop.choices) == nil)
         }

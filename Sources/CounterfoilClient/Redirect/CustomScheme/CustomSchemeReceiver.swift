@@ -90,7 +90,7 @@
             folder.remove(name)
             try? await socket.close().get()
             registry.unregister(scheme)
-            if wait.end == .givenUp { await connections.sayFarewell(within: .milliseconds(500)) }
+            if wait.end == .aborted { await connections.drain(within: .milliseconds(500)) }
             await connections.closeAll()
         }
 

@@ -44,8 +44,8 @@
         }
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-            guard event is OpenConnections.Farewell else { return context.fireUserInboundEventTriggered(event) }
-            if !isAnswered { _ = answer(.over, context: context) }
+            guard event is OpenConnections.ShutdownEvent else { return context.fireUserInboundEventTriggered(event) }
+            if !isAnswered { _ = answer(.ended, context: context) }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -54,14 +54,14 @@
 
         private func judge(_ url: String, context: ChannelHandlerContext) {
             guard let callback = try? CallbackURL(url).callback(at: redirectURI) else {
-                _ = answer(.stranger, context: context)
+                _ = answer(.unrelated, context: context)
                 return
             }
             switch wait.decide(on: callback) {
-            case .stranger: _ = answer(.stranger, context: context)
-            case .over: _ = answer(.over, context: context)
+            case .unrelated: _ = answer(.unrelated, context: context)
+            case .ended: _ = answer(.ended, context: context)
             case .accepted:
-                answer(.taken, context: context).whenComplete { [wait] _ in wait.deliver(callback) }
+                answer(.accepted, context: context).whenComplete { [wait] _ in wait.deliver(callback) }
             }
         }
 

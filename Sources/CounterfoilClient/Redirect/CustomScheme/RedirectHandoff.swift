@@ -22,7 +22,7 @@ public enum RedirectHandoff {
         /// Programs are waiting, but none of them for this callback.
         case ignored
         /// No program waits for a callback (RFC 8252 §8.9).
-        case nobodyWaits
+        case noReceiver
         /// The arguments are not a URL that a desktop passes.
         case unusable
 
@@ -31,7 +31,7 @@ public enum RedirectHandoff {
             switch self {
             case .delivered: "The response has been delivered to the app that requested it."
             case .ignored: "This response belongs to another sign-in, or to one that has ended. It was ignored."
-            case .nobodyWaits:
+            case .noReceiver:
                 "No app is waiting for this response. It was ignored; to sign in, start in the app."
             case .unusable: "Only the desktop starts this command, with the URL of a response as its only argument."
             }
@@ -43,9 +43,9 @@ public enum RedirectHandoff {
 
     /// The reply of a waiting program to a URL, as a line on its socket.
     enum Verdict: String, Sendable {
-        case taken
-        case stranger
-        case over
+        case accepted
+        case unrelated
+        case ended
     }
 
     /// Delivers the URL with which a desktop started this program; nil if it was started for another purpose.
@@ -61,17 +61,17 @@ public enum RedirectHandoff {
             let scheme = (try? CallbackURL(url))?.scheme
         else { return .unusable }
         #if os(Linux)
-            guard let folders = try? DesktopFolders(environment: environment) else { return .nobodyWaits }
+            guard let folders = try? DesktopFolders(environment: environment) else { return .noReceiver }
             let verdicts = folders.sockets.flatMap { path -> [Verdict] in
                 guard let folder = try? SocketFolder(path, making: false) else { return [] }
                 return folder.sockets(of: scheme).compactMap { verdict(on: url, from: $0, in: folder) }
             }
-            if verdicts.contains(.taken) { return .delivered }
+            if verdicts.contains(.accepted) { return .delivered }
             if !verdicts.isEmpty { return .ignored }
             // No program waits, so the desktop entry that led here is stale.
             SchemeRegistry(folders: folders).unregisterStale()
         #endif
-        return .nobodyWaits
+        return .noReceiver
     }
 
     #if os(Linux)

@@ -60,13 +60,13 @@ public final class LoopbackReceiver: RedirectReceiver {
     /// If no callback was accepted, open connections receive a page that says that the sign-in was ended.
     public func close() async {
         wait.end(with: .cancelled)
-        let isGivenUp = wait.end == .givenUp
+        let isAborted = wait.end == .aborted
         // Accept the connections that are already in the backlog before the socket closes.
-        if isGivenUp { try? await sockets.first?.eventLoop.scheduleTask(in: Self.lastCall) {}.futureResult.get() }
+        if isAborted { try? await sockets.first?.eventLoop.scheduleTask(in: Self.lastCall) {}.futureResult.get() }
         for socket in sockets {
             try? await socket.close().get()
         }
-        if isGivenUp { await connections.sayFarewell(within: Self.grace) }
+        if isAborted { await connections.drain(within: Self.grace) }
         await connections.closeAll()
     }
 

@@ -50,11 +50,11 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard event is OpenConnections.Farewell else { return context.fireUserInboundEventTriggered(event) }
+        guard event is OpenConnections.ShutdownEvent else { return context.fireUserInboundEventTriggered(event) }
         // A request may be on its way at this moment. Its response is then sent before it arrives.
         guard !isAnswered else { return }
         isAnswered = true
-        _ = write(Reply(status: .serviceUnavailable, page: .givenUp), toHEAD: false, context: context)
+        _ = write(Reply(status: .serviceUnavailable, page: .aborted), toHEAD: false, context: context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -71,19 +71,19 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     private func reply(to head: HTTPRequestHead) -> Reply {
         // Reject a page that uses DNS rebinding.
         guard head.headers["host"].map({ $0.lowercased() }) == [uri.authority(port: port)] else {
-            return Reply(status: .badRequest, page: .turnedAway)
+            return Reply(status: .badRequest, page: .rejected)
         }
-        guard head.uri.utf8.count <= Self.targetLimit else { return Reply(status: .uriTooLong, page: .turnedAway) }
+        guard head.uri.utf8.count <= Self.targetLimit else { return Reply(status: .uriTooLong, page: .rejected) }
         let target = originForm(of: head.uri).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard target.first.map(String.init) == uri.path else { return Reply(status: .notFound, page: .notHere) }
-        guard head.method == .GET else { return Reply(status: .methodNotAllowed, page: .turnedAway) }
+        guard target.first.map(String.init) == uri.path else { return Reply(status: .notFound, page: .notFound) }
+        guard head.method == .GET else { return Reply(status: .methodNotAllowed, page: .rejected) }
         guard let callback = callback(query: target.count == 2 ? String(target[1]) : "") else {
-            return Reply(status: .badRequest, page: .stranger)
+            return Reply(status: .badRequest, page: .unrelated)
         }
         switch wait.decide(on: callback) {
-        case .stranger: return Reply(status: .badRequest, page: .stranger)
-        case .over(.answered): return Reply(status: .gone, page: .over)
-        case .over(.givenUp): return Reply(status: .gone, page: .givenUp)
+        case .unrelated: return Reply(status: .badRequest, page: .unrelated)
+        case .ended(.answered): return Reply(status: .gone, page: .ended)
+        case .ended(.aborted): return Reply(status: .gone, page: .aborted)
         case .accepted(.code): return Reply(status: .ok, page: .received, callback: callback)
         case .accepted(.signedOut): return Reply(status: .ok, page: .signedOut, callback: callback)
         case .accepted(.refused): return Reply(status: .ok, page: .refused, callback: callback)

@@ -109,8 +109,8 @@ public final class PasteReceiver: RedirectReceiver {
             }
         }
         switch wait.decide(on: callback) {
-        case .stranger: return .anotherSignIn
-        case .over: return nil
+        case .unrelated: return .anotherSignIn
+        case .ended: return nil
         case .accepted:
             wait.deliver(callback)
             return nil

@@ -29,9 +29,9 @@
             wake = Mutex(ends[1])
             let (stopped, line) = (ends[0], line)
             Thread.detachNewThread {
-                let silence = TerminalSilence(descriptor)
-                Self.read(descriptor, until: stopped, isTerminal: silence != nil) { line.yield($0) }
-                silence?.end()
+                let disabledEcho = DisabledEcho(descriptor)
+                Self.read(descriptor, until: stopped, isTerminal: disabledEcho != nil) { line.yield($0) }
+                disabledEcho?.end()
                 line.finish()
                 close(stopped)
             }
@@ -84,7 +84,7 @@
     }
 
     /// A terminal without echo, until its settings are restored.
-    private struct TerminalSilence {
+    private struct DisabledEcho {
         private let descriptor: Int32
         private var former = termios()
 
