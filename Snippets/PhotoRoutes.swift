@@ -9,6 +9,6 @@ let resourceServer = ResourceServer(
 // snippet.show
 let router = Router(context: BasicVerifiedAccessRequestContext.self)
 router.group("photos").requireScope(try Scope(parsing: "photos.read"), of: resourceServer)
-    .get { _, context in try context.requirePerson().subject }
+    .get { _, context in try context.requireUser().subject }
 // snippet.hide
 try await Application(router: router).runService()

@@ -7,6 +7,6 @@ let request = HTTPRequest(method: .get, scheme: "https", authority: "photos.exam
 // snippet.show
 let photos = ResourceServer(issuer: try Issuer("https://id.example.com"), audience: "https://photos.example.com")
 let access = try await photos.access(for: request, requiring: try Scope(parsing: "photos.read"))
-let person = try access.person()
+let user = try access.user()
 // snippet.hide
-print(person.subject)
+print(user.subject)

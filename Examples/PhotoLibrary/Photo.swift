@@ -7,7 +7,7 @@ import Hummingbird
 /// This example stores no image data.
 struct Photo: Sendable, Hashable {
     let id: UUID
-    let owner: VerifiedAccess.Person
+    let owner: VerifiedAccess.User
     let title: Title
 
     /// A title of 1 to 200 characters without control characters, at most 2000 bytes.

@@ -27,7 +27,7 @@ struct PhotoLibrary: Sendable {
     }
 
     @Sendable private func list(_ request: Request, context: Context) async throws -> AlbumAnswer {
-        let photos = await albums.photos(of: try context.requirePerson())
+        let photos = await albums.photos(of: try context.requireUser())
         return AlbumAnswer(photos: photos.map(PhotoAnswer.init))
     }
 
@@ -35,18 +35,18 @@ struct PhotoLibrary: Sendable {
     ///
     /// A valid token alone does not grant access to the photos of other users.
     @Sendable private func show(_ request: Request, context: Context) async throws -> PhotoAnswer {
-        let person = try context.requirePerson()
+        let user = try context.requireUser()
         guard let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)),
             let photo = await albums.photo(id)
         else { throw PhotoError.notFound }
-        guard photo.owner == person else { throw AccessRefusal.forbidden("this photo belongs to another user") }
+        guard photo.owner == user else { throw AccessRefusal.forbidden("this photo belongs to another user") }
         return PhotoAnswer(photo)
     }
 
     @Sendable private func create(_ request: Request, context: Context) async throws -> EditedResponse<PhotoAnswer> {
-        let person = try context.requirePerson()
+        let user = try context.requireUser()
         let title = try await Self.title(in: request)
-        guard let photo = await albums.add(title, of: person) else { throw PhotoError.albumIsFull }
+        guard let photo = await albums.add(title, of: user) else { throw PhotoError.albumIsFull }
         let answer = PhotoAnswer(photo)
         return EditedResponse(status: .created, headers: [.location: "/photos/\(answer.id)"], response: answer)
     }

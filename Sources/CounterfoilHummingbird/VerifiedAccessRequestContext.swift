@@ -20,8 +20,8 @@ extension VerifiedAccessRequestContext {
     /// Returns the user on whose behalf the client acts.
     ///
     /// - Throws: A refusal with status 403 if the client acts for itself, or ``UnprotectedRouteError``.
-    public func requirePerson() throws -> VerifiedAccess.Person {
-        try requireAccess().person()
+    public func requireUser() throws -> VerifiedAccess.User {
+        try requireAccess().user()
     }
 }
 

@@ -43,8 +43,8 @@ private struct Listed: Encodable {
         issuer = stored.issuer.rawValue
         client_id = stored.clientID.rawValue
         scope = stored.scope.description
-        subject = stored.person?.subject
-        name = stored.person?.name ?? stored.person?.email
+        subject = stored.user?.subject
+        name = stored.user?.name ?? stored.user?.email
         expires_at = stored.expires
     }
 

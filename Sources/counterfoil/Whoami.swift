@@ -26,15 +26,15 @@ struct Whoami: AsyncParsableCommand {
             let session = try await common.session()
             let credentials = try await session.credentials()
             await common.warnIfNotSaved(session)
-            guard let person = credentials.person else {
+            guard let user = credentials.user else {
                 throw Failure(
                     .refused,
                     "the sign-in did not request openid, so the user is unknown; run counterfoil login again with --scope openid"
                 )
             }
-            var claims = ["sub": person.subject]
-            claims["name"] = person.name
-            claims["email"] = person.email
+            var claims = ["sub": user.subject]
+            claims["name"] = user.name
+            claims["email"] = user.email
             if let said = try await UserInfoRequest().claims(of: credentials) { claims.merge(said.claims) { $1 } }
             if common.json {
                 try console.result(Known(issuer: credentials.issuer.rawValue, claims: claims))

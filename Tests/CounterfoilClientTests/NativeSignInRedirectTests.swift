@@ -58,7 +58,7 @@ struct NativeSignInRedirectTests {
             let credentials = try await signIn.run { event in
                 if case .browser(let launch) = event { launches.withLock { $0.append(launch) } }
             }
-            #expect(credentials.person?.subject == "alice")
+            #expect(credentials.user?.subject == "alice")
             #expect(tab.opened.withLock { $0.count } == 1)
             #expect(launches.withLock { $0 }.allSatisfy { $0 == .launched })
             #expect(tab.closed.withLock { $0 } == 1)

@@ -40,7 +40,7 @@ struct NativeSignInTests {
             let browser = ScriptedBrowser()
             let credentials = try await Self.signIn(at: server, browser: browser).run()
             #expect(server.accessTokens == [credentials.accessToken.exposed])
-            #expect(credentials.person?.subject == "alice")
+            #expect(credentials.user?.subject == "alice")
             #expect(credentials.scope.description == "openid photos.read")
             #expect(!credentials.isExpired())
             #expect(try await browser.pages().map(\.statusCode) == [200])
@@ -104,7 +104,7 @@ struct NativeSignInTests {
             let life = try #require(credentials.expires?.timeIntervalSinceNow)
             #expect((3500...3600).contains(life))
             let fresh = try await TokenSession(store: store).refreshed(replacing: credentials.accessToken)
-            #expect(fresh.person?.subject == "alice")
+            #expect(fresh.user?.subject == "alice")
         }
     }
 

@@ -143,10 +143,10 @@ public struct DeviceSignIn: Sendable {
         at server: AuthorizationServerConfiguration,
         prover: DPoPProver?
     ) async throws(SignInError) -> Credentials {
-        var person: Credentials.Person?
+        var user: Credentials.User?
         if scope.contains(.openID) {
             guard let idToken = issued.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
-            person = Credentials.Person(
+            user = Credentials.User(
                 try await IDTokenCheck(transport: transport).verifyWithoutRequest(
                     idToken, of: server, clientID: known.id, accessToken: issued.tokens.accessToken,
                     at: issued.serverTime(at: issued.received)
@@ -155,9 +155,9 @@ public struct DeviceSignIn: Sendable {
         return Credentials(
             issuer: server.issuer, clientID: known.id, scope: issued.tokens.scope ?? scope,
             accessToken: issued.tokens.accessToken,
-            expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(Double($0)) }, person: person,
+            expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(Double($0)) }, user: user,
             refreshToken: keepsRefreshToken ? issued.tokens.refreshToken : nil,
-            idToken: person == nil ? nil : issued.tokens.idToken,
+            idToken: user == nil ? nil : issued.tokens.idToken,
             resources: resources, details: issued.details.merging(server.place) { $1 },
             authentication: known.authentication, server: server.vendor,
             proofKey: prover?.key)

@@ -55,14 +55,14 @@ public struct TokenExchange: Sendable {
             transport: transport
         ).tokens(for: .authorizationCode(code.exchange))
         let tokens = issued.tokens
-        var person: Credentials.Person?
+        var user: Credentials.User?
         if let nonce = code.nonce {
             guard let idToken = tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
             let verified = try await IDTokenCheck(transport: transport).verify(
                 idToken, of: server, clientID: code.clientID, nonce: nonce, maxAge: code.maxAge,
                 accessToken: tokens.accessToken,
                 at: issued.serverTime(at: now()))
-            person = Credentials.Person(verified)
+            user = Credentials.User(verified)
         }
         return Credentials(
             issuer: server.issuer,
@@ -70,9 +70,9 @@ public struct TokenExchange: Sendable {
             scope: tokens.scope ?? code.scope,
             accessToken: tokens.accessToken,
             expires: tokens.expiresIn.map { now().addingTimeInterval(TimeInterval($0)) },
-            person: person,
+            user: user,
             refreshToken: code.keepsRefreshToken ? tokens.refreshToken : nil,
-            idToken: person == nil ? nil : tokens.idToken,
+            idToken: user == nil ? nil : tokens.idToken,
             resources: code.exchange.resources,
             details: issued.details.merging(code.details) { $1 },
             authentication: code.authentication,

@@ -15,7 +15,7 @@ public struct Credentials: Sendable, Hashable {
     /// The expiration of the access token, by this device's clock; nil if the server did not name it.
     public let expires: Date?
     /// The user who signed in; nil if `openid` was not requested.
-    public let person: Person?
+    public let user: User?
     /// The refresh token; nil if the server issued none, or the client does not keep one.
     public let refreshToken: RefreshToken?
     /// The latest ID token, which identifies the user in a sign-out; nil if `openid` was not requested.
@@ -32,7 +32,7 @@ public struct Credentials: Sendable, Hashable {
     public let server: VendorServer?
 
     /// The user who signed in, from the verified ID token.
-    public struct Person: Sendable, Hashable, Codable {
+    public struct User: Sendable, Hashable, Codable {
         /// `sub`: the only claim that identifies a user, within the issuer.
         public let subject: String
         /// `name`; nil if the ID token omits it.
@@ -61,7 +61,7 @@ public struct Credentials: Sendable, Hashable {
         scope: Scope,
         accessToken: AccessToken,
         expires: Date?,
-        person: Person?,
+        user: User?,
         refreshToken: RefreshToken? = nil,
         idToken: IDToken? = nil,
         resources: [Resource] = [],
@@ -75,7 +75,7 @@ public struct Credentials: Sendable, Hashable {
         self.scope = scope
         self.accessToken = accessToken
         self.expires = expires
-        self.person = person
+        self.user = user
         self.refreshToken = refreshToken
         self.idToken = idToken
         self.resources = resources
@@ -94,19 +94,19 @@ public struct Credentials: Sendable, Hashable {
     ///
     /// RFC 6749 §6: a new refresh token replaces the old one. Without a new one, the old one stays.
     func refreshed(
-        with tokens: TokenResponse, expires: Date?, person: Person?, details: [String: String]
+        with tokens: TokenResponse, expires: Date?, user: User?, details: [String: String]
     ) -> Credentials {
         Credentials(
             issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
-            expires: expires, person: person ?? self.person, refreshToken: tokens.refreshToken ?? refreshToken,
+            expires: expires, user: user ?? self.user, refreshToken: tokens.refreshToken ?? refreshToken,
             // Without a user, the new ID token was not verified.
-            idToken: person.flatMap { _ in tokens.idToken } ?? idToken, resources: resources,
+            idToken: user.flatMap { _ in tokens.idToken } ?? idToken, resources: resources,
             details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
             proofKey: proofKey)
     }
 }
 
-extension Credentials.Person {
+extension Credentials.User {
     /// The claims that the ID token of a refresh must not contradict (OpenID Connect Core §12.2).
     var signIn: IDTokenVerifier.SignIn { IDTokenVerifier.SignIn(subject: subject, authTime: authTime, nonce: nonce) }
 
@@ -147,7 +147,7 @@ extension Credentials.Person {
 extension Credentials {
     /// Returns whether both were issued to the same user and the same client, as far as known.
     func hasSameHolder(as other: Credentials) -> Bool {
-        issuer == other.issuer && clientID == other.clientID && person?.subject == other.person?.subject
+        issuer == other.issuer && clientID == other.clientID && user?.subject == other.user?.subject
     }
 
     /// Returns the credentials with the refresh token of former ones of the same holder, if they have none.
@@ -158,7 +158,7 @@ extension Credentials {
         guard refreshToken == nil, proofKey == former.proofKey, hasSameHolder(as: former) else { return self }
         return Credentials(
             issuer: issuer, clientID: clientID, scope: scope, accessToken: accessToken, expires: expires,
-            person: person, refreshToken: former.refreshToken, idToken: idToken, resources: resources,
+            user: user, refreshToken: former.refreshToken, idToken: idToken, resources: resources,
             details: details, authentication: authentication, server: server, proofKey: proofKey)
     }
 }
@@ -171,7 +171,7 @@ extension Credentials: Codable {
         case scope
         case accessToken = "access_token"
         case expires
-        case person
+        case user = "person"
         case refreshToken = "refresh_token"
         case idToken = "id_token"
         case resources
@@ -193,7 +193,7 @@ extension Credentials: Codable {
             scope: try values.decode(Scope.self, forKey: .scope),
             accessToken: token,
             expires: try values.decodeIfPresent(Date.self, forKey: .expires),
-            person: try values.decodeIfPresent(Person.self, forKey: .person),
+            user: try values.decodeIfPresent(User.self, forKey: .user),
             refreshToken: try values.decodeIfPresent(String.self, forKey: .refreshToken).flatMap(RefreshToken.init),
             idToken: try values.decodeIfPresent(String.self, forKey: .idToken).flatMap(IDToken.init),
             resources: try (values.decodeIfPresent([String].self, forKey: .resources) ?? []).map(Resource.init),
@@ -211,7 +211,7 @@ extension Credentials: Codable {
         try values.encode(scope, forKey: .scope)
         try values.encode(accessToken.exposed, forKey: .accessToken)
         try values.encodeIfPresent(expires, forKey: .expires)
-        try values.encodeIfPresent(person, forKey: .person)
+        try values.encodeIfPresent(user, forKey: .user)
         try values.encodeIfPresent(refreshToken?.exposed, forKey: .refreshToken)
         try values.encodeIfPresent(idToken?.exposed, forKey: .idToken)
         if !resources.isEmpty { try values.encode(resources.map(\.rawValue), forKey: .resources) }

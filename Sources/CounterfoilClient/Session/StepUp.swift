@@ -45,7 +45,7 @@ extension NativeSignIn {
     /// MCP authorization, Scope: it requests the union, so that no granted scope is lost.
     public init(steppingUp credentials: Credentials, to demand: StepUp) {
         // Some servers omit `openid` from the scope of a response, but identify the user only if it is requested.
-        let known = credentials.person == nil ? Scope() : Scope([.openID])
+        let known = credentials.user == nil ? Scope() : Scope([.openID])
         let scope = credentials.scope.union(known).union(demand.scope)
         if let vendor = credentials.server {
             self.init(at: vendor, clientID: credentials.clientID, scope: scope)

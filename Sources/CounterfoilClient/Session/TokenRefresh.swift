@@ -59,13 +59,13 @@ public struct TokenRefresh: Sendable {
     ) async throws(SignInError) -> Credentials {
         let tokens = issued.tokens
         let asked = now()
-        var person: Credentials.Person?
-        if let idToken = tokens.idToken, let known = credentials.person {
+        var user: Credentials.User?
+        if let idToken = tokens.idToken, let known = credentials.user {
             do throws(SignInError) {
                 let verified = try await IDTokenCheck(transport: transport).verifyRefreshed(
                     idToken, of: server, clientID: credentials.clientID, signIn: known.signIn,
                     accessToken: tokens.accessToken, at: issued.serverTime(at: asked))
-                person = known.refreshed(with: verified)
+                user = known.refreshed(with: verified)
             } catch {
                 switch error {
                 // Some servers state the user's latest sign-in in any browser. The first ID token stays.
@@ -78,7 +78,7 @@ public struct TokenRefresh: Sendable {
             }
         }
         return credentials.refreshed(
-            with: tokens, expires: tokens.expiresIn.map { asked.addingTimeInterval(TimeInterval($0)) }, person: person,
+            with: tokens, expires: tokens.expiresIn.map { asked.addingTimeInterval(TimeInterval($0)) }, user: user,
             details: issued.details)
     }
 }

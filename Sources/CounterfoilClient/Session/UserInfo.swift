@@ -43,8 +43,8 @@ public struct UserInfoRequest: Sendable {
         guard let members = try? JSONReader.object(response.body), case .string(let subject) = members["sub"] else {
             throw .unsafe(.userInfo(.unreadable))
         }
-        if let person = credentials.person {
-            guard subject.utf8.elementsEqual(person.subject.utf8) else { throw .unsafe(.userInfo(.otherPerson)) }
+        if let user = credentials.user {
+            guard subject.utf8.elementsEqual(user.subject.utf8) else { throw .unsafe(.userInfo(.otherUser)) }
         }
         return UserInfo(subject: subject, members: members)
     }
@@ -64,13 +64,13 @@ public struct UserInfo: Sendable, Hashable {
         /// The response is not the JSON of OpenID Connect Core §5.3.2.
         case unreadable
         /// The response is about another user than the ID token.
-        case otherPerson
+        case otherUser
 
         /// A description that is safe to show to users.
         public var description: String {
             switch self {
             case .unreadable: "the UserInfo response is invalid"
-            case .otherPerson: "the UserInfo response is about a user other than the one who signed in"
+            case .otherUser: "the UserInfo response is about a user other than the one who signed in"
             }
         }
     }

@@ -121,7 +121,7 @@ public struct StoredProfile: Sendable, Hashable {
     /// The expiration time of the access token, by this device's clock; nil if the server sent none.
     public let expires: Date?
     /// The user who signed in; nil if `openid` was not requested.
-    public let person: Credentials.Person?
+    public let user: Credentials.User?
 
     /// Creates the list entry of a record.
     public init(_ name: ProfileName, _ record: TokenRecord) {
@@ -130,6 +130,6 @@ public struct StoredProfile: Sendable, Hashable {
         clientID = record.credentials.clientID
         scope = record.credentials.scope
         expires = record.credentials.expires
-        person = record.credentials.person
+        user = record.credentials.user
     }
 }

@@ -10,16 +10,16 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// The party on whose behalf the client acts.
     public enum Party: Sendable, Hashable {
         /// A user who signed in and gave consent.
-        case person(Person)
+        case user(User)
         /// The client itself, without a user (RFC 6749 §4.4).
-        case application(ClientIdentifier)
+        case client(ClientIdentifier)
     }
 
     /// A user, identified by issuer and subject.
     ///
     /// Identify a user in your database by both values. The subject is unique only within its issuer (RFC
     /// 9068 §5, OpenID Connect Core §5.7).
-    public struct Person: Sendable, Hashable {
+    public struct User: Sendable, Hashable {
         /// `iss`, the server at which the user signs in.
         public let issuer: Issuer
         /// `sub`, the subject identifier of the user at the issuer.
@@ -73,16 +73,16 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// the client identifier, the party is therefore always the client, even if a user has the same
     /// identifier (RFC 9700 §4.15).
     public var party: Party {
-        subject == clientID.rawValue ? .application(clientID) : .person(Person(issuer: issuer, subject: subject))
+        subject == clientID.rawValue ? .client(clientID) : .user(User(issuer: issuer, subject: subject))
     }
 
     /// Returns the user on whose behalf the client acts.
     ///
     /// - Throws: ``AccessRefusal/forbidden(_:)`` if the client acts for itself.
-    public func person() throws(AccessRefusal) -> Person {
+    public func user() throws(AccessRefusal) -> User {
         switch party {
-        case .person(let person): return person
-        case .application: throw .forbidden("this operation requires a token that was issued for a user")
+        case .user(let user): return user
+        case .client: throw .forbidden("this operation requires a token that was issued for a user")
         }
     }
 }

@@ -122,6 +122,6 @@ extension AuthorizationFlow {
 extension ValidatedAuthorization {
     /// The individually requested claims that an allowed scope covers (OpenID Connect Core §5.5).
     fileprivate func claims(within scope: Scope) -> RequestedClaims {
-        request.claims?.claims.named(PersonClaims.names(for: scope)) ?? RequestedClaims()
+        request.claims?.claims.named(UserClaims.names(for: scope)) ?? RequestedClaims()
     }
 }

@@ -69,7 +69,7 @@ extension ValidatedAuthorization {
     var claimScope: Scope {
         // OpenID Connect Core §3.1.2.1: without `openid` there is neither an ID token nor UserInfo.
         guard scope.contains(.openID), let claims = request.claims?.claims else { return Scope() }
-        let covering = PersonClaims.scope(covering: claims.idToken.union(claims.userInfo))
+        let covering = UserClaims.scope(covering: claims.idToken.union(claims.userInfo))
         return Scope(covering.intersection(client.scope).tokens.filter { !scope.contains($0) })
     }
 

@@ -101,7 +101,7 @@ struct TokenIssuer: Sendable {
             accessTokenHash: IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signingKey.algorithm),
             authenticationContext: AuthenticationContext.password,
             sessionID: try facts.grant.sessionID.map { try subjects.name(of: $0, to: facts.client) },
-            person: person(in: facts)
+            user: userClaims(in: facts)
         )
         return IDToken(try signingKey.sign(claims))
     }
@@ -119,12 +119,12 @@ struct TokenIssuer: Sendable {
 
     /// The claims that were requested by name (OpenID Connect Core §5.5), if the scope of this token or
     /// ``Grant/claimScope`` covers them.
-    private func person(in facts: IssuingFacts) -> PersonClaims {
-        guard !facts.grant.claims.idToken.isEmpty else { return PersonClaims() }
-        return PersonClaims(of: facts.person)
+    private func userClaims(in facts: IssuingFacts) -> UserClaims {
+        guard !facts.grant.claims.idToken.isEmpty else { return UserClaims() }
+        return UserClaims(of: facts.person)
             .named(
                 facts.grant.claims.idToken.intersection(
-                    PersonClaims.names(for: facts.scope.union(facts.grant.claimScope))))
+                    UserClaims.names(for: facts.scope.union(facts.grant.claimScope))))
     }
 
     private func key(_ algorithm: SigningAlgorithm) throws -> SigningKey {

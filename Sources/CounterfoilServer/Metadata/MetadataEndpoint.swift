@@ -94,7 +94,7 @@ final class MetadataEndpoint: Sendable {
         metadata.idTokenSigningAlgValuesSupported = KeyRing.algorithms.map(\.rawValue)
         metadata.claimsSupported =
             ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "acr", "sid"]
-            + PersonClaims.all.sorted()
+            + UserClaims.all.sorted()
         metadata.claimsParameterSupported = true
         metadata.acrValuesSupported = AuthenticationContext.all
         metadata.backchannelLogoutSupported = true

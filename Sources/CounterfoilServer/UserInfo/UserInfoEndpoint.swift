@@ -27,8 +27,8 @@ struct UserInfoEndpoint: Sendable {
                 .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
         // OpenID Connect Core §5.4 and §5.5: a scope that was allowed for individual claims covers only these.
-        let byName = facts.grant.claims.userInfo.intersection(PersonClaims.names(for: facts.grant.claimScope))
-        let claims = PersonClaims(of: facts.person).named(PersonClaims.names(for: scope).union(byName))
+        let byName = facts.grant.claims.userInfo.intersection(UserClaims.names(for: facts.grant.claimScope))
+        let claims = UserClaims(of: facts.person).named(UserClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
         return Reply(.ok, .json(try claims.encoded(subject: access.subject)))
     }

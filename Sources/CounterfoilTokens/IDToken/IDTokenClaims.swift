@@ -29,13 +29,13 @@ public struct IDTokenClaims: Sendable, Hashable {
     /// The session of the user; wire name `sid` (OpenID Connect Back-Channel Logout §2.1).
     public var sessionID: String?
     /// The claims about the user.
-    public var person: PersonClaims
+    public var user: UserClaims
 
     /// Creates the claims of one token.
     public init(
         issuer: Issuer, subject: String, audience: [String], expires: Date, issuedAt: Date, authTime: Date? = nil,
         nonce: Nonce? = nil, accessTokenHash: String? = nil, authorizedParty: ClientIdentifier? = nil,
-        authenticationContext: String? = nil, sessionID: String? = nil, person: PersonClaims = PersonClaims()
+        authenticationContext: String? = nil, sessionID: String? = nil, user: UserClaims = UserClaims()
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -48,7 +48,7 @@ public struct IDTokenClaims: Sendable, Hashable {
         self.authorizedParty = authorizedParty
         self.authenticationContext = authenticationContext
         self.sessionID = sessionID
-        self.person = person
+        self.user = user
     }
 
     /// Computes the digest that ties an ID token to an access token: the left half of its hash, in base64url.
@@ -78,7 +78,7 @@ public struct IDTokenClaims: Sendable, Hashable {
             writer.claim("azp", authorizedParty?.rawValue)
             writer.claim("acr", authenticationContext)
             writer.claim("sid", sessionID)
-            try writer.claims(person)
+            try writer.claims(user)
         }
         return writer.bytes
     }

@@ -30,7 +30,7 @@ extension Examination {
         signIn.transport = recorder
         signIn.browser = browser
         guard let credentials = await run(signIn, recorder, report) else { return }
-        await person(of: credentials)
+        await user(of: credentials)
         if let resource = subject.resource { await call(resource, with: credentials) }
         let latest = await refresh(credentials, at: server, recorder)
         _ = try? await TokenRevocation(transport: transport).revoke(latest)
@@ -81,8 +81,8 @@ extension Examination {
         }
     }
 
-    private mutating func person(of credentials: Credentials) async {
-        guard credentials.person != nil else { return }
+    private mutating func user(of credentials: Credentials) async {
+        guard credentials.user != nil else { return }
         do throws(SignInError) {
             guard try await UserInfoRequest(transport: transport).claims(of: credentials) != nil else { return }
             sound("user-info", "the UserInfo response matches the ID token")

@@ -106,9 +106,9 @@ struct Login: AsyncParsableCommand {
             if common.json {
                 try console.result(SignedIn(credentials, profile: common.profile))
             } else {
-                let person = credentials.person.map { " as \($0.name ?? $0.email ?? $0.subject)" } ?? ""
+                let user = credentials.user.map { " as \($0.name ?? $0.email ?? $0.subject)" } ?? ""
                 let expiry = credentials.expires.map { " The access token expires at \($0.formatted(.iso8601))." } ?? ""
-                console.result("Signed in at \(credentials.issuer)\(person).\(expiry)")
+                console.result("Signed in at \(credentials.issuer)\(user).\(expiry)")
             }
         }
     }
@@ -202,7 +202,7 @@ private struct SignedIn: Encodable {
         issuer = credentials.issuer.rawValue
         client_id = credentials.clientID.rawValue
         scope = credentials.scope.description
-        subject = credentials.person?.subject
+        subject = credentials.user?.subject
         expires_at = credentials.expires
     }
 }

@@ -65,7 +65,7 @@ struct DeviceSignInTests {
     ) async throws {
         let outcome = try await Self.signIn(script)
         #expect(outcome.pauses == seconds.map { .seconds($0) })
-        #expect(try outcome.result.get().person?.subject == "alice")
+        #expect(try outcome.result.get().user?.subject == "alice")
     }
 
     // R258; RFC 8628 §3.5

@@ -59,7 +59,7 @@ struct RefreshOutcomeTests {
             let fresh = try await session.credentials()
             #expect(fresh.accessToken != before.accessToken)
             #expect(fresh.refreshToken != before.refreshToken)
-            #expect(fresh.person == before.person)
+            #expect(fresh.user == before.user)
             #expect(fresh.idToken == before.idToken)
             let kept = try await store.credentials(of: .standard)
             #expect(kept == fresh)
@@ -221,14 +221,14 @@ struct RefreshOutcomeTests {
         try await ScriptedAuthorizationServer.run { server in
             let store: any TokenStore = MemoryTokenStore()
             let first = try await SignedIn.at(server, scope: "openid", in: store)
-            let later = try #require(first.person?.authTime).addingTimeInterval(60)
+            let later = try #require(first.user?.authTime).addingTimeInterval(60)
             server.change {
                 $0.idToken.replaced = [WireMember("auth_time", .number(Int(later.timeIntervalSince1970)))]
             }
             let fresh = try await TokenSession(store: store).refreshed(replacing: first.accessToken)
             #expect(fresh.accessToken != first.accessToken)
             #expect(fresh.idToken == first.idToken)
-            #expect(fresh.person == first.person)
+            #expect(fresh.user == first.user)
         }
     }
 
@@ -244,7 +244,7 @@ struct RefreshOutcomeTests {
             }
             let fresh = try await TokenSession(store: store).refreshed(replacing: first.accessToken)
             #expect(fresh.idToken != first.idToken)
-            #expect(fresh.person == first.person)
+            #expect(fresh.user == first.user)
         }
     }
 

@@ -11,7 +11,7 @@ struct EncryptedFileTokenStoreTests {
         Credentials(
             issuer: try Issuer("https://id.example.com"), clientID: try #require(ClientIdentifier("lightbox")),
             scope: try Scope(parsing: "openid photos.read"), accessToken: try #require(AccessToken(token)),
-            expires: expires, person: nil, refreshToken: refreshToken.flatMap { RefreshToken($0) })
+            expires: expires, user: nil, refreshToken: refreshToken.flatMap { RefreshToken($0) })
     }
 
     private static func store(_ file: URL) -> EncryptedFileTokenStore {

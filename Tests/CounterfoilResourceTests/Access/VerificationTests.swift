@@ -19,8 +19,8 @@ import Testing
             let token = try authority.token(subject: "anna", scope: "photos.read openid")
             let access = try await authority.resourceServer().access(
                 for: .get(authorization: "Bearer \(token)"), requiring: try Scope(parsing: "photos.read"))
-            #expect(access.party == .person(try access.person()))
-            #expect(try access.person().subject == "anna")
+            #expect(access.party == .user(try access.user()))
+            #expect(try access.user().subject == "anna")
             #expect(access.issuer == authority.issuer)
             #expect(access.clientID.rawValue == "lightbox")
             #expect(access.scope == (try Scope(parsing: "openid photos.read")))
@@ -234,8 +234,8 @@ import Testing
         try await Authority.run { authority async throws in
             let token = try authority.token(subject: "anna", clientID: "anna")
             let access = try await authority.resourceServer().access(for: .get(authorization: "Bearer \(token)"))
-            #expect(access.party == .application(access.clientID))
-            let refusal = #expect(throws: AccessRefusal.self) { try access.person() }
+            #expect(access.party == .client(access.clientID))
+            let refusal = #expect(throws: AccessRefusal.self) { try access.user() }
             #expect(refusal?.status == .forbidden)
             #expect(refusal?.challenge == nil)
         }

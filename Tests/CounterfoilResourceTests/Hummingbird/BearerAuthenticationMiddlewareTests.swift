@@ -27,9 +27,9 @@ import Testing
             let server = authority.resourceServer()
             let router = Router(context: Context.self)
             let photos = router.group("photos").requireScope(try Scope(parsing: "photos.read"), of: server)
-            photos.get { _, context in try context.requirePerson().subject }
+            photos.get { _, context in try context.requireUser().subject }
             photos.requireScope(try Scope(parsing: "photos.write"), of: server)
-                .delete { _, context in try context.requirePerson().subject }
+                .delete { _, context in try context.requireUser().subject }
             let application = Application(router: router)
 
             let reading = try authority.token(scope: "photos.read")
@@ -84,7 +84,7 @@ import Testing
     @Test func `a route without its middleware fails`() async throws {
         try await Authority.run { authority async throws in
             let router = Router(context: Context.self)
-            router.get("photos") { _, context in try context.requirePerson().subject }
+            router.get("photos") { _, context in try context.requireUser().subject }
             let answer = try await answer(of: Application(router: router), "/photos", token: try authority.token())
             #expect(answer.status == .internalServerError)
             #expect(answer.body.readableBytes == 0)

@@ -64,7 +64,7 @@ struct ClientKeyTests {
                 }
                 signIn.timeout = .seconds(60)
                 let credentials = try await signIn.run()
-                #expect(credentials.person != nil)
+                #expect(credentials.user != nil)
 
                 let store: any TokenStore = MemoryTokenStore()
                 try await store.save(credentials, as: .standard)

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-extension PersonClaims {
+extension UserClaims {
     /// Creates the claims of a user (OpenID Connect Core §5.1), without those that have no value.
     init(of person: Person) {
         let profile = person.profile

@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// OpenID Connect Core §5.1. The names must not include claims of the token itself, such as `iss` or `sub`.
 /// The type does not check this.
-public struct PersonClaims: Sendable, Hashable {
+public struct UserClaims: Sendable, Hashable {
     /// The value of a claim.
     public enum Value: Sendable, Hashable {
         /// A string.
@@ -25,7 +25,7 @@ public struct PersonClaims: Sendable, Hashable {
     public init(_ values: [String: Value] = [:]) { self.values = values }
 
     /// Returns the claims whose names are in the given set.
-    public func named(_ names: Set<String>) -> PersonClaims { PersonClaims(values.filter { names.contains($0.key) }) }
+    public func named(_ names: Set<String>) -> UserClaims { UserClaims(values.filter { names.contains($0.key) }) }
 
     /// Encodes the UserInfo response as JSON (OpenID Connect Core §5.3.2).
     public func encoded(subject: String) throws(SigningKey.Failure) -> [UInt8] {
@@ -41,7 +41,7 @@ public struct PersonClaims: Sendable, Hashable {
 
 extension JSONWriter {
     /// Writes the claims about a user, sorted by name.
-    mutating func claims(_ claims: PersonClaims) throws(SigningKey.Failure) {
+    mutating func claims(_ claims: UserClaims) throws(SigningKey.Failure) {
         for (name, value) in claims.values.sorted(by: { $0.key < $1.key }) {
             switch value {
             case .text(let text): member(name, text)
