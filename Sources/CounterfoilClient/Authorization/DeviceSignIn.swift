@@ -171,7 +171,7 @@ public struct DeviceSignIn: Sendable {
             form.append("scope", scope.description.replacing(" ", with: server.behavior.scopeSeparator))
         }
         for resource in resources { form.append("resource", resource.rawValue) }
-        let body = try await ServerMessage(form: form, of: known.id, by: known.authentication, at: server.issuer)
+        let body = try await EndpointRequest(form: form, of: known.id, by: known.authentication, at: server.issuer)
             .send(to: endpoint, through: transport)
         guard let device = DeviceAuthorization(parsing: body) else { throw .unsafe(.deviceAuthorization) }
         return device

@@ -21,7 +21,7 @@ struct PushedAuthorizationRequest: Sendable {
         // not add it later.
         var form = FormParameters(request.pairs.filter { $0.name != "client_id" })
         if case .secretBasic = authentication { form.append("client_id", clientID.rawValue) }
-        let body = try await ServerMessage(
+        let body = try await EndpointRequest(
             form: form, of: clientID, by: authentication, at: server.issuer, prover: prover
         ).send(to: endpoint, through: transport)
         guard case .string(let reference) = (try? JSONReader.object(body))?["request_uri"],

@@ -23,14 +23,14 @@
         var timeout: Duration
 
         /// The exit status and the output of a program.
-        struct Answer: Sendable {
+        struct Outcome: Sendable {
             /// The exit status, or 128 plus the number of the signal that ended the program.
             let status: Int32
             let output: [UInt8]
             let errors: [UInt8]
         }
 
-        /// The reason why a run has no answer.
+        /// The reason why a run has no outcome.
         enum Failure: Error, Sendable {
             case cannotStart
             case timedOut
@@ -38,14 +38,14 @@
         }
 
         /// Runs the program.
-        func answer() async throws(Failure) -> Answer {
+        func outcome() async throws(Failure) -> Outcome {
             let result = await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: run()) }
             }
             return try result.get()
         }
 
-        private func run() -> Result<Answer, Failure> {
+        private func run() -> Result<Outcome, Failure> {
             guard let streams = Streams() else { return .failure(.cannotStart) }
             defer { streams.closeAll() }
             // The socket buffers the whole input before the program starts, so that neither side waits for the
@@ -65,7 +65,7 @@
             let written = collect([streams.output.0, streams.errors.0], until: deadline)
             let status = wait(for: child, until: deadline, isOver: (try? written.get()) == nil)
             return written.flatMap { written in
-                status.map { .success(Answer(status: $0, output: written[0], errors: written[1])) }
+                status.map { .success(Outcome(status: $0, output: written[0], errors: written[1])) }
                     ?? .failure(.timedOut)
             }
         }

@@ -56,7 +56,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
     ) async throws(SignInError) -> ClientRegistration {
         let body: [UInt8]
         do throws(SignInError) {
-            body = try await ServerMessage(json: json).send(to: endpoint, through: transport)
+            body = try await EndpointRequest(json: json).send(to: endpoint, through: transport)
         } catch {
             guard case .unsafe(.tokenResponse(.unreadableRefusal(let status))) = error else { throw error }
             throw .unsafe(.registration(.unreadableRefusal(status)))

@@ -41,7 +41,7 @@ public struct TokenRevocation: Sendable {
         _ token: String, hint: String, of credentials: Credentials, at endpoint: EndpointURL
     ) async throws(SignInError) {
         let form = FormParameters(["token": token, "token_type_hint": hint])
-        _ = try await ServerMessage(
+        _ = try await EndpointRequest(
             form: form, of: credentials.clientID, by: credentials.authentication, at: credentials.issuer
         ).send(to: endpoint, through: transport)
     }

@@ -72,15 +72,16 @@
             guard secret.utf8.count <= Self.byteLimit else {
                 throw .failed(path: Self.name, reason: "a secret is longer than \(Self.byteLimit) bytes")
             }
-            let answer = try await run(["store", "--label=\(label)"] + attributes.arguments, input: Array(secret.utf8))
-            guard answer.status == 0 else { throw Self.refusal(answer) }
+            let outcome = try await run(
+                ["store", "--label=\(label)"] + attributes.arguments, input: Array(secret.utf8))
+            guard outcome.status == 0 else { throw Self.refusal(outcome) }
         }
 
         /// Returns the secret with these attributes, or nil if there is none.
         func lookup(_ attributes: Attributes) async throws(TokenStoreError) -> String? {
-            let answer = try await run(["lookup"] + attributes.arguments)
-            if answer.status == 0 { return String(decoding: answer.output, as: UTF8.self) }
-            guard answer.errors.isEmpty, answer.status == 1 else { throw Self.refusal(answer) }
+            let outcome = try await run(["lookup"] + attributes.arguments)
+            if outcome.status == 0 { return String(decoding: outcome.output, as: UTF8.self) }
+            guard outcome.errors.isEmpty, outcome.status == 1 else { throw Self.refusal(outcome) }
             // secret-tool reports a missing item and a locked item alike; a search tells them apart.
             guard try await search(attributes).count == 0 else { throw Self.locked }
             return nil
@@ -88,9 +89,9 @@
 
         /// Deletes every secret whose attributes include these.
         func clear(_ attributes: Attributes) async throws(TokenStoreError) {
-            let answer = try await run(["clear"] + attributes.arguments)
-            guard answer.status != 0 else { return }
-            guard answer.errors.isEmpty, try await search(attributes).count == 0 else { throw Self.refusal(answer) }
+            let outcome = try await run(["clear"] + attributes.arguments)
+            guard outcome.status != 0 else { return }
+            guard outcome.errors.isEmpty, try await search(attributes).count == 0 else { throw Self.refusal(outcome) }
         }
 
         /// Returns the values of one attribute in all items whose attributes include these.
@@ -127,12 +128,14 @@
             for (name, arguments) in questions {
                 guard let program = Self.program(name, in: environment) else { continue }
                 let run = ProgramRun(path: program, arguments: arguments, environment: environment, timeout: timeout)
-                let answer: ProgramRun.Answer
-                do { answer = try await run.answer() } catch {
+                let outcome: ProgramRun.Outcome
+                do { outcome = try await run.outcome() } catch {
                     return .notReady("it did not respond within \(timeout / .seconds(1)) s")
                 }
-                let words = String(decoding: answer.output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-                guard answer.status == 0 else { return .notReady("it is not running, or it has no default collection") }
+                let words = String(decoding: outcome.output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+                guard outcome.status == 0 else {
+                    return .notReady("it is not running, or it has no default collection")
+                }
                 switch words.last {
                 case "false": return .ready
                 case "true": return .notReady("its collection is locked")
@@ -148,20 +151,20 @@
         /// output or to standard error. A secret of this client is a single line without blanks.
         private func search(_ attributes: Attributes) async throws(TokenStoreError) -> (count: Int, lines: [Substring])
         {
-            let answer = try await run(["search", "--all"] + attributes.arguments, byteLimit: 4 * 1024 * 1024)
-            guard answer.status == 0 || answer.errors.isEmpty else { throw Self.refusal(answer) }
-            let lines = [answer.output, answer.errors]
+            let outcome = try await run(["search", "--all"] + attributes.arguments, byteLimit: 4 * 1024 * 1024)
+            guard outcome.status == 0 || outcome.errors.isEmpty else { throw Self.refusal(outcome) }
+            let lines = [outcome.output, outcome.errors]
                 .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n").map { Substring($0) } }
             return (lines.count { $0.hasPrefix("[/") }, lines)
         }
 
         private func run(
             _ arguments: [String], input: [UInt8] = [], byteLimit: Int = 64 * 1024
-        ) async throws(TokenStoreError) -> ProgramRun.Answer {
+        ) async throws(TokenStoreError) -> ProgramRun.Outcome {
             let run = ProgramRun(
                 path: tool, arguments: arguments, environment: environment, input: input, byteLimit: byteLimit,
                 timeout: timeout)
-            do throws(ProgramRun.Failure) { return try await run.answer() } catch {
+            do throws(ProgramRun.Failure) { return try await run.outcome() } catch {
                 switch error {
                 case .cannotStart: throw .unavailable(place: Self.name, reason: "\(tool) cannot be started")
                 case .timedOut:
@@ -181,8 +184,8 @@
         }
 
         /// Describes the refusal of the tool in one line.
-        private static func refusal(_ answer: ProgramRun.Answer) -> TokenStoreError {
-            let words = String(decoding: answer.errors.prefix(400), as: UTF8.self)
+        private static func refusal(_ outcome: ProgramRun.Outcome) -> TokenStoreError {
+            let words = String(decoding: outcome.errors.prefix(400), as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ").strippingControlCharacters
             return .unavailable(place: name, reason: words.isEmpty ? "it reported no reason" : words)
         }

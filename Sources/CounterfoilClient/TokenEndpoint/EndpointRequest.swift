@@ -4,7 +4,7 @@ import HTTPTypes
 /// A request with a form or JSON to an endpoint of an authorization server, other than the token endpoint.
 ///
 /// Each status has one meaning at every endpoint: errors follow RFC 6749 §5.2, and no redirect is followed.
-struct ServerMessage: Sendable {
+struct EndpointRequest: Sendable {
     private enum Content: Sendable {
         case form(FormParameters, of: ClientIdentifier, by: ClientAuthentication, at: Issuer)
         case json([UInt8])
