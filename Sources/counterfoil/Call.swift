@@ -49,16 +49,17 @@ struct Call: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let (method, fields, body) = (try httpMethod(), try headerFields(), try body())
+            let request = try TransportRequest(
+                api: url, method: try httpMethod(), headerFields: try headerFields(), body: try body())
             let redirect = try redirectOption()
             let session = try await common.session()
             let response =
                 if stepsUp {
-                    try await session.send(url, method: method, headerFields: fields, body: body) { signIn in
+                    try await session.send(request) { signIn in
                         try await Self.run(signIn, redirect: redirect, console)
                     }
                 } else {
-                    try await session.send(url, method: method, headerFields: fields, body: body)
+                    try await session.send(request)
                 }
             await common.warnIfNotSaved(session)
             if include {

@@ -36,29 +36,37 @@ public struct ResourceClient: Sendable {
 
     /// Sends a GET request to a URL.
     public func get(_ url: String) async throws -> TransportResponse {
-        try await send(url)
+        try await send(TransportRequest(api: url))
     }
 
-    /// Sends a request and returns the response, whatever its status; throws if the body exceeds `byteLimit`.
-    public func send(
-        _ url: String,
+    /// Sends a request and returns the response, whatever its status; throws if the body exceeds the byte limit.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        guard request.headerFields[.authorization] == nil else { throw Refusal.secondAuthorization }
+        guard credentials.isMeant(for: request.endpoint) else {
+            throw Refusal.foreignResource(request.endpoint.origin)
+        }
+        var authorized = request
+        let scheme = (credentials.server?.profile.behavior ?? .standard).authorizationScheme
+        authorized.headerFields[.authorization] =
+            "\(credentials.proofKey == nil ? scheme : "DPoP") \(credentials.accessToken.exposed)"
+        guard let key = credentials.proofKey else { return try await transport.send(authorized) }
+        return try await DPoPProver(key).send(authorized, carrying: credentials.accessToken, through: transport)
+    }
+}
+
+extension TransportRequest {
+    /// Creates a request to an API, with a limit of 64 MiB for the response and of five minutes.
+    public init(
+        api url: String,
         method: HTTPRequest.Method = .get,
         headerFields: HTTPFields = [:],
-        body: [UInt8] = [],
-        byteLimit: Int = 64 * 1024 * 1024,
-        timeout: Duration = .seconds(300)
-    ) async throws -> TransportResponse {
-        guard headerFields[.authorization] == nil else { throw Refusal.secondAuthorization }
+        body: [UInt8] = []
+    ) throws(ResourceClient.Refusal) {
         let endpoint: EndpointURL
-        do { endpoint = try EndpointURL(url) } catch { throw Refusal.badURL(error) }
-        guard credentials.isMeant(for: endpoint) else { throw Refusal.foreignResource(endpoint.origin) }
-        var request = TransportRequest(
-            endpoint, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
-        let scheme = (credentials.server?.profile.behavior ?? .standard).authorizationScheme
-        request.headerFields[.authorization] =
-            "\(credentials.proofKey == nil ? scheme : "DPoP") \(credentials.accessToken.exposed)"
-        guard let key = credentials.proofKey else { return try await transport.send(request) }
-        return try await DPoPProver(key).send(request, carrying: credentials.accessToken, through: transport)
+        do { endpoint = try EndpointURL(url) } catch { throw .badURL(error) }
+        self.init(
+            endpoint, method: method, headerFields: headerFields, body: body, byteLimit: 64 * 1024 * 1024,
+            timeout: .seconds(300))
     }
 }
 

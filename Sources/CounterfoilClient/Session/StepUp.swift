@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 import CounterfoilTokens
-public import HTTPTypes
+import HTTPTypes
 
 /// The demand of an API for more than the access token grants.
 ///
@@ -78,21 +78,15 @@ extension TokenSession {
     /// twice, and never twice for the same demand. If the API then demands more, its response is
     /// returned.
     public func send(
-        _ url: String,
-        method: HTTPRequest.Method = .get,
-        headerFields: HTTPFields = [:],
-        body: [UInt8] = [],
-        byteLimit: Int = 64 * 1024 * 1024,
-        timeout: Duration = .seconds(300),
+        _ request: TransportRequest,
         steppingUp signIn: @Sendable (NativeSignIn) async throws -> Credentials
     ) async throws -> TransportResponse {
         var demands: Set<StepUp> = []
         while true {
-            let answer = try await send(
-                url, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
-            guard let demand = StepUp(demandedBy: answer), demands.count < Self.stepUpLimit,
+            let response = try await send(request)
+            guard let demand = StepUp(demandedBy: response), demands.count < Self.stepUpLimit,
                 demands.insert(demand).inserted
-            else { return answer }
+            else { return response }
             let former = try await credentials()
             let fresh = try await signIn(NativeSignIn(steppingUp: former, to: demand))
             // An API must not be able to bring the token of another user into a session.

@@ -1,6 +1,5 @@
 public import CounterfoilProtocol
 package import Foundation
-public import HTTPTypes
 
 /// A session of a signed-in user, which provides fresh access tokens and calls APIs with them.
 ///
@@ -223,35 +222,24 @@ public actor TokenSession {
 
 extension TokenSession {
     /// Sends a GET request to an API.
-    public func get(_ url: String) async throws -> TransportResponse { try await send(url) }
+    public func get(_ url: String) async throws -> TransportResponse { try await send(TransportRequest(api: url)) }
 
     /// Sends a request to an API with a fresh access token; returns the response, whatever its status.
     ///
     /// If the API rejects the token (401), the session refreshes it and repeats the request once. Other
     /// tasks can use the session while the API responds.
-    public func send(
-        _ url: String,
-        method: HTTPRequest.Method = .get,
-        headerFields: HTTPFields = [:],
-        body: [UInt8] = [],
-        byteLimit: Int = 64 * 1024 * 1024,
-        timeout: Duration = .seconds(300)
-    ) async throws -> TransportResponse {
-        func attempt(_ credentials: Credentials) async throws -> TransportResponse {
-            try await ResourceClient(credentials, transport: transport).send(
-                url, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
-        }
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let credentials = try await credentials()
-        let answer = try await attempt(credentials)
+        let response = try await ResourceClient(credentials, transport: transport).send(request)
         // A refresh does not satisfy a challenge that demands another sign-in or more scopes.
-        guard answer.statusCode == 401, credentials.refreshToken != nil, StepUp(demandedBy: answer) == nil else {
-            return answer
+        guard response.statusCode == 401, credentials.refreshToken != nil, StepUp(demandedBy: response) == nil else {
+            return response
         }
         let fresh: Credentials
         do { fresh = try await refreshed(replacing: credentials.accessToken) } catch {
             if case .ended = error { throw error }
-            return answer
+            return response
         }
-        return try await attempt(fresh)
+        return try await ResourceClient(fresh, transport: transport).send(request)
     }
 }

@@ -23,7 +23,8 @@ struct ResourceClientTests {
     @Test func `a second way to send a token is refused`() async throws {
         let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
         await #expect(throws: ResourceClient.Refusal.secondAuthorization) {
-            try await client.send("https://api.example.com/", headerFields: [.authorization: "Basic x"])
+            try await client.send(
+                TransportRequest(api: "https://api.example.com/", headerFields: [.authorization: "Basic x"]))
         }
     }
 

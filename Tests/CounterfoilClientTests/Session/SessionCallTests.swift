@@ -16,7 +16,9 @@ struct SessionCallTests {
             let session = TokenSession(store: store)
             server.expireAccessTokens()
             let answer = try await session.send(
-                server.url(of: .api), method: .post, headerFields: [.contentType: "text/plain"], body: Array("x".utf8))
+                TransportRequest(
+                    api: server.url(of: .api), method: .post, headerFields: [.contentType: "text/plain"],
+                    body: Array("x".utf8)))
             #expect(answer.statusCode == 200)
             let calls = server.requests(to: .api)
             #expect(calls.map(\.text) == ["x", "x"])

@@ -39,7 +39,7 @@ struct StepUpTests {
     // R350; RFC 6750 §3.1: the union of both scopes, so that no granted permission is lost.
     @Test func `a step-up requests the scope of the API in addition to the granted one`() async throws {
         try await Self.withReader { server, store, session in
-            let answer = try await session.send(server.url(of: .api), steppingUp: Self.person)
+            let answer = try await session.send(TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
             #expect(answer.statusCode == 200)
             #expect(
                 server.requests(to: .authorization).last?.query["scope"] == "openid photos.read photos.write")
@@ -55,7 +55,7 @@ struct StepUpTests {
         try await Self.withReader { server, store, session in
             await #expect(throws: SessionError.notSignedIn(.standard)) {
                 try await session.send(
-                    server.url(of: .api),
+                    TransportRequest(api: server.url(of: .api)),
                     steppingUp: { prepared in
                         let fresh = try await Self.person(prepared)
                         _ = try await session.signOut()
@@ -78,7 +78,8 @@ struct StepUpTests {
         try await ScriptedAuthorizationServer.run(script) { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, scope: "openid", in: store)
-            let answer = try await TokenSession(store: store).send(server.url(of: .api), steppingUp: Self.person)
+            let answer = try await TokenSession(store: store).send(
+                TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
             #expect(answer.statusCode == 200)
             let asked = try #require(server.requests(to: .authorization).last?.query)
             #expect(asked["acr_values"] == "phr mfa")
@@ -97,7 +98,8 @@ struct StepUpTests {
                 let store: any TokenStore = MemoryTokenStore()
                 try await SignedIn.at(server, in: store)
                 let count = Mutex(0)
-                let answer = try await TokenSession(store: store).send(server.url(of: .api)) { signIn in
+                let answer = try await TokenSession(store: store).send(TransportRequest(api: server.url(of: .api))) {
+                    signIn in
                     let number = count.withLock { count in
                         count += 1
                         return count
@@ -119,7 +121,8 @@ struct StepUpTests {
             let alice = try await SignedIn.at(server, scope: "openid", in: store)
             server.change { $0.authorization.subject = "mallory" }
             await #expect(throws: SignInError.self) {
-                try await TokenSession(store: store).send(server.url(of: .api), steppingUp: Self.person)
+                try await TokenSession(store: store).send(
+                    TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
             }
             #expect(try await store.credentials(of: .standard) == alice)
         }
