@@ -28,4 +28,9 @@ public protocol RedirectReceiver: Sendable {
 extension RedirectReceiver {
     /// The default, nil: any browser can be used.
     public var browser: (any BrowserLauncher)? { nil }
+
+    /// Waits at most five minutes for the expected callback.
+    public func callback() async throws(SignInError) -> AuthorizationCallback {
+        try await callback(within: .seconds(300))
+    }
 }

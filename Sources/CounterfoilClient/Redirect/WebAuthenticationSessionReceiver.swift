@@ -10,11 +10,11 @@
     /// URL (RFC 8252 §7.2 and appendix B.1). A claimed https URL requires the entitlement for an
     /// associated domain (`webcredentials:HOST`). The session opens the page and receives the callback in
     /// one step, so the receiver is its own ``browser``.
-    public final class WebAuthenticationSessionReceiver: RedirectReceiver {
+    public final class WebAuthenticationSessionReceiver: RedirectReceiver, WaitingReceiver {
         /// The registered redirect URI.
         public let redirectURI: RedirectURI
         private let matching: Matching
-        private let wait = CallbackWait()
+        let wait = CallbackWait()
         private let presentation: Presentation
 
         /// The pattern by which the system recognizes the callback URL.
@@ -50,18 +50,6 @@
 
         /// The web authentication session, which opens the page.
         public var browser: (any BrowserLauncher)? { Session(receiver: self) }
-
-        /// Sets the expected callback.
-        public func expect(_ expectation: CallbackExpectation) {
-            wait.expect(expectation)
-        }
-
-        /// Waits for the callback; the wait also ends if the user closes the page.
-        public func callback(
-            within timeout: Duration = .seconds(300)
-        ) async throws(SignInError) -> AuthorizationCallback {
-            try await wait.callback(within: timeout, orClose: close)
-        }
 
         /// Closes the page, if it is still open.
         public func close() async {

@@ -16,7 +16,7 @@
     ///
     /// The system can start any program for a scheme. A program that intercepts a code cannot use it
     /// without the code verifier (RFC 8252 §8.1).
-    public final class CustomSchemeReceiver: RedirectReceiver {
+    public final class CustomSchemeReceiver: RedirectReceiver, WaitingReceiver {
         /// The registered redirect URI.
         public let redirectURI: RedirectURI
         private let scheme: String
@@ -24,7 +24,7 @@
         private let folder: SocketFolder
         private let name: String
         private let socket: any Channel
-        private let wait: CallbackWait
+        let wait: CallbackWait
         private let connections: OpenConnections
 
         private init(
@@ -72,18 +72,6 @@
             }
         }
 
-        /// Sets the expected callback; callbacks that arrive earlier are rejected.
-        public func expect(_ expectation: CallbackExpectation) {
-            wait.expect(expectation)
-        }
-
-        /// Waits for the callback, and unregisters the scheme after a timeout or a cancellation.
-        public func callback(
-            within timeout: Duration = .seconds(300)
-        ) async throws(SignInError) -> AuthorizationCallback {
-            try await wait.callback(within: timeout, orClose: close)
-        }
-
         /// Stops listening and unregisters the scheme, unless another program of this user also waits for it.
         public func close() async {
             wait.end(with: .cancelled)
@@ -102,8 +90,9 @@
             let socket = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelInitializer { connection in
                     connection.eventLoop.makeCompletedFuture {
-                        let handler = HandoffConnection(redirectURI: uri.redirectURI, wait: wait)
-                        try connection.pipeline.syncOperations.addHandler(handler)
+                        let pipeline = connection.pipeline.syncOperations
+                        try pipeline.addHandler(ConnectionTimeLimit(HandoffConnection.timeLimit))
+                        try pipeline.addHandler(HandoffConnection(redirectURI: uri.redirectURI, wait: wait))
                         connections.add(connection)
                     }
                 }

@@ -9,28 +9,16 @@
         typealias OutboundOut = ByteBuffer
 
         /// The maximum time until the whole line has arrived.
-        private static let idleTime = TimeAmount.seconds(10)
+        static let timeLimit = TimeAmount.seconds(10)
 
         private let redirectURI: RedirectURI
         private let wait: CallbackWait
         private var line: [UInt8] = []
-        private var idle: Scheduled<Void>?
         private var isAnswered = false
 
         init(redirectURI: RedirectURI, wait: CallbackWait) {
             self.redirectURI = redirectURI
             self.wait = wait
-        }
-
-        func channelActive(context: ChannelHandlerContext) {
-            let channel = context.channel
-            idle = context.eventLoop.scheduleTask(in: Self.idleTime) { channel.close(promise: nil) }
-            context.fireChannelActive()
-        }
-
-        func channelInactive(context: ChannelHandlerContext) {
-            idle?.cancel()
-            context.fireChannelInactive()
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {

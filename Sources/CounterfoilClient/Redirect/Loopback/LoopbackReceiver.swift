@@ -7,11 +7,11 @@ import NIOHTTP1
 /// It listens on loopback only, from ``listen(at:)`` until ``close()``. If the device has both 127.0.0.1
 /// and ::1, it uses the same port of both. It accepts one callback. Any other request is rejected and
 /// does not end the wait, and an idle connection does not block others.
-public final class LoopbackReceiver: RedirectReceiver {
+public final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     /// The redirect URI with the port in use.
     public let redirectURI: RedirectURI
     private let sockets: [any Channel]
-    private let wait: CallbackWait
+    let wait: CallbackWait
     private let connections: OpenConnections
 
     private init(
@@ -32,6 +32,7 @@ public final class LoopbackReceiver: RedirectReceiver {
                 let pipeline = channel.pipeline.syncOperations
                 // One request is answered, even if others are pipelined.
                 try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                try pipeline.addHandler(ConnectionTimeLimit(LoopbackRequestHandler.timeLimit))
                 try pipeline.addHandler(LoopbackRequestHandler(uri: uri, port: port, wait: wait))
                 connections.add(channel)
             }
@@ -43,16 +44,6 @@ public final class LoopbackReceiver: RedirectReceiver {
         } catch {
             throw .cannotListen("\(error)")
         }
-    }
-
-    /// Sets the expected callback; callbacks that arrive earlier are rejected.
-    public func expect(_ expectation: CallbackExpectation) {
-        wait.expect(expectation)
-    }
-
-    /// Waits for the callback, and closes the port after a timeout or a cancellation.
-    public func callback(within timeout: Duration = .seconds(300)) async throws(SignInError) -> AuthorizationCallback {
-        try await wait.callback(within: timeout, orClose: close)
     }
 
     /// Closes the port and every connection to it; returns when the port is free again.

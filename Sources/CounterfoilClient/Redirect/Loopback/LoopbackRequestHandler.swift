@@ -12,31 +12,19 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     /// The maximum length of a request target, in bytes; a callback is far shorter.
     static let targetLimit = 32 * 1024
     /// The maximum time for a connection to send a request.
-    static let idleTime = TimeAmount.seconds(30)
+    static let timeLimit = TimeAmount.seconds(30)
     /// The maximum time for the peer to close a connection after the response.
     static let lingerTime = TimeAmount.seconds(2)
 
     private let uri: LoopbackRedirectURI
     private let port: Int
     private let wait: CallbackWait
-    private var idle: Scheduled<Void>?
     private var isAnswered = false
 
     init(uri: LoopbackRedirectURI, port: Int, wait: CallbackWait) {
         self.uri = uri
         self.port = port
         self.wait = wait
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        let channel = context.channel
-        idle = context.eventLoop.scheduleTask(in: Self.idleTime) { channel.close(promise: nil) }
-        context.fireChannelActive()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        idle?.cancel()
-        context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -7,7 +7,7 @@ import Synchronization
 /// pastes this URL. A pasted callback is checked like any other. One of another sign-in is rejected with
 /// the reason, and the receiver waits for the next line. Pasted text may be secret: do not show or store
 /// it.
-public final class PasteReceiver: RedirectReceiver {
+public final class PasteReceiver: RedirectReceiver, WaitingReceiver {
     /// The reason why pasted text is not the expected callback.
     public enum Refusal: Sendable, Hashable, CustomStringConvertible {
         /// An empty line, or text that is not a URL.
@@ -38,7 +38,7 @@ public final class PasteReceiver: RedirectReceiver {
     public let redirectURI: RedirectURI
     private let nextLine: @Sendable () async -> String?
     private let refused: @Sendable (Refusal) -> Void
-    private let wait = CallbackWait()
+    let wait = CallbackWait()
     private let reader = Mutex<Task<Void, Never>?>(nil)
 
     /// Creates a receiver that reads `lines`, such as ``PastedLines``, until nil, and reports each
@@ -67,13 +67,8 @@ public final class PasteReceiver: RedirectReceiver {
         self.init(at: redirectURI, lines: lines, onRefusal: onRefusal)
     }
 
-    /// Sets the expected callback.
-    public func expect(_ expectation: CallbackExpectation) {
-        wait.expect(expectation)
-    }
-
     /// Reads lines until the callback arrives, the lines end, or the time limit passes.
-    public func callback(within timeout: Duration = .seconds(300)) async throws(SignInError) -> AuthorizationCallback {
+    public func callback(within timeout: Duration) async throws(SignInError) -> AuthorizationCallback {
         let task = Task { [nextLine, wait, refused, redirectURI] in
             while !Task.isCancelled, let line = await nextLine() {
                 guard let refusal = Self.take(line, at: redirectURI, for: wait) else { return }
