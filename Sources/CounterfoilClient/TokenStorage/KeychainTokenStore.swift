@@ -9,7 +9,9 @@
     /// unlock of the device and never copied to another device
     /// (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). On macOS that keychain is only available to signed
     /// apps with an application identifier; see ``isUsable(service:)``. The locks are files in a folder of the
-    /// app. Processes that share an access group must also share that folder.
+    /// app. Processes that share an access group must also share that folder. An app that shares it must
+    /// release its locks before the system suspends it: the system kills an app that is suspended while it
+    /// holds such a lock.
     public struct KeychainTokenStore: TokenStore {
         private let service: String
         private let accessGroup: String?
@@ -48,7 +50,7 @@
         }
 
         /// Returns every profile that has a record, sorted by name.
-        public func profiles() throws(TokenStoreError) -> [StoredProfile] {
+        public func profiles() async throws(TokenStoreError) -> [StoredProfile] {
             var query = query()
             query[kSecMatchLimit] = kSecMatchLimitAll
             query[kSecReturnAttributes] = true
@@ -57,12 +59,10 @@
             if status == errSecItemNotFound { return [] }
             guard status == errSecSuccess else { throw Self.refusal(status) }
             let names = (found as? [[String: Any]] ?? []).compactMap { $0[kSecAttrAccount as String] as? String }
-            var profiles: [StoredProfile] = []
-            for name in names.sorted().compactMap({ ProfileName($0) }) {
-                guard let record = try record(of: name) else { continue }
-                profiles.append(StoredProfile(name, record))
+            return try await StoredProfile.list(names.sorted().compactMap { ProfileName($0) }) {
+                name throws(TokenStoreError) in
+                try record(of: name)
             }
-            return profiles
         }
 
         /// Updates the record of a profile as the closure decides, and returns the record from before.
@@ -70,8 +70,7 @@
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
         ) async throws(TokenStoreError) -> TokenRecord? {
-            let lock = try await LockFile(path: path("keychain.lock"))
-                .hold(PollingWait(limit: .seconds(10), isCancellable: false))
+            let lock = try await writeLock(within: .seconds(10))
             let before = try record(of: profile)
             switch decide(before) {
             case .keep: break
@@ -82,16 +81,6 @@
             }
             lock.release()
             return before
-        }
-
-        /// Waits until no other process holds the refresh lock of a profile, and acquires it.
-        ///
-        /// An app that shares its lock folder with other apps must release the lock before the system suspends it.
-        /// The system kills an app that is suspended while it holds such a lock.
-        public func refreshLock(
-            of profile: ProfileName, within limit: Duration
-        ) async throws(TokenStoreError) -> TokenStoreLock {
-            try await LockFile(path: path("keychain.\(profile).refresh")).hold(PollingWait(limit: limit)).storeLock()
         }
 
         private static let place = "the Keychain"
@@ -144,8 +133,6 @@
             query().merging([kSecAttrService: "\(service) registrations", kSecAttrAccount: issuer.rawValue]) { $1 }
         }
 
-        private func path(_ name: String) -> String { lockFolder.appendingPathComponent(name).path }
-
         private static func refusal(_ status: OSStatus) -> TokenStoreError {
             let words = SecCopyErrorMessageString(status, nil) as String?
             return .unavailable(place: place, reason: words ?? "the system's status is \(status)")
@@ -167,13 +154,11 @@
 
         /// Deletes the registration at a server, if there is one.
         public func removeRegistration(at issuer: Issuer) throws(TokenStoreError) { try remove(query(issuer)) }
+    }
 
-        /// Waits until no other process holds the registration lock of a server, and acquires it.
-        public func registrationLock(
-            at issuer: Issuer, within limit: Duration
-        ) async throws(TokenStoreError) -> TokenStoreLock {
-            try await LockFile(path: path("keychain.\(issuer.registrationLockName)")).hold(PollingWait(limit: limit))
-                .storeLock()
+    extension KeychainTokenStore: FileLockedTokenStore {
+        func lockFile(_ name: String) -> LockFile {
+            LockFile(path: lockFolder.appendingPathComponent("keychain.\(name)").path)
         }
     }
 #endif

@@ -123,6 +123,18 @@ public struct StoredProfile: Sendable, Hashable {
     /// The user who signed in; nil if `openid` was not requested.
     public let user: Credentials.User?
 
+    /// Returns the list entries of those profiles that have a record, in the given order.
+    static func list(
+        _ names: [ProfileName], _ record: (ProfileName) async throws(TokenStoreError) -> TokenRecord?
+    ) async throws(TokenStoreError) -> [StoredProfile] {
+        var profiles: [StoredProfile] = []
+        for name in names {
+            guard let record = try await record(name) else { continue }
+            profiles.append(StoredProfile(name, record))
+        }
+        return profiles
+    }
+
     /// Creates the list entry of a record.
     public init(_ name: ProfileName, _ record: TokenRecord) {
         self.name = name

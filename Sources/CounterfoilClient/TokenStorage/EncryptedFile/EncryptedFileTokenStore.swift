@@ -65,12 +65,9 @@
         /// Returns every profile that has a record, sorted by name.
         public func profiles() async throws(TokenStoreError) -> [StoredProfile] {
             guard let contents = try await read()?.contents else { return [] }
-            var profiles: [StoredProfile] = []
-            for name in contents.names {
-                guard let record = try contents.record(of: name, at: file.path) else { continue }
-                profiles.append(StoredProfile(name, record))
+            return try await StoredProfile.list(contents.names) { name throws(TokenStoreError) in
+                try contents.record(of: name, at: file.path)
             }
-            return profiles
         }
 
         /// Updates the record of a profile as the closure decides, and returns the record from before.
@@ -96,8 +93,7 @@
         private func change<Value: Sendable>(
             _ change: (inout TokenFileContents) throws(TokenStoreError) -> (Value, isChanged: Bool)
         ) async throws(TokenStoreError) -> Value {
-            let lock = try await LockFile(path: file.path + ".lock")
-                .hold(PollingWait(limit: Self.lockTimeout, isCancellable: false))
+            let lock = try await writeLock(within: Self.lockTimeout)
             let stored = try await read()
             var contents = stored?.contents ?? TokenFileContents()
             let (value, isChanged) = try change(&contents)
@@ -110,13 +106,6 @@
             }
             lock.release()
             return value
-        }
-
-        /// Waits until no other process holds the refresh lock of a profile, and acquires it.
-        public func refreshLock(
-            of profile: ProfileName, within limit: Duration
-        ) async throws(TokenStoreError) -> TokenStoreLock {
-            try await LockFile(path: "\(file.path).\(profile).refresh").hold(PollingWait(limit: limit)).storeLock()
         }
 
         private struct Opened {
@@ -179,13 +168,9 @@
         public func removeRegistration(at issuer: Issuer) async throws(TokenStoreError) {
             try await change { contents in (contents.removeRegistration(at: issuer), isChanged: true) }
         }
+    }
 
-        /// Waits until no other process holds the registration lock of a server, and acquires it.
-        public func registrationLock(
-            at issuer: Issuer, within limit: Duration
-        ) async throws(TokenStoreError) -> TokenStoreLock {
-            try await LockFile(path: "\(file.path).\(issuer.registrationLockName)").hold(PollingWait(limit: limit))
-                .storeLock()
-        }
+    extension EncryptedFileTokenStore: FileLockedTokenStore {
+        func lockFile(_ name: String) -> LockFile { LockFile(path: "\(file.path).\(name)") }
     }
 #endif

@@ -13,7 +13,7 @@
         private let timeout: Duration
 
         /// The time limit of a write that waits for other writes, each of which may wait for the service.
-        private var writeWait: PollingWait { PollingWait(limit: timeout * 4 + .seconds(10), isCancellable: false) }
+        private var writeTimeout: Duration { timeout * 4 + .seconds(10) }
 
         /// Creates the store of an environment, of which `PATH`, the address of the session bus and the home
         /// directory matter.
@@ -34,13 +34,8 @@
 
         /// Returns every profile that has a record, sorted by name.
         public func profiles() async throws(TokenStoreError) -> [StoredProfile] {
-            var profiles: [StoredProfile] = []
             let names = try await service().values(of: "profile", in: SecretService.Attributes(kind: .credentials))
-            for name in names.sorted().compactMap({ ProfileName($0) }) {
-                guard let record = try await record(of: name) else { continue }
-                profiles.append(StoredProfile(name, record))
-            }
-            return profiles
+            return try await StoredProfile.list(names.sorted().compactMap { ProfileName($0) }, record(of:))
         }
 
         /// Updates the record of a profile as the closure decides, and returns the record from before.
@@ -48,7 +43,7 @@
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
         ) async throws(TokenStoreError) -> TokenRecord? {
-            let lock = try await LockFile(path: path("secret-service.lock")).hold(writeWait)
+            let lock = try await writeLock(within: writeTimeout)
             let entry = try entry(profile)
             let before = try await entry.read()
             switch decide(before?.record) {
@@ -69,14 +64,6 @@
             return before?.record
         }
 
-        /// Waits until no other process holds the refresh lock of a profile, and acquires it.
-        public func refreshLock(
-            of profile: ProfileName, within limit: Duration
-        ) async throws(TokenStoreError) -> TokenStoreLock {
-            try await LockFile(path: path("secret-service.\(profile).refresh")).hold(PollingWait(limit: limit))
-                .storeLock()
-        }
-
         private func service() throws(TokenStoreError) -> SecretService {
             try SecretService(environment: environment, timeout: timeout)
         }
@@ -84,9 +71,12 @@
         private func entry(_ profile: ProfileName) throws(TokenStoreError) -> SecretServiceEntry {
             SecretServiceEntry(profile: profile, service: try service())
         }
+    }
 
-        private func path(_ name: String) -> String {
-            DataDirectory.url(environment: environment).appendingPathComponent(name).path
+    extension SecretServiceTokenStore: FileLockedTokenStore {
+        func lockFile(_ name: String) -> LockFile {
+            let directory = DataDirectory.url(environment: environment)
+            return LockFile(path: directory.appendingPathComponent("secret-service.\(name)").path)
         }
     }
 
@@ -110,16 +100,6 @@
         /// Deletes the registration at a server, if there is one.
         public func removeRegistration(at issuer: Issuer) async throws(TokenStoreError) {
             try await service().clear(Self.attributes(of: issuer))
-        }
-
-        /// Waits until no other process holds the registration lock of a server, and acquires it.
-        public func registrationLock(
-            at issuer: Issuer, within limit: Duration
-        ) async throws(TokenStoreError) -> TokenStoreLock {
-            try await LockFile(path: path("secret-service.\(issuer.registrationLockName)")).hold(
-                PollingWait(limit: limit)
-            )
-            .storeLock()
         }
 
         private static func attributes(of issuer: Issuer) -> SecretService.Attributes {
