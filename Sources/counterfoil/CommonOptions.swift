@@ -56,6 +56,14 @@ struct CommonOptions: ParsableArguments {
         TokenSession(store: try await openStore().store, profile: profile)
     }
 
+    /// Returns fresh credentials of the chosen profile.
+    func credentials() async throws -> Credentials {
+        let session = try await session()
+        let credentials = try await session.credentials()
+        await warnIfNotSaved(session)
+        return credentials
+    }
+
     /// Warns if a new token could not be stored and will be lost when the program ends.
     func warnIfNotSaved(_ session: TokenSession) async {
         guard let reason = await session.saveError else { return }

@@ -23,7 +23,7 @@ struct Logout: AsyncParsableCommand {
         help: ArgumentHelp(
             "End the session at the server too: open the browser, or only print the URL.",
             valueName: "browser"))
-    var browser: Browser?
+    var browser: BrowserChoice?
 
     @Option(
         name: .customLong("redirect-uri"),
@@ -36,12 +36,6 @@ struct Logout: AsyncParsableCommand {
     var timeout = 300
 
     @OptionGroup var common: CommonOptions
-
-    /// The way in which the end-session URL is opened.
-    enum Browser: String, ExpressibleByArgument, CaseIterable {
-        case open
-        case print
-    }
 
     func validate() throws {
         guard (1...86400).contains(timeout) else {

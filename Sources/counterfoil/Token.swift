@@ -23,9 +23,7 @@ struct Token: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let session = try await common.session()
-            let credentials = try await session.credentials()
-            await common.warnIfNotSaved(session)
+            let credentials = try await common.credentials()
             if common.json {
                 try console.result(Bearer(credentials))
             } else {

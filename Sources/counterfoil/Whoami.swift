@@ -23,9 +23,7 @@ struct Whoami: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let session = try await common.session()
-            let credentials = try await session.credentials()
-            await common.warnIfNotSaved(session)
+            let credentials = try await common.credentials()
             guard let user = credentials.user else {
                 throw Failure(
                     .refused,
@@ -35,7 +33,9 @@ struct Whoami: AsyncParsableCommand {
             var claims = ["sub": user.subject]
             claims["name"] = user.name
             claims["email"] = user.email
-            if let said = try await UserInfoRequest().claims(of: credentials) { claims.merge(said.claims) { $1 } }
+            if let userInfo = try await UserInfoRequest().claims(of: credentials) {
+                claims.merge(userInfo.claims) { $1 }
+            }
             if common.json {
                 try console.result(Known(issuer: credentials.issuer.rawValue, claims: claims))
             } else {

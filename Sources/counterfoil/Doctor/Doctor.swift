@@ -57,12 +57,6 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// The handling of the authorization URL: open it in the browser, or only print it.
-    enum BrowserChoice: String, ExpressibleByArgument, CaseIterable {
-        case open
-        case print
-    }
-
     func validate() throws {
         guard (1...600).contains(timeout) else {
             throw ValidationError("--timeout must be a number of seconds from 1 to 600.")
