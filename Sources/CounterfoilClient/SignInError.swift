@@ -12,7 +12,7 @@ public enum SignInError: Error, Hashable, Sendable {
     /// The waiting task was cancelled.
     case cancelled
     /// A response that cannot be trusted; the client passed nothing on because of it.
-    case unsafe(UnsafeAnswer)
+    case unsafe(UnsafeResponse)
     /// The network or the server failed; a later retry may succeed.
     case unavailable(ServerFailure)
     /// The callback cannot be received; the reason is safe to show to users.
@@ -62,7 +62,7 @@ extension SignInError: CustomStringConvertible {
 }
 
 /// The reason why a response was rejected as unsafe.
-public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
+public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     /// The server's metadata cannot be used.
     case metadata(AuthorizationServerConfiguration.Refusal)
     /// The metadata of the API cannot be used.
@@ -107,7 +107,7 @@ public enum UnsafeAnswer: Hashable, Sendable, CustomStringConvertible {
 /// A failure of the network or of a server.
 public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     /// No response arrived.
-    case noAnswer(TransportFailure)
+    case noResponse(TransportFailure)
     /// The server responded with status 429 or 5xx; `retryAfter` is nil if the time to wait is unknown.
     case status(Int, origin: String, retryAfter: Duration? = nil)
     /// The server throttles the client.
@@ -118,7 +118,7 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     /// A description that is safe to show to users.
     public var description: String {
         switch self {
-        case .noAnswer(let failure): "\(failure)"
+        case .noResponse(let failure): "\(failure)"
         case .status(let status, let origin, let pause):
             "\(origin) failed or is overloaded (status \(status)); try again " + Self.time(pause)
         case .busy(_, let pause): "the server has received too many requests; try again " + Self.time(pause)
@@ -134,7 +134,7 @@ extension ServerFailure {
         switch self {
         case .status(_, _, let pause): pause
         case .busy(_, let pause): pause
-        case .noAnswer, .error: nil
+        case .noResponse, .error: nil
         }
     }
 
@@ -148,7 +148,7 @@ extension SignInError {
     package init(_ failure: TransportFailure) {
         switch failure {
         case .cancelled: self = .cancelled
-        case .unreachable, .timedOut: self = .unavailable(.noAnswer(failure))
+        case .unreachable, .timedOut: self = .unavailable(.noResponse(failure))
         case .untrusted, .tooLarge: self = .unsafe(.transport(failure))
         }
     }

@@ -171,7 +171,7 @@ struct MetadataDiscoveryTests {
     @Test func `a server that cannot be reached is unavailable`() async throws {
         let issuer = try Issuer("http://127.0.0.1:1")
         let error = await #expect(throws: SignInError.self) { try await discovery.configuration(of: issuer) }
-        guard case .unavailable(.noAnswer(.unreachable)) = error else {
+        guard case .unavailable(.noResponse(.unreachable)) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

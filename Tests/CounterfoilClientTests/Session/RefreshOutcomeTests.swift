@@ -142,7 +142,7 @@ struct RefreshOutcomeTests {
         await #expect {
             try await over.credentials()
         } throws: {
-            if case .unavailable(.unavailable(.noAnswer)) = $0 as? SessionError { true } else { false }
+            if case .unavailable(.unavailable(.noResponse)) = $0 as? SessionError { true } else { false }
         }
         #expect(try await store.credentials(of: .standard) == first)
     }
