@@ -11,7 +11,7 @@ var signIn = try NativeSignIn(
 signIn.redirect = try .claimedHTTPS("https://lightbox.example/callback")
     .otherwise(.customScheme("com.example.lightbox:/callback")).otherwise(.loopback)
 
-let store = try await TokenStoreChoice.automatic.open().store
+let store = try await TokenStoreChoice.defaultStore()
 let session = TokenSession(store: store)
 let events = session.events
 Task {

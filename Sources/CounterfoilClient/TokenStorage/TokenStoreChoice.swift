@@ -91,4 +91,11 @@ public enum TokenStoreChoice: Sendable, Hashable {
     }
 
     private static let asked = "it was requested"
+
+    /// Opens the best store that works on this system, as ``automatic`` does.
+    public static func defaultStore(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws(TokenStoreError) -> any TokenStore & ClientRegistrationStore {
+        try await TokenStoreChoice.automatic.open(environment: environment).store
+    }
 }

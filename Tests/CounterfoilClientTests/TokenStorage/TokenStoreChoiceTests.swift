@@ -43,6 +43,8 @@ struct TokenStoreChoiceTests {
         #expect(opened.place == .file(file))
         #expect(opened.reason.hasPrefix("the Secret Service is not used, because "))
         try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
+        let store = try await TokenStoreChoice.defaultStore(environment: environment)
+        #expect(try await store.credentials(of: .standard) == EncryptedFileTokenStoreTests.credentials())
         let again = try await TokenStoreChoice.automatic.open(environment: environment)
         #expect(
             "\(again)"
