@@ -9,9 +9,7 @@ public import CounterfoilProtocol
 /// ```
 ///
 /// RFC 8252: the authorization code grant with PKCE in the user's own browser. The callback arrives on a
-/// loopback port unless ``redirect`` says otherwise. Each step is also a type of its own:
-/// ``MetadataDiscovery``, ``LoopbackReceiver``, ``AuthorizationAttempt``, ``SystemBrowser``,
-/// ``TokenExchange``.
+/// loopback port unless ``redirect`` says otherwise.
 public struct NativeSignIn: Sendable {
     /// The issuer of the authorization server.
     public var issuer: Issuer
@@ -22,7 +20,7 @@ public struct NativeSignIn: Sendable {
     /// The registered redirect URI for the callback, or several in the order in which they are tried.
     public var redirect = RedirectOption.loopback
     /// Optional settings of the authorization request.
-    public var options = AuthorizationAttempt.Options()
+    public var options = Options()
     /// The maximum time to wait for the user.
     public var timeout = Duration.seconds(300)
     /// The vendor's server, if it deviates from the standard; nil discovers the server from its issuer.

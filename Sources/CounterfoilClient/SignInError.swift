@@ -70,7 +70,7 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     /// The callback is not a valid response to this sign-in.
     case callback(AuthorizationCallback.Refusal)
     /// The response of the token endpoint is invalid.
-    case tokenResponse(TokenExchange.Refusal)
+    case tokenResponse(TokenResponseRefusal)
     /// The ID token is not genuine, or not for this client and this sign-in.
     case idToken(TokenRefusal)
     /// The UserInfo response cannot be read, or is about another user.

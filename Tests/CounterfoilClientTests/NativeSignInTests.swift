@@ -123,7 +123,7 @@ struct NativeSignInTests {
         try await ScriptedAuthorizationServer.run { server in
             let receiver = try await LoopbackReceiver.listen()
             let configuration = try await MetadataDiscovery(transport: .standard).configuration(of: server.issuer)
-            var options = AuthorizationAttempt.Options()
+            var options = NativeSignIn.Options()
             options.omitsRedirectURI = true
             let attempt = AuthorizationAttempt(
                 at: configuration, clientID: try #require(ClientIdentifier("lightbox")),

@@ -1,14 +1,14 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// One attempt to obtain an authorization code with PKCE (RFC 6749 §4.1, RFC 7636).
 ///
 /// Each attempt generates its own state, nonce and code verifier. It cannot be copied, and
 /// ``complete(with:)`` consumes it. Using these values twice does not compile.
-public struct AuthorizationAttempt: ~Copyable, Sendable {
+package struct AuthorizationAttempt: ~Copyable, Sendable {
     /// The URL of the authorization request, which the browser opens (RFC 6749 §4.1.1).
-    public private(set) var authorizationURL: String
+    package private(set) var authorizationURL: String
     /// The checks that a receiver applies to callbacks while it waits.
-    public let expectation: CallbackExpectation
+    package let expectation: CallbackExpectation
 
     private let keepsRefreshToken: Bool
     private let configuration: AuthorizationServerConfiguration
@@ -21,62 +21,16 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     private let authentication: ClientAuthentication
     private let prover: DPoPProver?
 
-    /// Optional settings of an attempt.
-    public struct Options: Sendable {
-        /// `login_hint`: the user that the sign-in page suggests; nil omits the parameter.
-        public var loginHint: String?
-        /// `prompt`; an empty set omits the parameter.
-        public var prompt: Set<AuthorizationRequest.Prompt> = []
-        /// `max_age`: the maximum time since the user authenticated, in seconds; nil omits the parameter.
-        ///
-        /// The ID token must prove it (OpenID Connect Core §3.1.3.7).
-        public var maxAge: Int?
-        /// `acr_values`: acceptable authentication contexts in order of preference; an empty list omits
-        /// the parameter.
-        public var authenticationContexts: [String] = []
-        /// `resource`: the APIs for which the token is requested (RFC 8707 §2.1); an empty list omits the parameter.
-        public var resources: [Resource] = []
-        /// The client authentication at the token and pushed authorization request endpoints.
-        public var authentication = ClientAuthentication.none
-        /// Whether the tokens are bound to a key that the attempt generates (RFC 9449).
-        public var bindsTokens = false
-        /// Whether the client already has a refresh token; some vendors issue another one only on special request.
-        public var hasRefreshToken = false
-        /// Whether `redirect_uri` is omitted, which a server allows if exactly one is registered (RFC
-        /// 6749 §3.1.2.3).
-        ///
-        /// The token request then omits it too (RFC 6749 §4.1.3).
-        public var omitsRedirectURI = false
-        /// Whether to keep a refresh token; if false, one that the server issues is discarded and never stored.
-        public var keepsRefreshToken = true
-
-        /// Creates the default options, which add no parameters to the request.
-        public init() {}
-    }
-
     /// Begins an attempt with new random values.
     ///
     /// `redirectURI` belongs to a receiver that already listens. An empty scope is not sent.
-    public init(
-        at configuration: AuthorizationServerConfiguration,
-        clientID: ClientIdentifier,
-        redirectURI: RedirectURI,
-        scope: Scope,
-        options: Options = Options()
-    ) {
-        self.init(
-            at: configuration, clientID: clientID, redirectURI: redirectURI, scope: scope, options: options,
-            random: RandomBytes())
-    }
-
-    /// Begins an attempt that takes its random values from `random`.
     package init(
         at configuration: AuthorizationServerConfiguration,
         clientID: ClientIdentifier,
         redirectURI: RedirectURI,
         scope: Scope,
-        options: Options,
-        random: RandomBytes
+        options: NativeSignIn.Options = NativeSignIn.Options(),
+        random: RandomBytes = RandomBytes()
     ) {
         let state = State(random: random)
         began = .now
@@ -117,7 +71,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     ///
     /// Nothing between the client and the server can read or change a pushed request.
     /// ``authorizationURL`` then contains only `client_id` and `request_uri`.
-    public mutating func push(through transport: any HTTPTransport) async throws(SignInError) {
+    package mutating func push(through transport: any HTTPTransport) async throws(SignInError) {
         let reference = try await PushedAuthorizationRequest(
             server: configuration, clientID: request.clientID, authentication: authentication, prover: prover,
             transport: transport
@@ -127,7 +81,7 @@ public struct AuthorizationAttempt: ~Copyable, Sendable {
     }
 
     /// Consumes the attempt and returns the code if the callback passes every check.
-    public consuming func complete(with callback: AuthorizationCallback) throws(SignInError) -> ValidatedCode {
+    package consuming func complete(with callback: AuthorizationCallback) throws(SignInError) -> ValidatedCode {
         switch expectation.verdict(on: callback) {
         case .unrelated(let refusal), .answer(.unsafe(let refusal)): throw .unsafe(.callback(refusal))
         case .answer(.refused(let error)): throw SignInError(error)

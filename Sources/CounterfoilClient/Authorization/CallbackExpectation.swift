@@ -26,7 +26,7 @@ public struct CallbackExpectation: Sendable {
 
     /// Returns whether a callback ends the wait, which only a sender that knows the state can cause.
     ///
-    /// Such a callback can still be invalid or an error; ``AuthorizationAttempt/complete(with:)`` validates it.
+    /// Such a callback can still be invalid or an error; the sign-in validates it.
     public func isAnswered(by callback: AuthorizationCallback) -> Bool {
         if case .answer = verdict(on: callback) { true } else { false }
     }

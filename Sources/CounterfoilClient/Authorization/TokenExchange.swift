@@ -6,12 +6,12 @@ package import Foundation
 ///
 /// RFC 6749 §4.1.3 and §4.1.4, RFC 7636 §4.5. The request goes directly to the server and never through
 /// the browser. If `openid` was requested, the ID token is required and verified.
-public struct TokenExchange: Sendable {
+package struct TokenExchange: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
     /// Creates an exchange that sends its requests through `transport`.
-    public init(transport: any HTTPTransport) { self.init(transport: transport, now: { Date() }) }
+    package init(transport: any HTTPTransport) { self.init(transport: transport, now: { Date() }) }
 
     /// Creates an exchange with a custom clock.
     package init(transport: any HTTPTransport, now: @escaping @Sendable () -> Date) {
@@ -19,36 +19,8 @@ public struct TokenExchange: Sendable {
         self.now = now
     }
 
-    /// The reason why a token endpoint response is not accepted.
-    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// A success response that is not the JSON of RFC 6749 §5.1.
-        case unreadable
-        /// A `token_type` that the client does not support (RFC 6749 §7.1).
-        case unknownTokenType
-        /// A token that is not bound to the key, although the client requested it (RFC 9449 §5).
-        case notBound
-        /// An error response that is not the JSON of RFC 6749 §5.2; the value is the status.
-        case unreadableRefusal(Int)
-        /// A response without an ID token, although `openid` was requested (OpenID Connect Core §3.1.3.3).
-        case noIDToken
-        /// An ID token from a server that publishes no keys to verify it with.
-        case noKeys
-
-        /// A description that is safe to show to users.
-        public var description: String {
-            switch self {
-            case .unreadable: "the response of the token endpoint is not valid OAuth JSON"
-            case .unknownTokenType: "the token endpoint issued a token of an unknown type"
-            case .notBound: "the server issued a token that is not bound to the key, although DPoP was requested"
-            case .unreadableRefusal(let status): "the server refused (status \(status)) without an OAuth error"
-            case .noIDToken: "the server issued no ID token, although openid was requested"
-            case .noKeys: "the server publishes no keys for verifying its ID token"
-            }
-        }
-    }
-
     /// Exchanges a code, which is consumed even if the exchange fails.
-    public func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
+    package func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
         let server = code.configuration
         let issued = try await TokenEndpoint(
             server: server, clientID: code.clientID, authentication: code.authentication, prover: code.prover,

@@ -4,7 +4,7 @@ import CounterfoilProtocol
 ///
 /// Only ``AuthorizationAttempt/complete(with:)`` creates one, and an exchange consumes it. It carries the
 /// token endpoint of its server, so that the code is never sent to another server (RFC 9700 §4.4).
-public struct ValidatedCode: ~Copyable, Sendable {
+package struct ValidatedCode: ~Copyable, Sendable {
     let exchange: TokenRequest.CodeExchange
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication

@@ -72,7 +72,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     ///
     /// Set `skippingPKCEMetadataCheck` for a server that supports PKCE but does not announce it. The
     /// client sends the code challenge in any case.
-    public init(
+    package init(
         _ metadata: AuthorizationServerMetadata,
         of issuer: Issuer,
         skippingPKCEMetadataCheck: Bool = false,

@@ -1,20 +1,20 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 
 /// The discovery of an issuer's metadata (RFC 8414 §3, OpenID Connect Discovery §4).
-public struct MetadataDiscovery: Sendable {
+package struct MetadataDiscovery: Sendable {
     private let transport: any HTTPTransport
 
     /// Creates a discovery that sends its requests through `transport`.
-    public init(transport: any HTTPTransport) { self.transport = transport }
+    package init(transport: any HTTPTransport) { self.transport = transport }
 
     /// Fetches and validates the metadata of an issuer.
     ///
     /// It tries the well-known URLs in order. A 4xx status other than 429 leads to the next URL. Any
     /// other response that is not metadata is an error, because a failing server must not pass for one
     /// that publishes less.
-    public func configuration(
+    package func configuration(
         of issuer: Issuer,
         skippingPKCEMetadataCheck: Bool = false,
         behavior: ServerBehavior = .standard

@@ -10,7 +10,7 @@ public struct ProofKey: Sendable, Hashable {
     private let key: P256.Signing.PrivateKey
 
     /// Generates a new key.
-    public init() { key = P256.Signing.PrivateKey() }
+    package init() { key = P256.Signing.PrivateKey() }
 
     private init(_ key: P256.Signing.PrivateKey) { self.key = key }
 

@@ -1,16 +1,16 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
 
 /// A refresh of the access token of credentials that contain a refresh token.
 ///
 /// RFC 6749 §6. Each call makes one token request. A session decides when to refresh and what to store.
-public struct TokenRefresh: Sendable {
+package struct TokenRefresh: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
     /// Creates a refresh that sends its requests through `transport`.
-    public init(transport: any HTTPTransport = .standard) { self.init(transport: transport, now: { Date() }) }
+    package init(transport: any HTTPTransport = .standard) { self.init(transport: transport, now: { Date() }) }
 
     /// Creates a refresh with a custom clock.
     package init(transport: any HTTPTransport, now: @escaping @Sendable () -> Date) {
@@ -19,7 +19,7 @@ public struct TokenRefresh: Sendable {
     }
 
     /// The outcome of a refresh.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// New credentials, which replace the old ones immediately.
         case refreshed(Credentials)
         /// The session cannot be refreshed: the user has to sign in again.
@@ -29,7 +29,7 @@ public struct TokenRefresh: Sendable {
     }
 
     /// Refreshes credentials at a server; `scope` and `resources` can restrict the new access token.
-    public func refresh(
+    package func refresh(
         _ credentials: Credentials, with token: RefreshToken, at server: AuthorizationServerConfiguration,
         scope: Scope? = nil, resources: [Resource]? = nil
     ) async -> Outcome {

@@ -1,18 +1,18 @@
-public import CounterfoilProtocol
-public import HTTPTypes
+package import CounterfoilProtocol
+package import HTTPTypes
 
 /// The unverified access token of a request.
 ///
 /// Only the `Authorization` field is read (RFC 6750 §2.1). A token in the query is ignored (§2.3), and one
 /// in the body is not accepted (§2.2).
-public enum PresentedToken: Sendable, Hashable {
+package enum PresentedToken: Sendable, Hashable {
     /// The request has no `Authorization` field, or one of another scheme.
     case absent
     /// The request has exactly one token.
     case bearer(AccessToken)
 
     /// The reason why the credentials of a request are rejected.
-    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The request has more than one `Authorization` field.
         case repeatedField
         /// The scheme is Bearer but is not followed by one space and one token.
@@ -23,7 +23,7 @@ public enum PresentedToken: Sendable, Hashable {
         case malformedForm
 
         /// An explanation with a remedy, safe to show to users.
-        public var description: String {
+        package var description: String {
             switch self {
             case .repeatedField: "send exactly one Authorization header"
             case .malformed: "the Authorization header must be the word Bearer, one space and one access token"
@@ -34,7 +34,7 @@ public enum PresentedToken: Sendable, Hashable {
     }
 
     /// Reads the token from the header of a request.
-    public init(in request: HTTPRequest) throws(Refusal) {
+    package init(in request: HTTPRequest) throws(Refusal) {
         let fields = request.headerFields[values: .authorization]
         // RFC 9110 §5.3: `Authorization` is not a list, so it must occur only once.
         guard fields.count <= 1 else { throw .repeatedField }
@@ -44,7 +44,7 @@ public enum PresentedToken: Sendable, Hashable {
     /// Reads the token from the header of a request whose body has been collected.
     ///
     /// RFC 6750 §2: a token in the header is rejected if the form body also contains an `access_token`.
-    public init(in request: HTTPRequest, body: some Collection<UInt8>) throws(Refusal) {
+    package init(in request: HTTPRequest, body: some Collection<UInt8>) throws(Refusal) {
         try self.init(in: request)
         guard case .bearer = self, Self.mayBeInBody(of: request) else { return }
         let form: FormParameters
@@ -57,7 +57,7 @@ public enum PresentedToken: Sendable, Hashable {
     }
 
     /// Returns true if the body of a request is a form, the only type that may contain a token (RFC 6750 §2.2).
-    public static func mayBeInBody(of request: HTTPRequest) -> Bool {
+    package static func mayBeInBody(of request: HTTPRequest) -> Bool {
         let type = request.headerFields[.contentType]?.prefix { $0 != ";" } ?? ""
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
     }

@@ -1,13 +1,13 @@
-public import CounterfoilProtocol
-public import Foundation
+package import CounterfoilProtocol
+package import Foundation
 
 /// An access token that its issuer has recognized as its own, for any audience, expired or not.
 ///
 /// Only ``IssuedAccessTokenVerifier`` creates values of this type. The issuer decides whether the token is
 /// still active, because only the issuer knows which tokens are revoked.
-public struct IssuedAccessToken: Sendable, Hashable {
+package struct IssuedAccessToken: Sendable, Hashable {
     /// The claims of the token.
-    public let claims: AccessTokenClaims
+    package let claims: AccessTokenClaims
     private let period: ValidityPeriod
 
     init(_ claims: AccessTokenClaims, period: ValidityPeriod) {
@@ -17,18 +17,18 @@ public struct IssuedAccessToken: Sendable, Hashable {
 
     /// Returns true if the token is within its validity period, without clock skew, because the issuer's
     /// own clock wrote the times.
-    public func isCurrent(at now: Date) -> Bool { period.holds(at: now) }
+    package func isCurrent(at now: Date) -> Bool { period.holds(at: now) }
 }
 
 /// A verifier of access tokens for the endpoints of the issuer itself, such as revocation and introspection.
 ///
 /// RFC 7009 §2 and RFC 7662 §2. An API uses ``AccessTokenVerifier`` instead, which also verifies the audience.
-public struct IssuedAccessTokenVerifier: Sendable {
+package struct IssuedAccessTokenVerifier: Sendable {
     private let issuer: Issuer
     private let header: TokenHeader.Expectation
 
     /// Creates a verifier for the tokens of one issuer.
-    public init(issuer: Issuer, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA]) {
+    package init(issuer: Issuer, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA]) {
         self.issuer = issuer
         header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
     }
@@ -36,7 +36,7 @@ public struct IssuedAccessTokenVerifier: Sendable {
     /// Verifies type, signature and issuer.
     ///
     /// The validity period is read but not checked.
-    public func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
+    package func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let period = try ValidityPeriod(claims)

@@ -1,18 +1,18 @@
-public import CounterfoilProtocol
-public import Foundation
+package import CounterfoilProtocol
+package import Foundation
 
 /// A verifier of client assertions (`private_key_jwt`).
 ///
 /// RFC 7523 §3, OpenID Connect Core §9. The verifier does not detect replay. The caller must store each
 /// ``VerifiedClientAssertion/tokenID`` until the assertion expires.
-public struct ClientAssertionVerifier: Sendable {
+package struct ClientAssertionVerifier: Sendable {
     /// The maximum time until an assertion expires, in seconds, and so the time for which its use must be stored.
     ///
     /// RFC 7523 §3 allows a server to reject assertions that expire unreasonably far in the future. One
     /// hour is the default lifetime of widely used clients such as Authlib.
-    public static let lifetimeLimit: TimeInterval = 3600
+    package static let lifetimeLimit: TimeInterval = 3600
     /// The maximum length of `jti` in bytes.
-    public static let identifierByteLimit = 512
+    package static let identifierByteLimit = 512
 
     private let audiences: [String]
     private let header: TokenHeader.Expectation
@@ -25,7 +25,7 @@ public struct ClientAssertionVerifier: Sendable {
     ///   - audiences: The identifiers of the server: its issuer, and the endpoint at which clients authenticate.
     ///   - algorithms: The accepted signature algorithms.
     ///   - clockSkew: The tolerated difference between the clocks, in seconds.
-    public init(
+    package init(
         audiences: Set<String>, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30
     ) {
@@ -39,7 +39,7 @@ public struct ClientAssertionVerifier: Sendable {
 
     /// Returns the `sub` of an unverified assertion, only to look up the keys of the client; nil if it
     /// cannot be read.
-    public static func unverifiedSubject(of assertion: String) -> String? {
+    package static func unverifiedSubject(of assertion: String) -> String? {
         guard assertion.utf8.count <= SignedToken.byteLimit else { return nil }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])),
@@ -49,7 +49,7 @@ public struct ClientAssertionVerifier: Sendable {
     }
 
     /// Verifies an assertion with the registered keys of a client.
-    public func verify(
+    package func verify(
         _ assertion: String, of client: ClientIdentifier, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> VerifiedClientAssertion {
         let claims = try authenticated(assertion, keys: keys)
@@ -92,13 +92,13 @@ public struct ClientAssertionVerifier: Sendable {
 /// A client assertion that is authentic, intended for this server, and valid at the time of verification.
 ///
 /// Only ``ClientAssertionVerifier`` creates values of this type.
-public struct VerifiedClientAssertion: Sendable, Hashable {
+package struct VerifiedClientAssertion: Sendable, Hashable {
     /// The client that issued the assertion.
-    public let clientID: ClientIdentifier
+    package let clientID: ClientIdentifier
     /// The unique identifier of the assertion; wire name `jti`.
-    public let tokenID: String
+    package let tokenID: String
     /// The expiration time; wire name `exp`.
-    public let expires: Date
+    package let expires: Date
 
     init(clientID: ClientIdentifier, tokenID: String, expires: Date) {
         self.clientID = clientID

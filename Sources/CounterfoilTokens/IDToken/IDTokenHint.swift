@@ -1,16 +1,16 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// An ID token that a client sends back to its issuer to identify a user.
 ///
 /// Only ``IDTokenHintVerifier`` creates values of this type. It does not authenticate the sender, because
 /// any holder of the token can send it.
-public struct IDTokenHint: Sendable, Hashable {
+package struct IDTokenHint: Sendable, Hashable {
     /// The subject identifier of the user, as the client knows it; wire name `sub`.
-    public let subject: String
+    package let subject: String
     /// The audiences of the token, which include its client; wire name `aud`.
-    public let audience: [String]
+    package let audience: [String]
     /// The session of the user; wire name `sid`, nil if the token has none.
-    public let sessionID: String?
+    package let sessionID: String?
 
     fileprivate init(_ claims: AuthenticClaims) throws(TokenRefusal) {
         subject = try claims.text("sub")
@@ -23,16 +23,16 @@ public struct IDTokenHint: Sendable, Hashable {
 ///
 /// OpenID Connect Core §3.1.2.1 and OpenID Connect RP-Initiated Logout §2. The issuer itself must have
 /// signed the token. An expired token is accepted.
-public struct IDTokenHintVerifier: Sendable {
+package struct IDTokenHintVerifier: Sendable {
     private let issuer: Issuer
     private let header = TokenHeader.Expectation(
         type: .idToken, mayBeUntyped: true, algorithms: [.es256, .rs256, .edDSA])
 
     /// Creates a verifier for the tokens of one issuer.
-    public init(issuer: Issuer) { self.issuer = issuer }
+    package init(issuer: Issuer) { self.issuer = issuer }
 
     /// Verifies a token with the keys of the issuer.
-    public func verify(_ token: IDToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IDTokenHint {
+    package func verify(_ token: IDToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IDTokenHint {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         return try IDTokenHint(claims)

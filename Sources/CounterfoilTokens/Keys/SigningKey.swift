@@ -92,12 +92,12 @@ public struct SigningKey: Sendable {
     }
 
     /// Signs a logout token (OpenID Connect Back-Channel Logout §2.4).
-    public func sign(_ claims: LogoutTokenClaims, type: TokenType = .logout) throws -> String {
+    package func sign(_ claims: LogoutTokenClaims, type: TokenType = .logout) throws -> String {
         try sign(json: claims.json(), type: type)
     }
 
     /// Signs a DPoP proof, with the public half of this key in its header (RFC 9449 §4.2).
-    public func sign(_ claims: DPoPProofClaims) throws -> String {
+    package func sign(_ claims: DPoPProofClaims) throws -> String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("alg", algorithm.rawValue)

@@ -1,33 +1,33 @@
-public import CounterfoilProtocol
-public import Foundation
+package import CounterfoilProtocol
+package import Foundation
 
 /// The claims of a logout token, with which a provider notifies a client that a session has ended.
 ///
 /// OpenID Connect Back-Channel Logout §2.4. A logout token never contains a nonce, so that it cannot be
 /// used as an ID token.
-public struct LogoutTokenClaims: Sendable, Hashable {
+package struct LogoutTokenClaims: Sendable, Hashable {
     /// The only member of `events`.
-    public static let event = "http://schemas.openid.net/event/backchannel-logout"
+    package static let event = "http://schemas.openid.net/event/backchannel-logout"
 
     /// The OpenID provider; wire name `iss`.
-    public var issuer: Issuer
+    package var issuer: Issuer
     /// The subject identifier of the user, as the client knows it; wire name `sub`.
-    public var subject: String
+    package var subject: String
     /// The client; wire name `aud`.
-    public var clientID: ClientIdentifier
+    package var clientID: ClientIdentifier
     /// The time at which the token was issued; wire name `iat`.
-    public var issuedAt: Date
+    package var issuedAt: Date
     /// The expiration time; wire name `exp`.
     ///
     /// The standard recommends at most two minutes after ``issuedAt``.
-    public var expires: Date
+    package var expires: Date
     /// The unique identifier of the token; wire name `jti`.
-    public var tokenID: String
+    package var tokenID: String
     /// The session that has ended; wire name `sid`.
-    public var sessionID: String
+    package var sessionID: String
 
     /// Creates the claims of one token.
-    public init(
+    package init(
         issuer: Issuer, subject: String, clientID: ClientIdentifier, issuedAt: Date, expires: Date, tokenID: String,
         sessionID: String
     ) {

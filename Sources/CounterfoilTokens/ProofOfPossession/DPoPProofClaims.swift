@@ -1,30 +1,30 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 import Crypto
-public import Foundation
+package import Foundation
 
 /// The claims of a DPoP proof, with which a client proves possession of a key for one request.
 ///
 /// RFC 9449 §4.2.
-public struct DPoPProofClaims: Sendable, Hashable {
+package struct DPoPProofClaims: Sendable, Hashable {
     /// The unique identifier of the proof; wire name `jti`.
-    public var proofID: String
+    package var proofID: String
     /// The HTTP method of the request; wire name `htm`.
-    public var method: String
+    package var method: String
     /// The URL of the request, without query and fragment; wire name `htu`.
-    public var uri: String
+    package var uri: String
     /// The time at which the proof was created; wire name `iat`.
-    public var issuedAt: Date
+    package var issuedAt: Date
     /// The SHA-256 digest of the access token in the request, in base64url; wire name `ath`.
     ///
     /// Nil at a token endpoint.
-    public var accessTokenHash: String?
+    package var accessTokenHash: String?
     /// The latest nonce that the server sent; wire name `nonce`.
     ///
     /// Nil if it has sent none.
-    public var nonce: String?
+    package var nonce: String?
 
     /// Creates the claims of a proof for one request.
-    public init(
+    package init(
         proofID: String, method: String, uri: String, issuedAt: Date, accessToken: AccessToken? = nil,
         nonce: String? = nil
     ) {
@@ -37,7 +37,7 @@ public struct DPoPProofClaims: Sendable, Hashable {
     }
 
     /// Computes `ath`, the SHA-256 digest of an access token in base64url (RFC 9449 §4.2).
-    public static func hash(of token: AccessToken) -> String {
+    package static func hash(of token: AccessToken) -> String {
         Base64URL.encode(SHA256.hash(data: Array(token.exposed.utf8)))
     }
 

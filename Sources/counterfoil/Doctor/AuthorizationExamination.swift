@@ -14,7 +14,7 @@ extension Examination {
                 mend: "pass the client ID with --client-id")
         }
         guard let redirectURI = await redirect() else { return }
-        var options = AuthorizationAttempt.Options()
+        var options = NativeSignIn.Options()
         options.prompt = [.none]
         var attempt = AuthorizationAttempt(
             at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)
@@ -230,7 +230,7 @@ extension Examination {
         _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration,
         changing change: (inout FormParameters) -> Void
     ) async -> TransportResponse? {
-        var options = AuthorizationAttempt.Options()
+        var options = NativeSignIn.Options()
         options.prompt = [.none]
         let attempt = AuthorizationAttempt(
             at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)

@@ -17,7 +17,7 @@ struct AuthorizationAttemptTests {
         scope: String = "openid photos.read",
         redirectURI: String = "http://127.0.0.1:50123/callback",
         sendsIssuer: Bool = true,
-        options: AuthorizationAttempt.Options = .init()
+        options: NativeSignIn.Options = .init()
     ) throws -> AuthorizationAttempt {
         let clientID = try #require(ClientIdentifier("light box"))
         return AuthorizationAttempt(
@@ -56,7 +56,7 @@ struct AuthorizationAttemptTests {
     }
 
     @Test func `a redirect URI can be omitted if only one is registered`() throws {
-        var options = AuthorizationAttempt.Options()
+        var options = NativeSignIn.Options()
         options.omitsRedirectURI = true
         let attempt = try attempt(options: options)
         #expect(try parameters(of: attempt.authorizationURL).single("redirect_uri") == nil)
@@ -64,7 +64,7 @@ struct AuthorizationAttemptTests {
 
     // R127, CL-38
     @Test func `a login hint with shell syntax is one encoded parameter of one argument`() throws {
-        var options = AuthorizationAttempt.Options()
+        var options = NativeSignIn.Options()
         options.loginHint = "\" & calc $(reboot) `id` %0a \u{1F600} '"
         let url = try attempt(options: options).authorizationURL
         #expect(try parameters(of: url).single("login_hint") == options.loginHint)

@@ -54,7 +54,7 @@ struct SessionCallTests {
     @Test func `a token that is bound to a key stays bound when it is refreshed`() async throws {
         try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
             let store: any TokenStore = MemoryTokenStore()
-            var options = AuthorizationAttempt.Options()
+            var options = NativeSignIn.Options()
             options.bindsTokens = true
             try await SignedIn.at(server, in: store, options: options)
             let session = TokenSession(store: store)

@@ -13,7 +13,7 @@ enum SignedIn {
     @discardableResult
     static func at(
         _ server: ScriptedAuthorizationServer, scope: String = "photos.read", in store: any TokenStore,
-        as profile: ProfileName = .standard, options: AuthorizationAttempt.Options = .init()
+        as profile: ProfileName = .standard, options: NativeSignIn.Options = .init()
     ) async throws -> Credentials {
         var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: scope)
         signIn.browser = ScriptedBrowser()

@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 import NIOCore
 import NIOHTTP1
 
@@ -7,9 +7,9 @@ import NIOHTTP1
 /// It listens on loopback only, from ``listen(at:)`` until ``close()``. If the device has both 127.0.0.1
 /// and ::1, it uses the same port of both. It accepts one callback. Any other request is rejected and
 /// does not end the wait, and an idle connection does not block others.
-public final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
+package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     /// The redirect URI with the port in use.
-    public let redirectURI: RedirectURI
+    package let redirectURI: RedirectURI
     private let sockets: [any Channel]
     let wait: CallbackWait
     private let connections: OpenConnections
@@ -24,7 +24,7 @@ public final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     }
 
     /// Opens the port and starts to listen.
-    public static func listen(at uri: LoopbackRedirectURI = .standard) async throws(SignInError) -> LoopbackReceiver {
+    package static func listen(at uri: LoopbackRedirectURI = .standard) async throws(SignInError) -> LoopbackReceiver {
         let wait = CallbackWait()
         let connections = OpenConnections()
         let sockets = try await LoopbackSockets.open(for: uri) { channel, port in
@@ -49,7 +49,7 @@ public final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     /// Closes the port and every connection to it; returns when the port is free again.
     ///
     /// If no callback was accepted, open connections receive a page that says that the sign-in was ended.
-    public func close() async {
+    package func close() async {
         wait.end(with: .cancelled)
         let isAborted = wait.end == .aborted
         // Accept the connections that are already in the backlog before the socket closes.
