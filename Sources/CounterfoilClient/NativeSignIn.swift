@@ -154,7 +154,8 @@ public struct NativeSignIn: Sendable {
     private func exchange(
         _ code: consuming ValidatedCode, of known: IdentifiedClient
     ) async throws(SignInError) -> Credentials {
-        do throws(SignInError) { return try await TokenExchange(transport: transport).exchange(code) } catch {
+        do throws(SignInError) { return try await AuthorizationCodeExchange(transport: transport).exchange(code) } catch
+        {
             await client.forget(known, at: issuer, after: error)
             throw error
         }

@@ -46,7 +46,7 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         var request = request
         var context = context
         var form = ByteBuffer()
-        if let formLimit, PresentedToken.mayBeInBody(of: request.head) {
+        if let formLimit, PresentedBearerToken.mayBeInBody(of: request.head) {
             form = try await request.collectBody(upTo: formLimit)
         }
         do throws(AccessRefusal) {

@@ -99,8 +99,8 @@ public struct ResourceServer: Sendable {
     public func access(
         for request: HTTPRequest, body: some Collection<UInt8>, requiring scope: Scope = Scope()
     ) async throws(AccessRefusal) -> VerifiedAccess {
-        let presented: PresentedToken
-        do { presented = try PresentedToken(in: request, body: body) } catch {
+        let presented: PresentedBearerToken
+        do { presented = try PresentedBearerToken(in: request, body: body) } catch {
             throw .refused(OAuthError(.invalidRequest, "\(error)"), challenge: challenge(scope))
         }
         switch presented {

@@ -79,7 +79,7 @@ struct Call: AsyncParsableCommand {
 
     /// Runs the sign-in that the API asks for.
     private static func run(
-        _ prepared: NativeSignIn, redirect: RedirectOption?, _ console: Console
+        _ prepared: NativeSignIn, redirect: RedirectOption?, _ console: CommandOutput
     ) async throws -> Credentials {
         var signIn = prepared
         if let redirect { signIn.redirect = redirect }

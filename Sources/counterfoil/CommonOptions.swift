@@ -20,7 +20,7 @@ struct CommonOptions: ParsableArguments {
 
     var json: Bool { output.json }
     var verbose: Bool { output.verbose }
-    var console: Console { output.console }
+    var console: CommandOutput { output.console }
 
     mutating func validate() throws {
         guard store == nil, let text = ProcessInfo.processInfo.environment["COUNTERFOIL_STORE"], !text.isEmpty else {
@@ -79,5 +79,5 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Report each step on standard error; codes and tokens are never printed.")
     var verbose = false
 
-    var console: Console { Console(writesJSON: json, isVerbose: verbose) }
+    var console: CommandOutput { CommandOutput(writesJSON: json, isVerbose: verbose) }
 }

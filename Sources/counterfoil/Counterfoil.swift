@@ -29,7 +29,7 @@ struct Counterfoil: AsyncParsableCommand {
         // The desktop delivers the response to a private-use scheme as an argument. It contains the code, so no
         // other part of the program may read the arguments.
         if let outcome = RedirectHandoff.deliver() {
-            Console(writesJSON: false, isVerbose: false).say(outcome.description)
+            CommandOutput(writesJSON: false, isVerbose: false).say(outcome.description)
             Foundation.exit(outcome.exitCode)
         }
         await main(nil)

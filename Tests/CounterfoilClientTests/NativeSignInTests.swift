@@ -135,7 +135,7 @@ struct NativeSignInTests {
                 parameters: FormParameters(["code": "c", "state": state ?? "", "iss": server.issuer.rawValue]))
             let code = try attempt.complete(with: callback)
             // The code is invalid; the test only looks at the request.
-            _ = try? await TokenExchange(transport: .standard).exchange(code)
+            _ = try? await AuthorizationCodeExchange(transport: .standard).exchange(code)
             let form = try #require(server.requests(to: .token).first?.form)
             #expect(form["redirect_uri"] == nil)
             await receiver.close()

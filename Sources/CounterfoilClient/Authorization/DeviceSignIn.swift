@@ -94,7 +94,7 @@ public struct DeviceSignIn: Sendable {
         let prover = bindsTokens ? DPoPProver(ProofKey()) : nil
         let device = try await authorization(of: known, at: endpoint, of: server)
         await show(device.instructions)
-        let tokens = TokenEndpoint(
+        let tokens = TokenEndpointClient(
             server: server, clientID: known.id, authentication: known.authentication, prover: prover,
             transport: transport)
         let (issued, issuingServer) = try await wait(for: device, at: tokens)
@@ -103,8 +103,8 @@ public struct DeviceSignIn: Sendable {
 
     /// Polls the token endpoint (RFC 8628 §3.5); returns the tokens, and the vendor's server that issued them.
     private func wait(
-        for device: DeviceAuthorization, at beginning: TokenEndpoint
-    ) async throws(SignInError) -> (TokenEndpoint.IssuedTokens, AuthorizationServerConfiguration) {
+        for device: DeviceAuthorization, at beginning: TokenEndpointClient
+    ) async throws(SignInError) -> (TokenEndpointClient.IssuedTokens, AuthorizationServerConfiguration) {
         var endpoint = beginning
         var request = FormParameters([
             "grant_type": Self.grantType, "device_code": device.code.exposed,
@@ -139,7 +139,7 @@ public struct DeviceSignIn: Sendable {
     }
 
     private func credentials(
-        of known: IdentifiedClient, from issued: TokenEndpoint.IssuedTokens,
+        of known: IdentifiedClient, from issued: TokenEndpointClient.IssuedTokens,
         at server: AuthorizationServerConfiguration,
         prover: DPoPProver?
     ) async throws(SignInError) -> Credentials {

@@ -35,7 +35,7 @@ package struct TokenRefresh: Sendable {
     ) async -> Outcome {
         do throws(SignInError) {
             let place = server.behavior.callbackServer.flatMap { credentials.details[$0.parameter] }
-            let issued = try await TokenEndpoint(
+            let issued = try await TokenEndpointClient(
                 server: server.relocated(to: place), clientID: credentials.clientID,
                 authentication: credentials.authentication, prover: credentials.proofKey.map { DPoPProver($0) },
                 transport: transport
@@ -55,7 +55,8 @@ package struct TokenRefresh: Sendable {
     }
 
     private func accepted(
-        _ issued: TokenEndpoint.IssuedTokens, for credentials: Credentials, at server: AuthorizationServerConfiguration
+        _ issued: TokenEndpointClient.IssuedTokens, for credentials: Credentials,
+        at server: AuthorizationServerConfiguration
     ) async throws(SignInError) -> Credentials {
         let tokens = issued.tokens
         let asked = now()

@@ -80,7 +80,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    private func report(_ findings: [Finding], _ console: Console) throws {
+    private func report(_ findings: [Finding], _ console: CommandOutput) throws {
         struct Report: Encodable {
             let findings: [Finding]
             let faults: Int
@@ -128,7 +128,7 @@ struct Doctor: AsyncParsableCommand {
 
 extension Examination {
     /// Runs every step, in the order in which a sign-in would fail.
-    mutating func run(signingIn: Bool, binding: Bool, opening: Bool, _ console: Console) async {
+    mutating func run(signingIn: Bool, binding: Bool, opening: Bool, _ console: CommandOutput) async {
         var issuer = subject.issuer
         if let address = subject.resource {
             let named = await resource(address)

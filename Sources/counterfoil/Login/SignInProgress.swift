@@ -4,7 +4,7 @@ import Foundation
 
 /// The progress messages of a sign-in: what the program is waiting for, and how to stop it.
 struct SignInProgress: Sendable {
-    let console: Console
+    let console: CommandOutput
     let timeout: Int
     /// The issuer, if the messages say how it identifies the client.
     var issuer: Issuer?

@@ -25,11 +25,11 @@
         private let name: String
         private let socket: any Channel
         let wait: CallbackWait
-        private let connections: OpenConnections
+        private let connections: ReceiverConnections
 
         private init(
             _ uri: CustomSchemeRedirectURI, registry: SchemeRegistry, folder: SocketFolder, name: String,
-            socket: any Channel, wait: CallbackWait, connections: OpenConnections
+            socket: any Channel, wait: CallbackWait, connections: ReceiverConnections
         ) {
             redirectURI = uri.redirectURI
             scheme = uri.scheme
@@ -53,7 +53,7 @@
             do { folders = try DesktopFolders(environment: environment) } catch {
                 throw .cannotListen("HOME is not set, so the scheme cannot be registered with the desktop")
             }
-            let (wait, connections) = (CallbackWait(), OpenConnections())
+            let (wait, connections) = (CallbackWait(), ReceiverConnections())
             do {
                 let folder = try openFolder(folders)
                 let (socket, name) = try await serve(uri, in: folder, wait: wait, connections: connections)
@@ -84,7 +84,8 @@
 
         /// Starts a server on a new socket, then publishes the socket under the scheme.
         private static func serve(
-            _ uri: CustomSchemeRedirectURI, in folder: SocketFolder, wait: CallbackWait, connections: OpenConnections
+            _ uri: CustomSchemeRedirectURI, in folder: SocketFolder, wait: CallbackWait,
+            connections: ReceiverConnections
         ) async throws -> (socket: any Channel, name: String) {
             let (descriptor, hidden) = try folder.bind()
             let socket = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -32,7 +32,9 @@
         }
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-            guard event is OpenConnections.ShutdownEvent else { return context.fireUserInboundEventTriggered(event) }
+            guard event is ReceiverConnections.ShutdownEvent else {
+                return context.fireUserInboundEventTriggered(event)
+            }
             if !isAnswered { _ = answer(.ended, context: context) }
         }
 

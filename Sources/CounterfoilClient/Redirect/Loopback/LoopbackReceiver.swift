@@ -12,10 +12,10 @@ package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     package let redirectURI: RedirectURI
     private let sockets: [any Channel]
     let wait: CallbackWait
-    private let connections: OpenConnections
+    private let connections: ReceiverConnections
 
     private init(
-        redirectURI: RedirectURI, sockets: [any Channel], wait: CallbackWait, connections: OpenConnections
+        redirectURI: RedirectURI, sockets: [any Channel], wait: CallbackWait, connections: ReceiverConnections
     ) {
         self.redirectURI = redirectURI
         self.sockets = sockets
@@ -26,7 +26,7 @@ package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     /// Opens the port and starts to listen.
     package static func listen(at uri: LoopbackRedirectURI = .standard) async throws(SignInError) -> LoopbackReceiver {
         let wait = CallbackWait()
-        let connections = OpenConnections()
+        let connections = ReceiverConnections()
         let sockets = try await LoopbackSockets.open(for: uri) { channel, port in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations

@@ -38,7 +38,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard event is OpenConnections.ShutdownEvent else { return context.fireUserInboundEventTriggered(event) }
+        guard event is ReceiverConnections.ShutdownEvent else { return context.fireUserInboundEventTriggered(event) }
         // A request may be on its way at this moment. Its response is then sent before it arrives.
         guard !isAnswered else { return }
         isAnswered = true

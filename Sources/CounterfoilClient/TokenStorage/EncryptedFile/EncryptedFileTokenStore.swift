@@ -47,7 +47,7 @@
             environment: [String: String] = ProcessInfo.processInfo.environment
         ) -> EncryptedFileTokenStore {
             EncryptedFileTokenStore(
-                file: DataDirectory.url(environment: environment).appendingPathComponent("tokens"),
+                file: UserDataDirectory.url(environment: environment).appendingPathComponent("tokens"),
                 placement: placement, environment: environment)
         }
 

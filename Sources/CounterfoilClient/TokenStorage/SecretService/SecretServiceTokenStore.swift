@@ -75,7 +75,7 @@
 
     extension SecretServiceTokenStore: FileLockedTokenStore {
         func lockFile(_ name: String) -> LockFile {
-            let directory = DataDirectory.url(environment: environment)
+            let directory = UserDataDirectory.url(environment: environment)
             return LockFile(path: directory.appendingPathComponent("secret-service.\(name)").path)
         }
     }
@@ -120,7 +120,7 @@
         }
 
         private static func useMark(_ environment: [String: String]) -> String {
-            DataDirectory.url(environment: environment).appendingPathComponent("secret-service.in-use").path
+            UserDataDirectory.url(environment: environment).appendingPathComponent("secret-service.in-use").path
         }
     }
 #endif

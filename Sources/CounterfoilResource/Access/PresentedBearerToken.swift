@@ -5,7 +5,7 @@ package import HTTPTypes
 ///
 /// Only the `Authorization` field is read (RFC 6750 §2.1). A token in the query is ignored (§2.3), and one
 /// in the body is not accepted (§2.2).
-package enum PresentedToken: Sendable, Hashable {
+package enum PresentedBearerToken: Sendable, Hashable {
     /// The request has no `Authorization` field, or one of another scheme.
     case absent
     /// The request has exactly one token.
@@ -65,7 +65,7 @@ package enum PresentedToken: Sendable, Hashable {
     /// Parses an `Authorization` field: `"Bearer" 1SP b64token` (RFC 6750 §2.1).
     ///
     /// The scheme is case-insensitive (RFC 9110 §11.4); any other scheme returns `.absent`.
-    private static func read(_ field: String) throws(Refusal) -> PresentedToken {
+    private static func read(_ field: String) throws(Refusal) -> PresentedBearerToken {
         let bytes = Array(field.utf8)
         let scheme = bytes.prefix(while: isTokenCharacter)
         guard String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else { return .absent }

@@ -5,7 +5,7 @@ import HTTPTypes
 /// The token endpoint of one server, as one client uses it.
 ///
 /// RFC 6749 §3.2. Requests go to it directly and never through the browser (RFC 6749 §4.1.3).
-struct TokenEndpoint: Sendable {
+struct TokenEndpointClient: Sendable {
     var server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication

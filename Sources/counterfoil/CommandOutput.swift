@@ -5,7 +5,7 @@ import Foundation
 /// The output of a command: results on standard output, everything else on standard error.
 ///
 /// Control characters are removed from text, because it may come from a server.
-struct Console: Sendable {
+struct CommandOutput: Sendable {
     let writesJSON: Bool
     let isVerbose: Bool
 

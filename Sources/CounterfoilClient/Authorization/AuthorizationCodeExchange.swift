@@ -6,7 +6,7 @@ package import Foundation
 ///
 /// RFC 6749 §4.1.3 and §4.1.4, RFC 7636 §4.5. The request goes directly to the server and never through
 /// the browser. If `openid` was requested, the ID token is required and verified.
-package struct TokenExchange: Sendable {
+package struct AuthorizationCodeExchange: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
@@ -22,7 +22,7 @@ package struct TokenExchange: Sendable {
     /// Exchanges a code, which is consumed even if the exchange fails.
     package func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
         let server = code.configuration
-        let issued = try await TokenEndpoint(
+        let issued = try await TokenEndpointClient(
             server: server, clientID: code.clientID, authentication: code.authentication, prover: code.prover,
             transport: transport
         ).tokens(for: .authorizationCode(code.exchange))

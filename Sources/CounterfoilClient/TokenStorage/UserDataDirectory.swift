@@ -2,7 +2,7 @@
     import Foundation
 
     /// The directory for data that outlives a process.
-    enum DataDirectory {
+    enum UserDataDirectory {
         /// `$XDG_DATA_HOME/counterfoil`, or without that variable `~/.local/share/counterfoil`.
         static func url(environment: [String: String]) -> URL {
             // A relative value is ignored, as the XDG Base Directory Specification says.

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Browsers open connections in advance and leave them idle. Above a limit, the oldest connection is
 /// closed, so that no client can exhaust the file descriptors of the process.
-final class OpenConnections: Sendable {
+final class ReceiverConnections: Sendable {
     static let limit = 100
 
     /// The event that makes a connection send its last response because the receiver stops.
