@@ -28,7 +28,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     /// `registration_endpoint`; nil if clients cannot register themselves.
     public let registrationEndpoint: EndpointURL?
     /// Whether the URL of a client metadata document can be a client identifier.
-    public let takesMetadataDocuments: Bool
+    public let supportsMetadataDocuments: Bool
     /// `scopes_supported`; nil if the metadata omit it.
     public let scopes: [String]?
     /// Whether every authorization response must contain `iss` (RFC 9207 §3).
@@ -101,7 +101,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         deviceAuthorizationEndpoint = try endpoint(
             "device_authorization_endpoint", metadata.deviceAuthorizationEndpoint)
         registrationEndpoint = try endpoint("registration_endpoint", metadata.registrationEndpoint)
-        takesMetadataDocuments = metadata.clientIDMetadataDocumentSupported ?? false
+        supportsMetadataDocuments = metadata.clientIDMetadataDocumentSupported ?? false
         scopes = metadata.scopesSupported
         userInfoEndpoint = try endpoint("userinfo_endpoint", metadata.userInfoEndpoint)
         endSessionEndpoint = try endpoint("end_session_endpoint", metadata.endSessionEndpoint)

@@ -35,8 +35,8 @@ final class ReceiverConnections: Sendable {
     }
 
     /// Triggers the last response of every connection without one, and waits until all are closed or
-    /// `grace` has passed.
-    func drain(within grace: TimeAmount) async {
+    /// `limit` has passed.
+    func drain(within limit: TimeAmount) async {
         let channels = state.withLock { state in
             state.isShuttingDown = true
             return state.channels
@@ -44,7 +44,7 @@ final class ReceiverConnections: Sendable {
         guard let loop = channels.first?.eventLoop else { return }
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ShutdownEvent()) }
         let closed = loop.makePromise(of: Void.self)
-        let timer = loop.scheduleTask(in: grace) { closed.succeed() }
+        let timer = loop.scheduleTask(in: limit) { closed.succeed() }
         EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: loop).whenComplete { _ in closed.succeed() }
         // This wait ignores cancellation, because a cancelled sign-in ends with it.
         try? await closed.futureResult.get()

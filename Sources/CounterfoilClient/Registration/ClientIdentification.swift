@@ -40,13 +40,13 @@ public struct ClientIdentification: Sendable {
     /// The way in which a client obtained its identifier at a server.
     public enum Origin: Sendable, Hashable {
         /// The server issued it in advance.
-        case registeredBeforehand
+        case preregistered
         /// It is the URL of the client metadata document.
         case metadataDocument
         /// The client registered itself during this sign-in.
         case registeredNow
         /// The client registered itself earlier, at this time.
-        case registeredThen(Date)
+        case registeredEarlier(Date)
     }
 
     /// Creates a client that no server knows yet.
@@ -76,9 +76,9 @@ extension ClientIdentification {
         grantTypes: [String], scope: Scope, through transport: any HTTPTransport, at now: Date = Date()
     ) async throws(SignInError) -> IdentifiedClient {
         if let id = registered[server.issuer] {
-            return IdentifiedClient(id: id, authentication: authentication, origin: .registeredBeforehand)
+            return IdentifiedClient(id: id, authentication: authentication, origin: .preregistered)
         }
-        if let metadataDocument, server.takesMetadataDocuments {
+        if let metadataDocument, server.supportsMetadataDocuments {
             // The document may name keys, but it cannot contain a secret.
             return IdentifiedClient(
                 id: metadataDocument.clientID, authentication: authentication.key.map { .privateKey($0) } ?? .none,
@@ -102,10 +102,10 @@ extension ClientIdentification {
     func forget(_ client: IdentifiedClient, at issuer: Issuer, after error: SignInError) async {
         guard let registration else { return }
         switch (error, client.origin) {
-        case (.refused(let refusal), .registeredNow), (.refused(let refusal), .registeredThen):
+        case (.refused(let refusal), .registeredNow), (.refused(let refusal), .registeredEarlier):
             guard refusal.code == .invalidClient || refusal.code == .unauthorizedClient else { return }
         // A server that does not know the client shows a page and never redirects the browser (RFC 6749 §4.1.2.1).
-        case (.timedOut, .registeredThen): break
+        case (.timedOut, .registeredEarlier): break
         default: return
         }
         guard let kept = try? await registration.store.registration(at: issuer), kept.clientID == client.id else {
@@ -142,6 +142,6 @@ extension ClientIdentification.SelfRegistration {
             return nil
         }
         return IdentifiedClient(
-            id: kept.clientID, authentication: kept.authentication, origin: .registeredThen(kept.since))
+            id: kept.clientID, authentication: kept.authentication, origin: .registeredEarlier(kept.since))
     }
 }

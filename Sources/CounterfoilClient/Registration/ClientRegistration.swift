@@ -23,11 +23,11 @@ public struct ClientRegistration: Sendable, Hashable {
     public let since: Date
 
     /// The time before its expiration at which a secret counts as expired, because a sign-in takes time.
-    private static let earlyEnd: TimeInterval = 600
+    private static let expirationMargin: TimeInterval = 600
 
     /// Returns whether the registration covers a request and its secret is valid for long enough.
     func fits(_ request: ClientRegistrationRequest, at now: Date) -> Bool {
-        guard secretExpires.map({ $0.addingTimeInterval(-Self.earlyEnd) > now }) ?? true else { return false }
+        guard secretExpires.map({ $0.addingTimeInterval(-Self.expirationMargin) > now }) ?? true else { return false }
         guard authentication.key == request.key else { return false }
         return Set(redirectURIs).isSuperset(of: request.redirectURIs)
             && Set(grantTypes).isSuperset(of: request.grantTypes)

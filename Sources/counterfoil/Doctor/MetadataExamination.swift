@@ -131,7 +131,7 @@ extension Examination {
 
     /// Checks how a client without a registration can obtain an identifier (RFC 7591 §3).
     private mutating func registration(_ server: AuthorizationServerConfiguration) {
-        if server.takesMetadataDocuments {
+        if server.supportsMetadataDocuments {
             sound("client-documents", "the server accepts the URL of a metadata document as the client ID")
         }
         guard let endpoint = server.registrationEndpoint else { return }

@@ -42,11 +42,11 @@ struct SignInProgress: Sendable {
     /// Reports how the server identifies the client, unless the user named the client.
     func tell(_ client: ClientIdentifier, _ origin: ClientIdentification.Origin, at issuer: Issuer) {
         switch origin {
-        case .registeredBeforehand: break
+        case .preregistered: break
         case .metadataDocument:
             console.say("This client is identified at \(issuer) by its metadata document \(client).")
         case .registeredNow: console.say("This client was registered at \(issuer).")
-        case .registeredThen(let since):
+        case .registeredEarlier(let since):
             console.say("This client has been registered at \(issuer) since \(since.formatted(.iso8601)).")
         }
     }

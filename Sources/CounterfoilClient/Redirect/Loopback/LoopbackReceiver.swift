@@ -53,14 +53,14 @@ package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
         wait.end(with: .cancelled)
         let isAborted = wait.end == .aborted
         // Accept the connections that are already in the backlog before the socket closes.
-        if isAborted { try? await sockets.first?.eventLoop.scheduleTask(in: Self.lastCall) {}.futureResult.get() }
+        if isAborted { try? await sockets.first?.eventLoop.scheduleTask(in: Self.backlogPause) {}.futureResult.get() }
         for socket in sockets {
             try? await socket.close().get()
         }
-        if isAborted { await connections.drain(within: Self.grace) }
+        if isAborted { await connections.drain(within: Self.drainTimeout) }
         await connections.closeAll()
     }
 
-    private static let lastCall = TimeAmount.milliseconds(5)
-    private static let grace = TimeAmount.milliseconds(500)
+    private static let backlogPause = TimeAmount.milliseconds(5)
+    private static let drainTimeout = TimeAmount.milliseconds(500)
 }
