@@ -10,9 +10,12 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         abstract: "An OAuth 2.0 and OpenID Connect server for native apps.",
         discussion: """
             Administration commands work on the data directory directly, whether or not the server is running. A \
-            running server sees a change at its next request.
+            running server sees a change at its next request. The first command that writes creates the data directory.
 
-            Exit codes: 0 done, 3 refused, 6 a failure that may pass, 64 wrong usage.
+            Example:
+              counterfoil-server demo
+
+            Exit codes: 0 success, 3 refused, 6 temporary failure (try again), 64 usage error.
             """,
         version: Build.version,
         subcommands: [

@@ -62,9 +62,10 @@ struct AppCreate: AsyncParsableCommand {
         // The operator of this server vouches for the apps that the command registers.
         policyDraft.isVouchedFor = true
         // For the same reason, the scopes of a service are approved.
-        policyDraft.machineScopes = registration.machineScopes.isEmpty ? registration.scopesWithoutUser(for: type) : []
+        policyDraft.machineScopes =
+            registration.policy.machineScopes.isEmpty ? registration.requests.scopesWithoutUser(for: type) : []
         registration.write(into: &policyDraft)
-        let logo = try registration.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
+        let logo = try registration.presentation.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
 
         try await options.withDirectory { directory in
             let id = chosen ?? ClientIdentifier()

@@ -36,7 +36,7 @@ struct AppEdit: AsyncParsableCommand {
         guard name != nil || removeLogo || registration.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server app edit --help")
         }
-        guard !removeLogo || registration.logo == nil else {
+        guard !removeLogo || registration.presentation.logo == nil else {
             throw ValidationError("--logo and --remove-logo cannot be combined.")
         }
     }
@@ -79,7 +79,7 @@ struct AppEdit: AsyncParsableCommand {
     }
 
     private func logoChange() throws -> LogoChange {
-        if removeLogo || registration.logo?.isEmpty == true { return .remove }
-        return try registration.logo.map { .replace(try Logo.encoded(from: $0)) } ?? .keep
+        if removeLogo || registration.presentation.logo?.isEmpty == true { return .remove }
+        return try registration.presentation.logo.map { .replace(try Logo.encoded(from: $0)) } ?? .keep
     }
 }

@@ -13,7 +13,7 @@ struct AppSecret: AsyncParsableCommand {
             A new secret is printed once and cannot be shown again. An app can have \(ClientSecretRecord.limit) \
             secrets, so that it can change to the new one before you delete the old one.
 
-            Example:
+            Examples:
               counterfoil-server app secret CLIENT_ID --data-dir ./data
               counterfoil-server app secret CLIENT_ID --remove oldest --data-dir ./data
             """
@@ -21,7 +21,10 @@ struct AppSecret: AsyncParsableCommand {
 
     @OptionGroup var app: AppArgument
 
-    @Option(name: .long, help: "Delete a secret: oldest, or the start of its digest as printed by app show.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Delete a secret: oldest, or the start of its digest as printed by app show.", valueName: "secret"))
     var remove: String?
 
     @OptionGroup var options: AdministrationOptions

@@ -30,11 +30,9 @@ struct AuditExport: AsyncParsableCommand {
         help: ArgumentHelp("The new file to write; it must not exist. (default: standard output)", valueName: "file"))
     var output: String?
 
-    @Option(name: .long, help: "The data directory.")
-    var dataDir: String
+    @OptionGroup var location: DataDirectoryOption
 
     func validate() throws {
-        guard !dataDir.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
         guard Moment.parse(before) != nil else {
             throw ValidationError(
                 "--before must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
@@ -43,7 +41,7 @@ struct AuditExport: AsyncParsableCommand {
 
     func run() async throws {
         guard let end = Moment.parse(before) else { return }
-        try await AdministrationOptions.withDirectory(at: dataDir, creating: false) { directory in
+        try await location.withDirectory(creating: false) { directory in
             let file = try output.map(ExportFile.init(creating:))
             var (first, last, count) = (0, 0, 0)
             while true {
@@ -69,7 +67,7 @@ struct AuditExport: AsyncParsableCommand {
                     ? "There are no events before \(Moment.text(end))."
                     : "Exported \(count) event\(count == 1 ? "" : "s"), number \(first) to \(last). "
                         + "To delete them from the log:\n"
-                        + "  counterfoil-server audit delete --through \(last) --data-dir \(dataDir)")
+                        + "  counterfoil-server audit delete --through \(last) --data-dir \(location.path)")
         }
     }
 }

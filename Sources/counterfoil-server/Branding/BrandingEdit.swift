@@ -21,10 +21,12 @@ struct BrandingEdit: AsyncParsableCommand {
     @Option(name: .long, help: "The name of the service, 1 to 60 characters.")
     var name: String?
 
-    @Option(name: .long, help: "The colour of buttons and links, such as #2352c5.")
+    @Option(name: .long, help: ArgumentHelp("The colour of buttons and links, such as #2352c5.", valueName: "colour"))
     var accent: String?
 
-    @Option(name: .customLong("support-uri"), help: "Where users get help: an https or mailto URI.")
+    @Option(
+        name: .customLong("support-uri"),
+        help: ArgumentHelp("Where users get help: an https or mailto URI.", valueName: "uri"))
     var supportURI: String?
 
     @Option(
@@ -33,7 +35,9 @@ struct BrandingEdit: AsyncParsableCommand {
             "A Markdown file with the service's text for the consent page.", valueName: "file.md"))
     var consentText: String?
 
-    @Option(name: .customLong("privacy-uri"), help: "The https URL of the service's privacy policy.")
+    @Option(
+        name: .customLong("privacy-uri"),
+        help: ArgumentHelp("The https URL of the service's privacy policy.", valueName: "url"))
     var privacyURI: String?
 
     @Option(name: .long, help: "The language of the text and the privacy policy: en, de, nb, fr or es.")

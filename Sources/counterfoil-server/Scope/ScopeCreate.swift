@@ -18,7 +18,7 @@ struct ScopeCreate: AsyncParsableCommand {
     @Argument(help: "The name, without spaces, such as photos.read.")
     var name: String
 
-    @Option(name: .long, help: "What the scope permits, shown on the consent page; 1 to 200 characters.")
+    @Option(name: .long, help: ScopeOptions.descriptionHelp)
     var description: String
 
     @OptionGroup var properties: ScopeOptions

@@ -4,6 +4,10 @@ import CounterfoilServer
 
 /// The options for the properties of a scope.
 struct ScopeOptions: ParsableArguments {
+    /// The help of `--description`, which `scope create` requires and `scope edit` does not.
+    static let descriptionHelp = ArgumentHelp(
+        "What the scope permits, shown on the consent page; 1 to 200 characters.", valueName: "text")
+
     @Flag(
         inversion: .prefixedNo,
         help: "Whether the server metadata lists it in scopes_supported. Scopes of OpenID Connect are always listed.")

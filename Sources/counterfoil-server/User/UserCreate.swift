@@ -24,7 +24,7 @@ struct UserCreate: AsyncParsableCommand {
     @Option(name: .long, help: "The email address, which also works for sign-in.")
     var email: String?
 
-    @Option(name: .long, help: "The name shown on pages. (default: the user name)")
+    @Option(name: .long, help: ArgumentHelp("The name shown on pages. (default: the user name)", valueName: "name"))
     var displayName: String?
 
     @OptionGroup var secret: PasswordOption

@@ -10,18 +10,18 @@ struct UserEdit: AsyncParsableCommand {
         abstract: "Change the claims of a user, or disable or enable the account.",
         discussion: """
             Only the given options change, and an empty value clears: --nickname "". Clients get the new values with \
-            their next request. Disabling an account ends its sessions, and its tokens are inactive wherever the \
-            server is asked.
+            their next request. Disabling an account ends its sessions, and introspection reports its tokens \
+            as inactive.
 
             Example:
-              counterfoil-server user edit alice --given-name Alice --zoneinfo Europe/Oslo \\
-                --email-verified true --data-dir ./data
+              counterfoil-server user edit alice --given-name Alice \\
+                --zoneinfo Europe/Oslo --email-verified true --data-dir ./data
             """
     )
 
     @OptionGroup var user: UserArgument
 
-    @OptionGroup var claims: UserOptions
+    @OptionGroup(title: "Claims") var claims: UserOptions
 
     @Flag(name: .long, help: "Disable the account.")
     var disable = false

@@ -7,70 +7,74 @@ import Foundation
 ///
 /// An empty value clears.
 struct UserOptions: ParsableArguments {
-    @Option(name: .long, help: "The name shown on pages.")
+    @Option(name: .long, help: ArgumentHelp("The name shown on pages.", valueName: "name"))
     var displayName: String?
 
     @Option(name: .long, help: "The email address, which also works for sign-in.")
     var email: String?
 
-    @Option(name: .long, help: "Whether the email address is verified: true or false.")
+    @Option(name: .long, help: ArgumentHelp("Whether the email address is verified: true or false.", valueName: "bool"))
     var emailVerified: Bool?
 
-    @Option(name: .long, help: "The given name.")
+    @Option(name: .long, help: ArgumentHelp("The given name.", valueName: "name"))
     var givenName: String?
 
-    @Option(name: .long, help: "The family name.")
+    @Option(name: .long, help: ArgumentHelp("The family name.", valueName: "name"))
     var familyName: String?
 
-    @Option(name: .long, help: "The middle name.")
+    @Option(name: .long, help: ArgumentHelp("The middle name.", valueName: "name"))
     var middleName: String?
 
-    @Option(name: .long, help: "The nickname.")
+    @Option(name: .long, help: ArgumentHelp("The nickname.", valueName: "name"))
     var nickname: String?
 
-    @Option(name: .long, help: "The https URL of the profile page.")
+    @Option(name: .long, help: ArgumentHelp("The https URL of the profile page.", valueName: "url"))
     var profile: String?
 
-    @Option(name: .long, help: "The https URL of a picture of the user.")
+    @Option(name: .long, help: ArgumentHelp("The https URL of a picture of the user.", valueName: "url"))
     var picture: String?
 
-    @Option(name: .long, help: "The https URL of the user's website.")
+    @Option(name: .long, help: ArgumentHelp("The https URL of the user's website.", valueName: "url"))
     var website: String?
 
     @Option(name: .long, help: "The gender.")
     var gender: String?
 
-    @Option(name: .long, help: "The birthday: 1990-01-31, 0000-01-31 without the year, or 1990.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The birthday: 1990-01-31, 0000-01-31 without the year, or 1990.", valueName: "date"))
     var birthdate: String?
 
-    @Option(name: .long, help: "The time zone, such as Europe/Oslo.")
+    @Option(name: .long, help: ArgumentHelp("The time zone, such as Europe/Oslo.", valueName: "zone"))
     var zoneinfo: String?
 
-    @Option(name: .long, help: "The language, such as nb-NO.")
+    @Option(name: .long, help: ArgumentHelp("The language, such as nb-NO.", valueName: "language"))
     var locale: String?
 
-    @Option(name: .long, help: "The phone number with its country code, such as +4722225555.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The phone number with its country code, such as +4722225555.", valueName: "number"))
     var phone: String?
 
-    @Option(name: .long, help: "Whether the phone number is verified: true or false.")
+    @Option(name: .long, help: ArgumentHelp("Whether the phone number is verified: true or false.", valueName: "bool"))
     var phoneVerified: Bool?
 
-    @Option(name: .long, help: "The complete postal address, as on an envelope.")
+    @Option(name: .long, help: ArgumentHelp("The complete postal address, as on an envelope.", valueName: "text"))
     var addressFormatted: String?
 
-    @Option(name: .long, help: "The street and house number.")
+    @Option(name: .long, help: ArgumentHelp("The street and house number.", valueName: "street"))
     var addressStreet: String?
 
-    @Option(name: .long, help: "The city.")
+    @Option(name: .long, help: ArgumentHelp("The city.", valueName: "city"))
     var addressLocality: String?
 
-    @Option(name: .long, help: "The state or region.")
+    @Option(name: .long, help: ArgumentHelp("The state or region.", valueName: "region"))
     var addressRegion: String?
 
-    @Option(name: .long, help: "The postal code.")
+    @Option(name: .long, help: ArgumentHelp("The postal code.", valueName: "code"))
     var addressPostalCode: String?
 
-    @Option(name: .long, help: "The country.")
+    @Option(name: .long, help: ArgumentHelp("The country.", valueName: "country"))
     var addressCountry: String?
 
     /// The text options with their names and formats.

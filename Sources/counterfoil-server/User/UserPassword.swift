@@ -12,7 +12,8 @@ struct UserPassword: AsyncParsableCommand {
             The password is read as one line from standard input. All sessions of the user end.
 
             Example:
-              counterfoil-server user password alice --password-stdin --data-dir ./data < password.txt
+              counterfoil-server user password alice --password-stdin \\
+                --data-dir ./data < password.txt
             """
     )
 

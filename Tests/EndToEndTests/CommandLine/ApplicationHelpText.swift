@@ -53,28 +53,23 @@ extension HelpText {
                 --redirect-uri http://127.0.0.1/callback \
                 --scope openid --scope photos.read --data-dir ./data
 
-            USAGE: counterfoil-server app create [<options>] --type <type> --name <name> --data-dir <data-dir>
+            USAGE: counterfoil-server app create [<options>] --type <type> --name <name> --data-dir <directory>
 
-            OPTIONS:
-              --type <type>           The type of the app. (values: native, spa, web,
-                                      device, service)
-              --name <name>           The name shown to users.
-              --client-id <id>        The existing client_id of the app. (default: a new
-                                      one)
-              --publisher <publisher> The publisher shown to users.
-              --redirect-uri <redirect-uri>
-                                      A redirect URI. Can be repeated.
-              --scope <scope>         A scope that the app may request. Can be repeated.
-              --optional-scope <optional-scope>
-                                      A scope of the app that users may decline. Can be
-                                      repeated.
+            CONSENT PAGE:
+              --publisher <name>      The publisher shown to users.
               --consent-text <file.md>
                                       A Markdown file with the app's text for the consent
                                       page.
-              --privacy-uri <privacy-uri>
-                                      The https URL of its privacy policy.
-              --terms-uri <terms-uri> The https URL of its terms of service.
+              --privacy-uri <url>     The https URL of its privacy policy.
+              --terms-uri <url>       The https URL of its terms of service.
               --logo <file>           Its logo, a PNG or JPEG file.
+
+            REQUESTS:
+              --redirect-uri <uri>    A redirect URI. Can be repeated.
+              --scope <scope>         A scope that the app may request. Can be repeated.
+              --optional-scope <scope>
+                                      A scope of the app that users may decline. Can be
+                                      repeated.
               --origin <origin>       An origin of a single-page app, allowed by CORS. Can
                                       be repeated.
               --ios-app <team.bundle> Its app ID on Apple platforms, for the association
@@ -82,22 +77,18 @@ extension HelpText {
               --android-app <package:sha256>
                                       Its Android package and certificate, for the
                                       association file. Can be repeated.
-              --post-logout-redirect-uri <post-logout-redirect-uri>
+              --post-logout-redirect-uri <uri>
                                       A redirect URI for after sign-out. Can be repeated.
-              --backchannel-logout-uri <backchannel-logout-uri>
+              --backchannel-logout-uri <url>
                                       The https URL that receives logout tokens when a
                                       session ends.
               --jwks <file.json>      A JSON Web Key Set file with the public keys of a web
                                       or service app. With keys, secrets are ignored.
-              --pkce <pkce>           The PKCE policy: s256; for old apps also
-                                      s256-or-plain or exempt-until:DATE.
-              --require-state <require-state>
-                                      Refuse authorization requests without state: true or
-                                      false.
-              --refresh-tokens <refresh-tokens>
-                                      When to issue refresh tokens: offline-access, always
+
+            TOKENS:
+              --refresh-tokens <when> When to issue refresh tokens: offline-access, always
                                       or never.
-              --rotate-refresh-tokens <rotate-refresh-tokens>
+              --rotate-refresh-tokens <bool>
                                       Rotate the refresh token on each use: true or false.
               --refresh-grace-period <seconds>
                                       The time in which a refresh can be retried with the
@@ -106,20 +97,25 @@ extension HelpText {
                                       The lifetime of a refresh token since its last use,
                                       600 to 31536000.
               --refresh-lifetime <seconds>
-                                      The lifetime of refresh tokens in all, 600 to
-                                      63072000.
+                                      The total lifetime of refresh tokens, however often
+                                      they are used, 600 to 63072000.
               --access-token-lifetime <seconds>
                                       The lifetime of its access tokens, 60 to 86400.
               --id-token-lifetime <seconds>
                                       The lifetime of its ID tokens, 60 to 86400.
-              --web-views <web-views> The policy for sign-in in a web-view: block, warn or
-                                      allow.
-              --id-token-signed-response-alg <id-token-signed-response-alg>
+              --id-token-signed-response-alg <algorithm>
                                       The signing algorithm of its ID tokens: ES256, RS256
                                       or EdDSA.
-              --subject-type <subject-type>
-                                      The type of subject identifiers (sub): public, or
-                                      pairwise for different ones per host.
+              --subject-type <type>   The type of subject identifiers (sub): public, or
+                                      pairwise for different ones per redirect URI host.
+
+            POLICY:
+              --pkce <policy>         The PKCE policy: s256; for old apps also
+                                      s256-or-plain or exempt-until:DATE.
+              --require-state <bool>  Refuse authorization requests without state: true or
+                                      false.
+              --web-views <policy>    The policy for sign-in in a web-view: block, warn or
+                                      allow.
               --machine-scope <scope> A scope that a service can request without a user.
                                       Can be repeated. A new service can request all its
                                       scopes.
@@ -132,8 +128,14 @@ extension HelpText {
               --claimed-https-verified/--no-claimed-https-verified
                                       Whether you have verified that its https redirect
                                       URIs belong to it.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+
+            OPTIONS:
+              --type <type>           The type of the app. (values: native, spa, web,
+                                      device, service)
+              --name <name>           The name shown to users.
+              --client-id <id>        The existing client_id of the app. (default: a new
+                                      one)
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -149,11 +151,10 @@ extension HelpText {
             Example:
               counterfoil-server app list --data-dir ./data
 
-            USAGE: counterfoil-server app list --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server app list --data-dir <directory> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -169,14 +170,13 @@ extension HelpText {
             Example:
               counterfoil-server app show CLIENT_ID --data-dir ./data
 
-            USAGE: counterfoil-server app show <client-id> --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server app show <client-id> --data-dir <directory> [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -198,27 +198,26 @@ extension HelpText {
               counterfoil-server app edit CLIENT_ID --consent-text words.md \
                 --access-token-lifetime 600 --data-dir ./data
 
-            USAGE: counterfoil-server app edit [<options>] <client-id> --data-dir <data-dir>
+            USAGE: counterfoil-server app edit [<options>] <client-id> --data-dir <directory>
 
             ARGUMENTS:
               <client-id>             The client_id.
 
-            OPTIONS:
-              --name <name>           The name shown to users.
-              --publisher <publisher> The publisher shown to users.
-              --redirect-uri <redirect-uri>
-                                      A redirect URI. Can be repeated.
-              --scope <scope>         A scope that the app may request. Can be repeated.
-              --optional-scope <optional-scope>
-                                      A scope of the app that users may decline. Can be
-                                      repeated.
+            CONSENT PAGE:
+              --publisher <name>      The publisher shown to users.
               --consent-text <file.md>
                                       A Markdown file with the app's text for the consent
                                       page.
-              --privacy-uri <privacy-uri>
-                                      The https URL of its privacy policy.
-              --terms-uri <terms-uri> The https URL of its terms of service.
+              --privacy-uri <url>     The https URL of its privacy policy.
+              --terms-uri <url>       The https URL of its terms of service.
               --logo <file>           Its logo, a PNG or JPEG file.
+
+            REQUESTS:
+              --redirect-uri <uri>    A redirect URI. Can be repeated.
+              --scope <scope>         A scope that the app may request. Can be repeated.
+              --optional-scope <scope>
+                                      A scope of the app that users may decline. Can be
+                                      repeated.
               --origin <origin>       An origin of a single-page app, allowed by CORS. Can
                                       be repeated.
               --ios-app <team.bundle> Its app ID on Apple platforms, for the association
@@ -226,22 +225,18 @@ extension HelpText {
               --android-app <package:sha256>
                                       Its Android package and certificate, for the
                                       association file. Can be repeated.
-              --post-logout-redirect-uri <post-logout-redirect-uri>
+              --post-logout-redirect-uri <uri>
                                       A redirect URI for after sign-out. Can be repeated.
-              --backchannel-logout-uri <backchannel-logout-uri>
+              --backchannel-logout-uri <url>
                                       The https URL that receives logout tokens when a
                                       session ends.
               --jwks <file.json>      A JSON Web Key Set file with the public keys of a web
                                       or service app. With keys, secrets are ignored.
-              --pkce <pkce>           The PKCE policy: s256; for old apps also
-                                      s256-or-plain or exempt-until:DATE.
-              --require-state <require-state>
-                                      Refuse authorization requests without state: true or
-                                      false.
-              --refresh-tokens <refresh-tokens>
-                                      When to issue refresh tokens: offline-access, always
+
+            TOKENS:
+              --refresh-tokens <when> When to issue refresh tokens: offline-access, always
                                       or never.
-              --rotate-refresh-tokens <rotate-refresh-tokens>
+              --rotate-refresh-tokens <bool>
                                       Rotate the refresh token on each use: true or false.
               --refresh-grace-period <seconds>
                                       The time in which a refresh can be retried with the
@@ -250,20 +245,25 @@ extension HelpText {
                                       The lifetime of a refresh token since its last use,
                                       600 to 31536000.
               --refresh-lifetime <seconds>
-                                      The lifetime of refresh tokens in all, 600 to
-                                      63072000.
+                                      The total lifetime of refresh tokens, however often
+                                      they are used, 600 to 63072000.
               --access-token-lifetime <seconds>
                                       The lifetime of its access tokens, 60 to 86400.
               --id-token-lifetime <seconds>
                                       The lifetime of its ID tokens, 60 to 86400.
-              --web-views <web-views> The policy for sign-in in a web-view: block, warn or
-                                      allow.
-              --id-token-signed-response-alg <id-token-signed-response-alg>
+              --id-token-signed-response-alg <algorithm>
                                       The signing algorithm of its ID tokens: ES256, RS256
                                       or EdDSA.
-              --subject-type <subject-type>
-                                      The type of subject identifiers (sub): public, or
-                                      pairwise for different ones per host.
+              --subject-type <type>   The type of subject identifiers (sub): public, or
+                                      pairwise for different ones per redirect URI host.
+
+            POLICY:
+              --pkce <policy>         The PKCE policy: s256; for old apps also
+                                      s256-or-plain or exempt-until:DATE.
+              --require-state <bool>  Refuse authorization requests without state: true or
+                                      false.
+              --web-views <policy>    The policy for sign-in in a web-view: block, warn or
+                                      allow.
               --machine-scope <scope> A scope that a service can request without a user.
                                       Can be repeated. A new service can request all its
                                       scopes.
@@ -276,9 +276,11 @@ extension HelpText {
               --claimed-https-verified/--no-claimed-https-verified
                                       Whether you have verified that its https redirect
                                       URIs belong to it.
+
+            OPTIONS:
+              --name <name>           The name shown to users.
               --remove-logo           Remove the logo of the app.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -298,15 +300,14 @@ extension HelpText {
               counterfoil-server app check CLIENT_ID http://127.0.0.1:51004/callback \
                 --data-dir ./data
 
-            USAGE: counterfoil-server app check <client-id> <uri> --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server app check <client-id> <uri> --data-dir <directory> [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
               <uri>                   The redirect_uri that the app sends.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -322,20 +323,19 @@ extension HelpText {
             A new secret is printed once and cannot be shown again. An app can have 2
             secrets, so that it can change to the new one before you delete the old one.
 
-            Example:
+            Examples:
               counterfoil-server app secret CLIENT_ID --data-dir ./data
               counterfoil-server app secret CLIENT_ID --remove oldest --data-dir ./data
 
-            USAGE: counterfoil-server app secret <client-id> [--remove <remove>] --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server app secret <client-id> [--remove <secret>] --data-dir <directory> [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
 
             OPTIONS:
-              --remove <remove>       Delete a secret: oldest, or the start of its digest
+              --remove <secret>       Delete a secret: oldest, or the start of its digest
                                       as printed by app show.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -355,14 +355,13 @@ extension HelpText {
             Example:
               counterfoil-server app delete CLIENT_ID --data-dir ./data
 
-            USAGE: counterfoil-server app delete <client-id> --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server app delete <client-id> --data-dir <directory> [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

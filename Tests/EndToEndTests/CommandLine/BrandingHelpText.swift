@@ -30,11 +30,10 @@ extension HelpText {
             Example:
               counterfoil-server branding show --data-dir ./data
 
-            USAGE: counterfoil-server branding show --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server branding show --data-dir <directory> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -56,23 +55,20 @@ extension HelpText {
               counterfoil-server branding edit --language nb --consent-text words.md \
                 --privacy-uri https://example.com/personvern --data-dir ./data
 
-            USAGE: counterfoil-server branding edit [--name <name>] [--accent <accent>] [--support-uri <support-uri>] \#
-            [--consent-text <file.md>] [--privacy-uri <privacy-uri>] [--language <language>] --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server branding edit [--name <name>] [--accent <colour>] [--support-uri <uri>] \#
+            [--consent-text <file.md>] [--privacy-uri <url>] [--language <language>] --data-dir <directory> [--json]
 
             OPTIONS:
               --name <name>           The name of the service, 1 to 60 characters.
-              --accent <accent>       The colour of buttons and links, such as #2352c5.
-              --support-uri <support-uri>
-                                      Where users get help: an https or mailto URI.
+              --accent <colour>       The colour of buttons and links, such as #2352c5.
+              --support-uri <uri>     Where users get help: an https or mailto URI.
               --consent-text <file.md>
                                       A Markdown file with the service's text for the
                                       consent page.
-              --privacy-uri <privacy-uri>
-                                      The https URL of the service's privacy policy.
+              --privacy-uri <url>     The https URL of the service's privacy policy.
               --language <language>   The language of the text and the privacy policy: en,
                                       de, nb, fr or es. (default: en)
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -8,8 +8,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     var testDescription: String { (["counterfoil-server"] + command).joined(separator: " ") }
 
     /// The help of every command, in a terminal of 80 columns.
-    static let all =
-        [whole, serve, demo, user, userCreate] + applications + scopes + resources + branding + operators
+    static let all = [whole, serve, demo] + users + applications + scopes + resources + branding + operators
 
     private static let whole = HelpText(
         command: [],
@@ -17,9 +16,14 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             OVERVIEW: An OAuth 2.0 and OpenID Connect server for native apps.
 
             Administration commands work on the data directory directly, whether or not the
-            server is running. A running server sees a change at its next request.
+            server is running. A running server sees a change at its next request. The
+            first command that writes creates the data directory.
 
-            Exit codes: 0 done, 3 refused, 6 a failure that may pass, 64 wrong usage.
+            Example:
+              counterfoil-server demo
+
+            Exit codes: 0 success, 3 refused, 6 temporary failure (try again), 64 usage
+            error.
 
             USAGE: counterfoil-server <subcommand>
 
@@ -48,8 +52,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
         text: #"""
             OVERVIEW: Run the authorization server.
 
-            While there is no administrator, each start prints a link that creates one.
-            SIGTERM and SIGINT stop the server after the requests that it is answering.
+            A missing data directory is created. While there is no administrator, each
+            start prints a link that creates one. SIGTERM and SIGINT stop the server after
+            the requests that it is answering.
 
             Example:
               counterfoil-server serve --data-dir ./data \
@@ -72,18 +77,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             the environment variable COUNTERFOIL_SERVER_KEY is set, it is used instead and
             no file is created. Its value is 32 bytes in base64url.
 
-            USAGE: counterfoil-server serve [<options>] --data-dir <data-dir> --issuer <issuer> --listen <listen>
+            USAGE: counterfoil-server serve [<options>] --data-dir <directory> --issuer <url> --listen <host:port>
 
-            OPTIONS:
-              --data-dir <data-dir>   The data directory; created if missing.
-              --issuer <issuer>       The public URL of this server, as browsers and
-                                      clients use it.
-              --listen <listen>       The host and port to listen on, as HOST:PORT.
-              --site-name <site-name> The service name shown on pages. (default: the host
-                                      of the issuer)
-              --default-audience <default-audience>
-                                      The audience (aud) of access tokens. (default: the
-                                      issuer)
+            APP REGISTRATION:
               --registration <who>    Who may register apps at /apps. (values: everyone,
                                       administrators; default: everyone)
               --applications-per-developer <n>
@@ -91,13 +87,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       (default: 50)
               --plain-scheme <scheme> A scheme without a period that redirect URIs may use,
                                       besides cursor and vscode. Can be repeated.
-              --endpoint-alias <endpoint=path>
-                                      A second path of an endpoint, such as
-                                      token=/connect/token. The endpoint is authorization,
-                                      token, revocation or userinfo. Can be repeated.
-              --callback-origin <origin>
-                                      A second https origin, only for redirect URIs of
-                                      native apps. (default: none)
+
+            LIMITS:
               --failures-per-person <n>
                                       The number of wrong passwords in 15 minutes that
                                       blocks sign-in for one user. (default: 10)
@@ -107,31 +98,53 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --approvals-per-user <n>
                                       The number of authorizations that one user may
                                       approve in a minute. (default: 60)
-              --key-lifetime <days>   The age at which a signing key is rotated. (default:
-                                      90)
-              --audit-retention <days>
-                                      The retention of audit log events: a number of days,
-                                      or forever. (default: 400)
+              --connections <n>       The number of connections open at once. One client
+                                      address may have a tenth of them. (default: 10000)
+
+            NETWORK:
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is trusted, such as
                                       127.0.0.1 or 10.0.0.0/8. Can be repeated.
               --outbound-network <cidr>
                                       A private network that outbound requests may reach,
-                                      such as 10.20.0.0/16. Every developer can make the
-                                      server connect to it. Can be repeated.
+                                      such as 10.20.0.0/16. Everyone who may register apps
+                                      can make the server connect to it. Can be repeated.
               --outbound-ca <file>    A PEM file of certificate authorities that outbound
                                       requests trust in addition to those of the system.
-              --connections <n>       The number of connections open at once. One client
-                                      address may have a tenth of them. (default: 10000)
+
+            MONITORING:
               --metrics-listen <host:port>
                                       The host and port that serve /metrics for Prometheus.
                                       Allow access to the monitoring system only. (default:
                                       none)
-              --log-level <log-level> The log level on standard error: error, notice, info
+              --log-level <level>     The log level on standard error: error, notice, info
                                       or debug. (default: notice)
-              --log-format <log-format>
-                                      The log format: text for people, or json for one
+              --log-format <format>   The log format: text for people, or json for one
                                       object on each line. (values: text, json; default:
                                       text)
+
+            OPTIONS:
+              --data-dir <directory>  The data directory of the server.
+              --issuer <url>          The public URL of this server, as browsers and
+                                      clients use it.
+              --listen <host:port>    The host and port to listen on, such as
+                                      127.0.0.1:8080.
+              --site-name <name>      The service name shown on pages. (default: the host
+                                      of the issuer)
+              --default-audience <audience>
+                                      The audience (aud) of access tokens that are
+                                      requested for no API. (default: the issuer)
+              --endpoint-alias <endpoint=path>
+                                      A second path of an endpoint, such as
+                                      token=/connect/token. The endpoint is authorization,
+                                      token, revocation or userinfo. Can be repeated.
+              --callback-origin <origin>
+                                      A second https origin, only for redirect URIs of
+                                      native apps. (default: none)
+              --key-lifetime <days>   The age at which a signing key is rotated. (default:
+                                      90)
+              --audit-retention <days>
+                                      The number of days to keep audit log events, or
+                                      forever. (default: 400)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -153,64 +166,6 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             OPTIONS:
               --port <port>           The port to listen on. (default: 8080)
-              --version               Show the version.
-              -h, --help              Show help information.
-
-
-            """#)
-
-    private static let user = HelpText(
-        command: ["user"],
-        text: #"""
-            OVERVIEW: Manage the users who can sign in.
-
-            USAGE: counterfoil-server user <subcommand>
-
-            OPTIONS:
-              --version               Show the version.
-              -h, --help              Show help information.
-
-            SUBCOMMANDS:
-              create                  Create a user.
-              edit                    Change the claims of a user, or disable or enable the
-                                      account.
-              list                    List the users, sorted by user name.
-              show                    Show a user.
-              disable                 Disable a user.
-              password                Set a new password for a user.
-
-              See 'counterfoil-server help user <subcommand>' for detailed help.
-
-            """#)
-
-    private static let userCreate = HelpText(
-        command: ["user", "create"],
-        text: #"""
-            OVERVIEW: Create a user.
-
-            The password is read as one line from standard input, so that it is neither in
-            the arguments nor in the shell history.
-
-            Example:
-              counterfoil-server user create alice --email alice@example.com \
-                --password-stdin --data-dir ./data < password.txt
-
-            USAGE: counterfoil-server user create <name> [--email <email>] [--display-name <display-name>] \#
-            [--password-stdin] [--administrator] --data-dir <data-dir> [--json]
-
-            ARGUMENTS:
-              <name>                  The user name: 1 to 64 letters, digits and . _ -
-
-            OPTIONS:
-              --email <email>         The email address, which also works for sign-in.
-              --display-name <display-name>
-                                      The name shown on pages. (default: the user name)
-              --password-stdin        Read the password from standard input (one line).
-                                      Required.
-              --administrator         Make the user an administrator of this server.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
-              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -33,11 +33,10 @@ extension HelpText {
             Example:
               counterfoil-server key list --data-dir ./data
 
-            USAGE: counterfoil-server key list --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server key list --data-dir <directory> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -67,7 +66,7 @@ extension HelpText {
               counterfoil-server key rotate --algorithm ES256 --data-dir ./data
 
             USAGE: counterfoil-server key rotate [--algorithm <algorithm>] [--now] [--withdraw] --data-dir \#
-            <data-dir> [--json]
+            <directory> [--json]
 
             OPTIONS:
               --algorithm <algorithm> Rotate only the key of this algorithm. (values:
@@ -75,8 +74,7 @@ extension HelpText {
               --now                   Sign with the new key immediately.
               --withdraw              Sign with the new key immediately, and delete the
                                       previous keys.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -128,7 +126,7 @@ extension HelpText {
                 --json --data-dir ./data
 
             USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
-            [--before <number>] [--limit <n>] --data-dir <data-dir> [--json]
+            [--before <number>] [--limit <n>] --data-dir <directory> [--json]
 
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
@@ -146,8 +144,7 @@ extension HelpText {
                                       shows.
               --limit <n>             The number of events to list, 1 to 1000. (default:
                                       100)
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -167,14 +164,14 @@ extension HelpText {
             Example:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
 
-            USAGE: counterfoil-server audit export --before <time> [--output <file>] --data-dir <data-dir>
+            USAGE: counterfoil-server audit export --before <time> [--output <file>] --data-dir <directory>
 
             OPTIONS:
               --before <time>         Export events before this time: 2027-01-31 or
                                       2027-01-31T09:30:00Z.
               --output <file>         The new file to write; it must not exist. (default:
                                       standard output)
-              --data-dir <data-dir>   The data directory.
+              --data-dir <directory>  The data directory of the server.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -192,12 +189,11 @@ extension HelpText {
             Example:
               counterfoil-server audit delete --through 1234 --data-dir ./data
 
-            USAGE: counterfoil-server audit delete --through <number> --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server audit delete --through <number> --data-dir <directory> [--json]
 
             OPTIONS:
               --through <number>      The number of the last event to delete.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

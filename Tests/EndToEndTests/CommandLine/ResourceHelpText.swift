@@ -38,7 +38,7 @@ extension HelpText {
                 --name "Photo library" --scope photos.read --data-dir ./data
 
             USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] --data-dir \#
-            <data-dir> [--json]
+            <directory> [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API, absolute and without a fragment.
@@ -46,8 +46,7 @@ extension HelpText {
             OPTIONS:
               --name <name>           The name shown to users, 1 to 100 characters.
               --scope <scope>         A scope that the API uses. Can be repeated.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -63,11 +62,10 @@ extension HelpText {
             Example:
               counterfoil-server resource list --data-dir ./data
 
-            USAGE: counterfoil-server resource list --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server resource list --data-dir <directory> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -86,14 +84,13 @@ extension HelpText {
             Example:
               counterfoil-server resource secret https://api.example.com --data-dir ./data
 
-            USAGE: counterfoil-server resource secret <uri> --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server resource secret <uri> --data-dir <directory> [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -112,14 +109,13 @@ extension HelpText {
             Example:
               counterfoil-server resource delete https://api.example.com --data-dir ./data
 
-            USAGE: counterfoil-server resource delete <uri> --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server resource delete <uri> --data-dir <directory> [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

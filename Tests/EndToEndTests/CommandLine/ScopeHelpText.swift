@@ -32,15 +32,14 @@ extension HelpText {
               counterfoil-server scope create photos.read \
                 --description "See your photos and albums" --data-dir ./data
 
-            USAGE: counterfoil-server scope create <name> --description <description> [--listed] [--no-listed] \#
-            [--starts-ticked] [--no-starts-ticked] --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server scope create <name> --description <text> [--listed] [--no-listed] \#
+            [--starts-ticked] [--no-starts-ticked] --data-dir <directory> [--json]
 
             ARGUMENTS:
               <name>                  The name, without spaces, such as photos.read.
 
             OPTIONS:
-              --description <description>
-                                      What the scope permits, shown on the consent page; 1
+              --description <text>    What the scope permits, shown on the consent page; 1
                                       to 200 characters.
               --listed/--no-listed    Whether the server metadata lists it in
                                       scopes_supported. Scopes of OpenID Connect are always
@@ -48,8 +47,7 @@ extension HelpText {
               --starts-ticked/--no-starts-ticked
                                       Whether its checkbox is initially ticked where it is
                                       optional. EU law does not accept that as consent.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -68,11 +66,10 @@ extension HelpText {
             Example:
               counterfoil-server scope list --data-dir ./data
 
-            USAGE: counterfoil-server scope list --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server scope list --data-dir <directory> [--json]
 
             OPTIONS:
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -92,15 +89,14 @@ extension HelpText {
             Example:
               counterfoil-server scope edit photos.read --listed --data-dir ./data
 
-            USAGE: counterfoil-server scope edit <name> [--description <description>] [--listed] [--no-listed] \#
-            [--starts-ticked] [--no-starts-ticked] --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server scope edit <name> [--description <text>] [--listed] [--no-listed] \#
+            [--starts-ticked] [--no-starts-ticked] --data-dir <directory> [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
 
             OPTIONS:
-              --description <description>
-                                      What the scope permits, shown on the consent page; 1
+              --description <text>    What the scope permits, shown on the consent page; 1
                                       to 200 characters.
               --listed/--no-listed    Whether the server metadata lists it in
                                       scopes_supported. Scopes of OpenID Connect are always
@@ -108,8 +104,7 @@ extension HelpText {
               --starts-ticked/--no-starts-ticked
                                       Whether its checkbox is initially ticked where it is
                                       optional. EU law does not accept that as consent.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -131,7 +126,7 @@ extension HelpText {
               counterfoil-server scope delete photos.read --remove-from-all \
                 --data-dir ./data
 
-            USAGE: counterfoil-server scope delete <name> [--remove-from-all] --data-dir <data-dir> [--json]
+            USAGE: counterfoil-server scope delete <name> [--remove-from-all] --data-dir <directory> [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
@@ -139,8 +134,7 @@ extension HelpText {
             OPTIONS:
               --remove-from-all       Also remove it from the apps and APIs that are
                                       registered for it.
-              --data-dir <data-dir>   The data directory. The first command that writes
-                                      creates it.
+              --data-dir <directory>  The data directory of the server.
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

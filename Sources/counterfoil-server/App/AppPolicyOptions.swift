@@ -1,0 +1,65 @@
+import ArgumentParser
+import CounterfoilServer
+
+/// The options for what the operator requires of a client and permits to it.
+struct AppPolicyOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The PKCE policy: s256; for old apps also s256-or-plain or exempt-until:DATE.", valueName: "policy"))
+    var pkce: String?
+
+    @Option(
+        name: .customLong("require-state"),
+        help: ArgumentHelp("Refuse authorization requests without state: true or false.", valueName: "bool"))
+    var requireState: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The policy for sign-in in a web-view: block, warn or allow.", valueName: "policy"))
+    var webViews: String?
+
+    @Option(
+        name: .customLong("machine-scope"),
+        help: ArgumentHelp(
+            "A scope that a service can request without a user. Can be repeated. "
+                + "A new service can request all its scopes.",
+            valueName: "scope"))
+    var machineScopes: [String] = []
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether the app belongs to the operator of this server, so users are not asked for consent.")
+    var firstParty: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Whether you vouch for the app. If not, pages show a warning.")
+    var vouchedFor: Bool?
+
+    @Flag(
+        name: .customLong("claimed-https-verified"), inversion: .prefixedNo,
+        help: "Whether you have verified that its https redirect URIs belong to it.")
+    var isClaimedHTTPSVerified: Bool?
+
+    func validate() throws {
+        guard requireState.map(["true", "false"].contains) ?? true else {
+            throw ValidationError("--require-state must be true or false.")
+        }
+    }
+
+    /// Whether any option is given.
+    var hasChanges: Bool {
+        [pkce, requireState, webViews].contains { $0 != nil }
+            || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
+    }
+
+    /// Writes the options into a draft.
+    func write(into draft: inout PolicyDraft) {
+        if let pkce { draft.pkce = pkce }
+        if let requireState { draft.requiresState = requireState == "true" }
+        if let webViews { draft.webViews = webViews }
+        if !machineScopes.isEmpty { draft.machineScopes = machineScopes.filter { !$0.isEmpty } }
+        if let firstParty { draft.isFirstParty = firstParty }
+        if let vouchedFor { draft.isVouchedFor = vouchedFor }
+        if let isClaimedHTTPSVerified { draft.isClaimedHTTPSVerified = isClaimedHTTPSVerified }
+    }
+}

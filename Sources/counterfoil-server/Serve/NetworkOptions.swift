@@ -1,0 +1,48 @@
+import ArgumentParser
+import CounterfoilServer
+import CounterfoilWeb
+
+/// The options of `serve` for proxies and outbound requests.
+struct NetworkOptions: ParsableArguments {
+    @Option(
+        name: .customLong("trusted-proxy"),
+        help: ArgumentHelp(
+            "A proxy whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8. Can be repeated.",
+            valueName: "cidr"))
+    var trustedProxies: [String] = []
+
+    @Option(
+        name: .customLong("outbound-network"),
+        help: ArgumentHelp(
+            "A private network that outbound requests may reach, such as 10.20.0.0/16. Everyone who may register apps "
+                + "can make the server connect to it. Can be repeated.",
+            valueName: "cidr"))
+    var outboundNetworks: [String] = []
+
+    @Option(
+        name: .customLong("outbound-ca"),
+        help: ArgumentHelp(
+            "A PEM file of certificate authorities that outbound requests trust in addition to those of the system.",
+            valueName: "file"))
+    var outboundAuthorities: String?
+
+    func validate() throws {
+        do { _ = try TrustedProxies(trustedProxies) } catch { throw ValidationError("--trusted-proxy: \(error).") }
+        do { _ = try OutboundNetworks(outboundNetworks) } catch {
+            throw ValidationError("--outbound-network: \(error).")
+        }
+    }
+
+    /// Reads the certificate authorities, and combines them with the networks.
+    func outboundRules() throws -> OutboundRules {
+        let networks = try OutboundNetworks(outboundNetworks)
+        guard let outboundAuthorities else { return OutboundRules(networks: networks) }
+        let text: String
+        do { text = try InputFile.text(at: outboundAuthorities, limit: 1 << 20) } catch {
+            throw CommandFailure.refused("--outbound-ca: \(error.message)")
+        }
+        do { return OutboundRules(networks: networks, authorities: try OutboundAuthorities(pem: text)) } catch {
+            throw CommandFailure.refused("--outbound-ca: cannot use the file \(outboundAuthorities): \(error)")
+        }
+    }
+}

@@ -1,0 +1,30 @@
+public import ArgumentParser
+public import CounterfoilServer
+
+/// The options of `serve` for the registration of clients by developers.
+struct RegistrationOptions: ParsableArguments {
+    @Option(
+        name: .customLong("registration"), help: ArgumentHelp("Who may register apps at /apps.", valueName: "who"))
+    var policy = RegistrationPolicy.everyone
+
+    @Option(name: .long, help: ArgumentHelp("The number of apps that one developer may register.", valueName: "n"))
+    var applicationsPerDeveloper = 50
+
+    @Option(
+        name: .customLong("plain-scheme"),
+        help: ArgumentHelp(
+            "A scheme without a period that redirect URIs may use, besides cursor and vscode. Can be repeated.",
+            valueName: "scheme"))
+    var plainSchemes: [String] = []
+
+    func validate() throws {
+        try LimitOptions.check(applicationsPerDeveloper, of: "--applications-per-developer")
+        for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {
+            throw ValidationError(
+                "--plain-scheme \(scheme): a plain scheme has 2 to 64 lowercase letters, digits, + and -, starts with "
+                    + "a letter, and must not be one that browsers handle themselves.")
+        }
+    }
+}
+
+extension RegistrationPolicy: ExpressibleByArgument {}

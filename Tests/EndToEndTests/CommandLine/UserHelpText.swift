@@ -1,0 +1,215 @@
+/// The `--help` output of the user commands.
+extension HelpText {
+    static let users = [user, userCreate, userEdit, userList, userShow, userDisable, userPassword]
+
+    private static let user = HelpText(
+        command: ["user"],
+        text: #"""
+            OVERVIEW: Manage the users who can sign in.
+
+            USAGE: counterfoil-server user <subcommand>
+
+            OPTIONS:
+              --version               Show the version.
+              -h, --help              Show help information.
+
+            SUBCOMMANDS:
+              create                  Create a user.
+              edit                    Change the claims of a user, or disable or enable the
+                                      account.
+              list                    List the users, sorted by user name.
+              show                    Show a user.
+              disable                 Disable a user.
+              password                Set a new password for a user.
+
+              See 'counterfoil-server help user <subcommand>' for detailed help.
+
+            """#)
+
+    private static let userCreate = HelpText(
+        command: ["user", "create"],
+        text: #"""
+            OVERVIEW: Create a user.
+
+            The password is read as one line from standard input, so that it is neither in
+            the arguments nor in the shell history.
+
+            Example:
+              counterfoil-server user create alice --email alice@example.com \
+                --password-stdin --data-dir ./data < password.txt
+
+            USAGE: counterfoil-server user create <name> [--email <email>] [--display-name <name>] [--password-stdin] \#
+            [--administrator] --data-dir <directory> [--json]
+
+            ARGUMENTS:
+              <name>                  The user name: 1 to 64 letters, digits and . _ -
+
+            OPTIONS:
+              --email <email>         The email address, which also works for sign-in.
+              --display-name <name>   The name shown on pages. (default: the user name)
+              --password-stdin        Read the password from standard input (one line).
+                                      Required.
+              --administrator         Make the user an administrator of this server.
+              --data-dir <directory>  The data directory of the server.
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userEdit = HelpText(
+        command: ["user", "edit"],
+        text: #"""
+            OVERVIEW: Change the claims of a user, or disable or enable the account.
+
+            Only the given options change, and an empty value clears: --nickname "".
+            Clients get the new values with their next request. Disabling an account ends
+            its sessions, and introspection reports its tokens as inactive.
+
+            Example:
+              counterfoil-server user edit alice --given-name Alice \
+                --zoneinfo Europe/Oslo --email-verified true --data-dir ./data
+
+            USAGE: counterfoil-server user edit [<options>] <name> --data-dir <directory>
+
+            ARGUMENTS:
+              <name>                  The user name.
+
+            CLAIMS:
+              --display-name <name>   The name shown on pages.
+              --email <email>         The email address, which also works for sign-in.
+              --email-verified <bool> Whether the email address is verified: true or false.
+              --given-name <name>     The given name.
+              --family-name <name>    The family name.
+              --middle-name <name>    The middle name.
+              --nickname <name>       The nickname.
+              --profile <url>         The https URL of the profile page.
+              --picture <url>         The https URL of a picture of the user.
+              --website <url>         The https URL of the user's website.
+              --gender <gender>       The gender.
+              --birthdate <date>      The birthday: 1990-01-31, 0000-01-31 without the
+                                      year, or 1990.
+              --zoneinfo <zone>       The time zone, such as Europe/Oslo.
+              --locale <language>     The language, such as nb-NO.
+              --phone <number>        The phone number with its country code, such as
+                                      +4722225555.
+              --phone-verified <bool> Whether the phone number is verified: true or false.
+              --address-formatted <text>
+                                      The complete postal address, as on an envelope.
+              --address-street <street>
+                                      The street and house number.
+              --address-locality <city>
+                                      The city.
+              --address-region <region>
+                                      The state or region.
+              --address-postal-code <code>
+                                      The postal code.
+              --address-country <country>
+                                      The country.
+
+            OPTIONS:
+              --disable               Disable the account.
+              --enable                Enable the account again.
+              --data-dir <directory>  The data directory of the server.
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userList = HelpText(
+        command: ["user", "list"],
+        text: #"""
+            OVERVIEW: List the users, sorted by user name.
+
+            Example:
+              counterfoil-server user list --data-dir ./data
+
+            USAGE: counterfoil-server user list --data-dir <directory> [--json]
+
+            OPTIONS:
+              --data-dir <directory>  The data directory of the server.
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userShow = HelpText(
+        command: ["user", "show"],
+        text: #"""
+            OVERVIEW: Show a user.
+
+            Example:
+              counterfoil-server user show alice --data-dir ./data
+
+            USAGE: counterfoil-server user show <name> --data-dir <directory> [--json]
+
+            ARGUMENTS:
+              <name>                  The user name.
+
+            OPTIONS:
+              --data-dir <directory>  The data directory of the server.
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userDisable = HelpText(
+        command: ["user", "disable"],
+        text: #"""
+            OVERVIEW: Disable a user.
+
+            All sessions of the user end, and the user cannot sign in until you enable the
+            account again with: user edit NAME --enable.
+
+            Example:
+              counterfoil-server user disable alice --data-dir ./data
+
+            USAGE: counterfoil-server user disable <name> --data-dir <directory> [--json]
+
+            ARGUMENTS:
+              <name>                  The user name.
+
+            OPTIONS:
+              --data-dir <directory>  The data directory of the server.
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userPassword = HelpText(
+        command: ["user", "password"],
+        text: #"""
+            OVERVIEW: Set a new password for a user.
+
+            The password is read as one line from standard input. All sessions of the user
+            end.
+
+            Example:
+              counterfoil-server user password alice --password-stdin \
+                --data-dir ./data < password.txt
+
+            USAGE: counterfoil-server user password <name> [--password-stdin] --data-dir <directory> [--json]
+
+            ARGUMENTS:
+              <name>                  The user name.
+
+            OPTIONS:
+              --password-stdin        Read the password from standard input (one line).
+                                      Required.
+              --data-dir <directory>  The data directory of the server.
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+}
