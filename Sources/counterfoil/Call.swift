@@ -13,7 +13,7 @@ struct Call: AsyncParsableCommand {
             necessary. If the status is 400 or more, the body is printed too, and the exit code is 3, or 6 for a temporary \
             failure. With --step-up, the browser opens if the API requires more permissions, or a stronger or newer sign-in.
 
-            Example:
+            Examples:
               counterfoil call https://photos.example.com/photos
               counterfoil call --data @photo.json https://photos.example.com/photos
 
@@ -27,13 +27,13 @@ struct Call: AsyncParsableCommand {
     @Flag(help: "Print the status and the header fields before the body.")
     var include = false
 
-    @Option(help: ArgumentHelp("The HTTP method; by default GET, or POST with --data.", valueName: "method"))
+    @Option(help: ArgumentHelp("The HTTP method. (default: GET, or POST with --data)", valueName: "method"))
     var method: String?
 
     @Option(help: ArgumentHelp("The body: @FILE, @- for standard input, or the text itself.", valueName: "data"))
     var data: String?
 
-    @Option(help: ArgumentHelp("A header field to add; may be repeated.", valueName: "name: value"))
+    @Option(help: ArgumentHelp("A header field to add. Can be repeated.", valueName: "name: value"))
     var header: [String] = []
 
     @Flag(name: .customLong("step-up"), help: "Sign in again if the API requires more.")

@@ -5,13 +5,14 @@ import Foundation
 /// The options of every command that uses a token store.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The name under which the sign-in is stored; 'default' if omitted.", valueName: "name"),
+        help: ArgumentHelp("The profile name. (default: default)", valueName: "name"),
         transform: CommonOptions.profileName)
     var profile: ProfileName = .standard
 
     @Option(
         help: ArgumentHelp(
-            "Where tokens are stored: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. The default is $COUNTERFOIL_STORE, or auto.",
+            "Where tokens are stored: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. "
+                + "(default: $COUNTERFOIL_STORE, or auto)",
             valueName: "store"),
         transform: CommonOptions.storeChoice)
     var store: TokenStoreChoice?

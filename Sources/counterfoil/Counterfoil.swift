@@ -9,7 +9,7 @@ struct Counterfoil: AsyncParsableCommand {
         commandName: "counterfoil",
         abstract: "Sign in through the browser, store the token, and call APIs with it.",
         discussion: """
-            Example:
+            Examples:
               counterfoil login https://id.example.com --client-id lightbox --scope openid
               counterfoil call https://photos.example.com/photos
 

@@ -11,7 +11,7 @@ struct Logout: AsyncParsableCommand {
             The token is deleted from this device in any case. With --browser, the user's session at the server is ended \
             too, in the browser in which it started. With --redirect-uri, the command waits for the end of the session.
 
-            Example:
+            Examples:
               counterfoil logout
               counterfoil logout --browser open
 
@@ -132,7 +132,7 @@ private struct Ended: Encodable {
         var sentence: String {
             switch self {
             case .ended: " The session at the server has ended."
-            case .opened: " The page of the server says whether the session has ended."
+            case .opened: " Check the browser to see whether you were signed out there."
             case .unsupported: " The session at the server continues, because the server has no end-session endpoint."
             }
         }

@@ -34,10 +34,10 @@ struct Doctor: AsyncParsableCommand {
             "The registered redirect URI. (default: \(LoopbackRedirectURI.standard))", valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("The scope to request; may be repeated.", valueName: "scope"))
+    @Option(help: ArgumentHelp("The scope to request. Can be repeated.", valueName: "scope"))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("The URL of an API.", valueName: "uri"))
+    @Option(help: ArgumentHelp("The URL of an API to check.", valueName: "uri"))
     var resource: String?
 
     @Option(help: ArgumentHelp("The vendor of the server, if it differs from the standard.", valueName: "name"))

@@ -19,12 +19,13 @@ struct SignInOptions: ParsableArguments {
             valueName: "url"))
     var clientMetadata: String?
 
-    @Option(help: ArgumentHelp("The scope to request; may be repeated.", valueName: "scope"))
+    @Option(help: ArgumentHelp("The scope to request. Can be repeated.", valueName: "scope"))
     var scope: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The URI of an API for which the token is requested; may be repeated. Without an issuer, the API names its server.",
+            "The URI of an API for which the token is requested. Without an issuer, the API names its server. "
+                + "Can be repeated.",
             valueName: "uri"))
     var resource: [String] = []
 
@@ -54,7 +55,7 @@ struct SignInOptions: ParsableArguments {
 
     @Option(
         name: .customLong("client-key-id"),
-        help: ArgumentHelp("The ID of that key at the server; by default its thumbprint.", valueName: "id"))
+        help: ArgumentHelp("The ID of that key at the server. (default: its thumbprint)", valueName: "id"))
     var clientKeyID: String?
 
     @Flag(

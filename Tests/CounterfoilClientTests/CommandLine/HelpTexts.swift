@@ -8,7 +8,7 @@ enum HelpTexts {
     private static let overview = """
         OVERVIEW: Sign in through the browser, store the token, and call APIs with it.
 
-        Example:
+        Examples:
           counterfoil login https://id.example.com --client-id lightbox --scope openid
           counterfoil call https://photos.example.com/photos
 
@@ -90,10 +90,10 @@ enum HelpTexts {
                                   registers itself if the server supports that.
           --client-metadata <url> The URL of the client's metadata document, for
                                   servers that accept it as the client ID.
-          --scope <scope>         The scope to request; may be repeated.
-          --resource <uri>        The URI of an API for which the token is requested;
-                                  may be repeated. Without an issuer, the API names its
-                                  server.
+          --scope <scope>         The scope to request. Can be repeated.
+          --resource <uri>        The URI of an API for which the token is requested.
+                                  Without an issuer, the API names its server. Can be
+                                  repeated.
           --vendor <name>         The vendor of the server, if it differs from the
                                   standard: auth0, fotoware, github, google, itwin,
                                   microsoft, okta, slack, zoho.
@@ -106,8 +106,8 @@ enum HelpTexts {
           --client-key <file>     The file with the private key for client
                                   authentication (private_key_jwt): P-256 or Ed25519,
                                   mode 0600.
-          --client-key-id <id>    The ID of that key at the server; by default its
-                                  thumbprint.
+          --client-key-id <id>    The ID of that key at the server. (default: its
+                                  thumbprint)
           --assume-pkce           Accept a server whose metadata omits PKCE with S256.
                                   Its documentation must promise it.
           --redirect-uri <uri>    The registered redirect URI: on loopback (without a
@@ -120,11 +120,10 @@ enum HelpTexts {
                                   and wait.
           --timeout <seconds>     The time to wait for the response. (default: 300)
           --login-hint <hint>     The user name to suggest on the sign-in page.
-          --profile <name>        The name under which the sign-in is stored; 'default'
-                                  if omitted.
+          --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
-                                  file. The default is $COUNTERFOIL_STORE, or auto.
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens
                                   are never printed.
@@ -154,11 +153,10 @@ enum HelpTexts {
         USAGE: counterfoil token [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
-          --profile <name>        The name under which the sign-in is stored; 'default'
-                                  if omitted.
+          --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
-                                  file. The default is $COUNTERFOIL_STORE, or auto.
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens
                                   are never printed.
@@ -177,7 +175,7 @@ enum HelpTexts {
         --step-up, the browser opens if the API requires more permissions, or a
         stronger or newer sign-in.
 
-        Example:
+        Examples:
           counterfoil call https://photos.example.com/photos
           counterfoil call --data @photo.json https://photos.example.com/photos
 
@@ -198,17 +196,16 @@ enum HelpTexts {
         OPTIONS:
           --include               Print the status and the header fields before the
                                   body.
-          --method <method>       The HTTP method; by default GET, or POST with --data.
+          --method <method>       The HTTP method. (default: GET, or POST with --data)
           --data <data>           The body: @FILE, @- for standard input, or the text
                                   itself.
-          --header <name: value>  A header field to add; may be repeated.
+          --header <name: value>  A header field to add. Can be repeated.
           --step-up               Sign in again if the API requires more.
           --redirect-uri <uri>    With --step-up, the registered redirect URI.
-          --profile <name>        The name under which the sign-in is stored; 'default'
-                                  if omitted.
+          --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
-                                  file. The default is $COUNTERFOIL_STORE, or auto.
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens
                                   are never printed.
@@ -238,11 +235,10 @@ enum HelpTexts {
         USAGE: counterfoil whoami [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
-          --profile <name>        The name under which the sign-in is stored; 'default'
-                                  if omitted.
+          --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
-                                  file. The default is $COUNTERFOIL_STORE, or auto.
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens
                                   are never printed.
@@ -259,7 +255,7 @@ enum HelpTexts {
         session at the server is ended too, in the browser in which it started. With
         --redirect-uri, the command waits for the end of the session.
 
-        Example:
+        Examples:
           counterfoil logout
           counterfoil logout --browser open
 
@@ -271,8 +267,8 @@ enum HelpTexts {
           6   temporary network or server failure
           64  usage error
 
-        USAGE: counterfoil logout [--browser <browser>] [--redirect-uri <uri>] [--timeout <seconds>] \
-        [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil logout [--browser <browser>] [--redirect-uri <uri>] [--timeout <seconds>] [--profile \
+        <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
           --browser <browser>     End the session at the server too: open the browser,
@@ -281,11 +277,10 @@ enum HelpTexts {
                                   URI, on loopback or with a private-use scheme.
           --timeout <seconds>     With --redirect-uri, the time to wait for the
                                   browser. (default: 300)
-          --profile <name>        The name under which the sign-in is stored; 'default'
-                                  if omitted.
+          --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
-                                  file. The default is $COUNTERFOIL_STORE, or auto.
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens
                                   are never printed.
@@ -312,11 +307,10 @@ enum HelpTexts {
         USAGE: counterfoil profiles [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
-          --profile <name>        The name under which the sign-in is stored; 'default'
-                                  if omitted.
+          --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
-                                  file. The default is $COUNTERFOIL_STORE, or auto.
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens
                                   are never printed.
@@ -362,8 +356,8 @@ enum HelpTexts {
           --client-id <id>        The registered client ID.
           --redirect-uri <uri>    The registered redirect URI. (default:
                                   http://127.0.0.1/callback)
-          --scope <scope>         The scope to request; may be repeated.
-          --resource <uri>        The URL of an API.
+          --scope <scope>         The scope to request. Can be repeated.
+          --resource <uri>        The URL of an API to check.
           --vendor <name>         The vendor of the server, if it differs from the
                                   standard.
           --sign-in               Sign in once and check the tokens.

@@ -262,7 +262,7 @@ struct SignInCommandTests {
                 #expect(
                     logout.output.contains(
                         arguments.isEmpty
-                            ? "The page of the server says whether the session has ended."
+                            ? "Check the browser to see whether you were signed out there."
                             : "The session at the server has ended."
                     ))
                 #expect(server.requests(to: .endSession).last?.query["id_token_hint"] != nil)
