@@ -152,7 +152,8 @@ let package = Package(
             name: "counterfoil-server",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
-                "CounterfoilTokens", "CounterfoilWeb", argumentParser, hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
+                "CounterfoilTokens", "CounterfoilWeb", argumentParser, hummingbird, logging, nioCore, serviceLifecycle,
+                unixSignals,
             ],
             swiftSettings: settings
         ),

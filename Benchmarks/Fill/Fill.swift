@@ -107,7 +107,7 @@ struct Fill {
                 sessionID: try Self.session(of: person), createdAt: time, lastUsedAt: time),
             code: CodeRecord(
                 digest: code, interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: id,
-                redirectURI: redirectURI, redirectURIWasGiven: true, codeChallenge: nil, nonce: nil,
+                redirectURI: .requested(redirectURI), codeChallenge: nil, nonce: nil,
                 authenticatedAt: time, issuedAt: time, expiresAt: time.addingTimeInterval(60)),
             asked: client.scope, appearance: ClientAppearance(of: client), clientRevision: client.revision, pkce: .s256,
             passwordHash: Self.passwordHash, basis: .answer)

@@ -27,8 +27,7 @@ struct ChosenClientIdentifierTests {
         (".", .path), ("..", .path), ("...", .path), ("new", .path), ("verdict", .path),
         ("per_alice", .reserved(prefix: "per_")), ("api_photos", .reserved(prefix: "api_")),
     ])
-    func `an identifier with reserved characters is refused`(text: String, why: ChosenClientIdentifier.Refusal)
-    {
+    func `an identifier with reserved characters is refused`(text: String, why: ChosenClientIdentifier.Refusal) {
         #expect(throws: why) { try ChosenClientIdentifier(text, beside: .console) }
         #expect(!"\(why)".isEmpty)
     }
