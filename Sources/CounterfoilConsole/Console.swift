@@ -33,7 +33,7 @@ struct Console: Sendable {
         let request: IncomingRequest
         let session: LiveSession
         let now: Date
-        let words: Words
+        let words: Localizer
 
         var person: Person { session.person }
         /// The path of the request, to which tickets are bound.

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 
 /// A confirmation on the page after a form: a fixed code in the parameter `done`, never a text.
-protocol Notice: Phrase {}
+protocol Notice: LocalizationKey {}
 
 extension Notice {
     /// The code: the last part of the key.

@@ -108,7 +108,7 @@ struct ConnectedApplications: Sendable {
                 )
             },
             tokensEnd: visit.words(
-                Text(AccountPhrase.tokensEnd, ["duration": .phrase(.duration(seconds: lifetime))])),
+                LocalizedText(AccountPhrase.tokensEnd, ["duration": .phrase(.duration(seconds: lifetime))])),
             action: action,
             ticket: console.ticket(visit, for: action)
         )

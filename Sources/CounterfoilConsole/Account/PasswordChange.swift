@@ -17,7 +17,7 @@ struct PasswordChange: Sendable {
         let typed = try form.value(PasswordPage.currentField)
         let chosen = try form.value(PasswordPage.newField)
         guard !typed.isEmpty else {
-            return again(visit, Text(AccountPhrase.currentPasswordMissing), at: PasswordPage.currentField)
+            return again(visit, LocalizedText(AccountPhrase.currentPasswordMissing), at: PasswordPage.currentField)
         }
         let password: Password
         do {
@@ -26,7 +26,7 @@ struct PasswordChange: Sendable {
             return again(visit, error.text, at: PasswordPage.newField)
         }
         guard chosen != typed else {
-            return again(visit, Text(AccountPhrase.passwordUnchanged), at: PasswordPage.newField)
+            return again(visit, LocalizedText(AccountPhrase.passwordUnchanged), at: PasswordPage.newField)
         }
         // Counts as a sign-in attempt of this user, so that an attacker with a stolen session cannot guess
         // the password here.
@@ -37,7 +37,7 @@ struct PasswordChange: Sendable {
         switch outcome {
         case .refused:
             await console.note(.passwordChange, .refused, by: visit, detail: "wrong current password")
-            return again(visit, Text(AccountPhrase.currentPasswordWrong), at: PasswordPage.currentField)
+            return again(visit, LocalizedText(AccountPhrase.currentPasswordWrong), at: PasswordPage.currentField)
         case .tooEarly(let seconds): return wait(visit, seconds: seconds)
         case .signedIn(let person):
             guard person.id == visit.person.id else { throw Console.SignInNeeded(path: visit.path) }
@@ -68,13 +68,13 @@ struct PasswordChange: Sendable {
             return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
         case .changedMeanwhile:
             try await console.store.endSession(session.digest, at: visit.now)
-            return again(visit, Text(AccountPhrase.passwordChangedMeanwhile), at: PasswordPage.currentField)
+            return again(visit, LocalizedText(AccountPhrase.passwordChangedMeanwhile), at: PasswordPage.currentField)
         case .personGone:
             throw Console.SignInNeeded(path: visit.path)
         }
     }
 
-    private func again(_ visit: Console.Visit, _ problem: Text, at field: String) -> Reply {
+    private func again(_ visit: Console.Visit, _ problem: LocalizedText, at field: String) -> Reply {
         let page = page(visit, problems: [FormProblem(visit.words(problem), field: field)])
         return Reply(.badRequest, .page(page))
     }

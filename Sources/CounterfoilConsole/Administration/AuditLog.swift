@@ -89,7 +89,7 @@ struct AuditLog: Sendable {
         return query
     }
 
-    private static func choices(_ chosen: String, _ words: Words) -> FormChoices {
+    private static func choices(_ chosen: String, _ words: Localizer) -> FormChoices {
         let every = FormChoices.Choice("", label: words(AuditPhrase.everyKind), isChosen: chosen.isEmpty)
         let kinds = AuditEvent.Kind.allCases.map { kind in
             FormChoices.Choice(kind.rawValue, label: words(kind.phrase), isChosen: kind.rawValue == chosen)
@@ -124,7 +124,7 @@ struct AuditLog: Sendable {
     }
 }
 
-enum AuditPhrase: String, Phrase {
+enum AuditPhrase: String, LocalizationKey {
     case everyKind = "audit.every-kind"
     case done = "audit.done"
     case refused = "audit.refused"

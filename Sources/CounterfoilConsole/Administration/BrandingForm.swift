@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 /// The confirmation of a change of the branding.
-enum BrandingNotice: String, Phrase, Notice {
+enum BrandingNotice: String, LocalizationKey, Notice {
     case saved = "branding.notice.branded"
 }
 
@@ -53,9 +53,9 @@ struct BrandingForm: Sendable {
             throw PageProblem.noDecision
         }
         if Int(try form.value("revision")) != branding.revision {
-            problems.append(BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.changedMeanwhile)))
+            problems.append(BrandingDraft.Problem(field: nil, text: LocalizedText(BrandingPhrase.changedMeanwhile)))
         } else if isLate {
-            problems.append(BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.pageExpired)))
+            problems.append(BrandingDraft.Problem(field: nil, text: LocalizedText(BrandingPhrase.pageExpired)))
         }
         let (changed, mistakes) = draft.checked(revision: branding.revision)
         problems += mistakes
@@ -67,7 +67,7 @@ struct BrandingForm: Sendable {
             await console.note(.setting, by: visit, detail: changed.difference(from: branding))
             return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
-            let problem = BrandingDraft.Problem(field: nil, text: Text(BrandingPhrase.changedMeanwhile))
+            let problem = BrandingDraft.Problem(field: nil, text: LocalizedText(BrandingPhrase.changedMeanwhile))
             return page(visit, typed, of: branding, removesLogo: removesLogo, problems: [problem])
         }
     }

@@ -37,7 +37,7 @@ struct ApplicationAssociation: Sendable {
         guard let check else { throw NotFoundError() }
         var page = page(visit, client: client)
         if let seconds = looks.admit(visit.person.id, now: visit.now) {
-            page.wait = visit.words(Text(AssociationPagePhrase.wait, ["count": .number(seconds)]))
+            page.wait = visit.words(LocalizedText(AssociationPagePhrase.wait, ["count": .number(seconds)]))
             return Reply(
                 .tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])
         }
@@ -48,7 +48,7 @@ struct ApplicationAssociation: Sendable {
     }
 
     private func findings(
-        _ questions: some Collection<Question> & Sendable, check: AssociationCheck, words: Words
+        _ questions: some Collection<Question> & Sendable, check: AssociationCheck, words: Localizer
     ) async -> [AssociationPage.Finding] {
         let verdicts = await withTaskGroup(of: (Int, [AssociationVerdict]).self) { group in
             for (index, question) in questions.enumerated() {
@@ -100,7 +100,7 @@ struct ApplicationAssociation: Sendable {
     }
 }
 
-enum AssociationPagePhrase: String, Phrase {
+enum AssociationPagePhrase: String, LocalizationKey {
     case wait = "association.wait"
 }
 

@@ -63,7 +63,7 @@ struct ApplicationList: Sendable {
 }
 
 /// The confirmations of actions on a client; the raw value ends in the code of `done`.
-enum ApplicationNotice: String, Phrase, Notice {
+enum ApplicationNotice: String, LocalizationKey, Notice {
     case registered = "applications.notice.registered"
     case saved = "applications.notice.saved"
     case deleted = "applications.notice.deleted"

@@ -159,7 +159,8 @@ struct ApplicationForm: Sendable {
             }
             let refused = said.count(where: isRefusedLine)
             let texts =
-                (refused == 0 ? [] : [words(Text(ApplicationPhrase.linesRefused, ["count": .number(refused)]))])
+                (refused == 0
+                    ? [] : [words(LocalizedText(ApplicationPhrase.linesRefused, ["count": .number(refused)]))])
                 + said.filter { !isRefusedLine($0) }.map { words($0.text) }
             return texts.isEmpty ? nil : texts.joined(separator: " ")
         }

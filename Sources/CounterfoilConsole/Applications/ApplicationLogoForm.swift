@@ -17,10 +17,11 @@ struct ApplicationLogoForm: Sendable {
         let client = application.client
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
         guard try !console.checkTicketOrLate(try form.value("ticket"), of: visit).isLate else {
-            return page(visit, client: client, problem: Text(ApplicationPagePhrase.pictureExpired))
+            return page(visit, client: client, problem: LocalizedText(ApplicationPagePhrase.pictureExpired))
         }
         guard Int(try form.value("revision")) == client.revision else {
-            return page(visit, client: client, problem: Text(ApplicationPhrase.changedMeanwhile), status: .conflict)
+            return page(
+                visit, client: client, problem: LocalizedText(ApplicationPhrase.changedMeanwhile), status: .conflict)
         }
         let change: LogoChange
         switch try form.value("decision") {
@@ -28,7 +29,7 @@ struct ApplicationLogoForm: Sendable {
             change = .remove
         case "replace":
             guard let upload = try form.file("logo"), !upload.isEmpty else {
-                return page(visit, client: client, problem: Text(ApplicationPagePhrase.noPicture))
+                return page(visit, client: client, problem: LocalizedText(ApplicationPagePhrase.noPicture))
             }
             do {
                 change = .replace(try await encoder.logo(from: upload))
@@ -48,13 +49,14 @@ struct ApplicationLogoForm: Sendable {
             await console.noteMachineAccess(from: client, to: changed, by: visit)
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile:
-            return page(visit, client: client, problem: Text(ApplicationPhrase.changedMeanwhile), status: .conflict)
+            return page(
+                visit, client: client, problem: LocalizedText(ApplicationPhrase.changedMeanwhile), status: .conflict)
         case .notFound, .unknownScopes: throw NotFoundError()
         }
     }
 
     private func page(
-        _ visit: Console.Visit, client: RegisteredClient, problem: Text? = nil,
+        _ visit: Console.Visit, client: RegisteredClient, problem: LocalizedText? = nil,
         status: HTTPResponse.Status? = nil
     ) -> Reply {
         let action = console.path(.applicationLogo, of: client.id)

@@ -43,7 +43,7 @@ struct ApplicationOverview: Sendable {
             pendingMachineScope: client.pendingMachineScope.isEmpty
                 ? nil
                 : words(
-                    Text(
+                    LocalizedText(
                         ApplicationPagePhrase.machineScopePending,
                         ["scopes": .text(client.pendingMachineScope.description)]))
         )
@@ -81,7 +81,7 @@ struct ApplicationOverview: Sendable {
     }
 
     private func address(
-        _ uri: RedirectURI, of client: RegisteredClient, schemesInUse: Set<String>, words: Words
+        _ uri: RedirectURI, of client: RegisteredClient, schemesInUse: Set<String>, words: Localizer
     ) -> ApplicationPage.Address {
         let rules = ApplicationRules(console.settings)
         let context = rules.context(
@@ -102,7 +102,7 @@ struct ApplicationOverview: Sendable {
         )
     }
 
-    private func links(_ presentation: ClientPresentation, words: Words) -> [ApplicationPage.PolicyLine] {
+    private func links(_ presentation: ClientPresentation, words: Localizer) -> [ApplicationPage.PolicyLine] {
         [
             presentation.privacyURI.map {
                 ApplicationPage.PolicyLine(words(ApplicationPagePhrase.privacy), $0.rawValue)
@@ -135,40 +135,40 @@ struct ApplicationOverview: Sendable {
     }
 
     /// Returns the problems with the PKCE of a client, in sentences; nil if there is none.
-    private func pkceDangers(_ client: RegisteredClient, words: Words) async throws -> String? {
+    private func pkceDangers(_ client: RegisteredClient, words: Localizer) async throws -> String? {
         let repeated = challenges.lastRepetition(of: client.id).map {
-            words(Text(PKCEPhrase.challengeReused, ["date": .date($0)]))
+            words(LocalizedText(PKCEPhrase.challengeReused, ["date": .date($0)]))
         }
         let dangers = [try await pkceException(client, words: words), repeated].compactMap(\.self)
         return dangers.isEmpty ? nil : dangers.joined(separator: " ")
     }
 
-    private func pkceException(_ client: RegisteredClient, words: Words) async throws -> String? {
+    private func pkceException(_ client: RegisteredClient, words: Localizer) async throws -> String? {
         let use = try await console.store.pkceExceptionUse(of: client.id)
         let exception: String
         switch client.policy.pkce {
         case .s256:
             guard let use else { return nil }
             return words(
-                Text(PKCEPhrase.usedBefore, ["count": .number(use.count), "date": .date(use.lastAt)]))
+                LocalizedText(PKCEPhrase.usedBefore, ["count": .number(use.count), "date": .date(use.lastAt)]))
         case .s256OrPlain:
             exception = words(PKCEPhrase.plainDanger)
         case .exemptUntil(let day):
-            exception = words(Text(PKCEPhrase.exemptDanger, ["day": .text(day.description)]))
+            exception = words(LocalizedText(PKCEPhrase.exemptDanger, ["day": .text(day.description)]))
         }
         guard let use else {
             return exception + " " + words(client.policy.pkce == .s256OrPlain ? PKCEPhrase.plainNeverUsed : .neverUsed)
         }
         return exception + " "
-            + words(Text(PKCEPhrase.used, ["count": .number(use.count), "date": .date(use.lastAt)]))
+            + words(LocalizedText(PKCEPhrase.used, ["count": .number(use.count), "date": .date(use.lastAt)]))
     }
 
-    private func registered(_ client: RegisteredClient, owner: Person?, words: Words) -> String {
+    private func registered(_ client: RegisteredClient, owner: Person?, words: Localizer) -> String {
         guard let owner else {
-            return words(Text(ApplicationPagePhrase.registeredByOperator, ["date": .date(client.createdAt)]))
+            return words(LocalizedText(ApplicationPagePhrase.registeredByOperator, ["date": .date(client.createdAt)]))
         }
         let name = DisplayName(of: owner)
         return words(
-            Text(ApplicationPagePhrase.registeredBy, ["date": .date(client.createdAt), "name": .name(name)]))
+            LocalizedText(ApplicationPagePhrase.registeredBy, ["date": .date(client.createdAt), "name": .name(name)]))
     }
 }

@@ -104,7 +104,7 @@ package struct ApplicationPage: ConsolePage, Hashable {
 }
 
 extension ApplicationPage.Example {
-    init(_ example: RedirectURIPreview.Example, words: Words) {
+    init(_ example: RedirectURIPreview.Example, words: Localizer) {
         self.init(uri: example.uri, matches: example.matches, why: words(example.why))
     }
 }

@@ -139,7 +139,7 @@ struct ApplicationPolicyForm: Sendable {
     }
 
     private func refreshing(
-        _ draft: PolicyDraft, of client: RegisteredClient, words: Words, problem: (ApplicationField) -> String?
+        _ draft: PolicyDraft, of client: RegisteredClient, words: Localizer, problem: (ApplicationField) -> String?
     ) -> PolicyPage.Refreshing {
         var usual = client
         usual.policy.refreshTokenLife = RefreshTokenLife()
@@ -147,7 +147,7 @@ struct ApplicationPolicyForm: Sendable {
         func field(_ field: ApplicationField, _ value: String) -> FormField {
             FormField(field.rawValue, value, problem: problem(field))
         }
-        func choice(_ value: String, _ label: Text) -> FormChoices.Choice {
+        func choice(_ value: String, _ label: LocalizedText) -> FormChoices.Choice {
             FormChoices.Choice(value, label: words(label), isChosen: value == draft.rotatesRefreshTokens)
         }
         // The tokens of public clients always rotate.
@@ -158,9 +158,9 @@ struct ApplicationPolicyForm: Sendable {
                 ? FormChoices(
                     ApplicationField.rotatesRefreshTokens.rawValue,
                     [
-                        choice("", .asUsual(Text(ApplicationPagePhrase(terms.rotates)))),
-                        choice("true", Text(ApplicationPagePhrase.yes)),
-                        choice("false", Text(ApplicationPagePhrase.no)),
+                        choice("", .asUsual(LocalizedText(ApplicationPagePhrase(terms.rotates)))),
+                        choice("true", LocalizedText(ApplicationPagePhrase.yes)),
+                        choice("false", LocalizedText(ApplicationPagePhrase.no)),
                     ], problem: problem(.rotatesRefreshTokens)) : nil,
             gracePeriod: field(.refreshGracePeriod, draft.refreshGracePeriod),
             idleLifetime: field(.refreshIdleLifetime, draft.refreshIdleLifetime),

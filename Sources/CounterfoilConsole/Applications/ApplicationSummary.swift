@@ -20,7 +20,7 @@ package struct ApplicationSummary: Sendable, Hashable {
     package var owner: DisplayName?
     package var path: String
 
-    init(_ client: RegisteredClient, words: Words, issuer: Issuer, owner: Person? = nil) {
+    init(_ client: RegisteredClient, words: Localizer, issuer: Issuer, owner: Person? = nil) {
         clientID = client.id.rawValue
         name = client.displayName
         initials = client.displayName.initials
@@ -53,7 +53,7 @@ package struct ApplicationSummary: Sendable, Hashable {
     }
 }
 
-package enum ClientTypePhrase: String, Phrase {
+package enum ClientTypePhrase: String, LocalizationKey {
     case native = "client-type.native"
     case singlePage = "client-type.spa"
     case web = "client-type.web"

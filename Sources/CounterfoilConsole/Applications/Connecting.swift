@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-package enum ConnectPhrase: String, Phrase {
+package enum ConnectPhrase: String, LocalizationKey {
     case issuer = "connect.issuer"
     case clientID = "connect.client-id"
     case redirectURI = "connect.redirect-uri"

@@ -3,7 +3,7 @@ import CounterfoilServer
 import CounterfoilTokens
 import Foundation
 
-package enum ApplicationPagePhrase: String, Phrase {
+package enum ApplicationPagePhrase: String, LocalizationKey {
     case registeredByOperator = "applications.registered-by-operator"
     case registeredBy = "applications.registered-by"
     case loopback = "applications.kind.loopback"
@@ -54,7 +54,7 @@ package enum ApplicationPagePhrase: String, Phrase {
     case webViewsAllow = "policy.web-views.allow"
 }
 
-package enum PKCEPhrase: String, Phrase {
+package enum PKCEPhrase: String, LocalizationKey {
     case plainDanger = "applications.pkce.plain-danger"
     case exemptDanger = "applications.pkce.exempt-danger"
     case plainNeverUsed = "applications.pkce.plain-never-used"
@@ -77,7 +77,7 @@ extension RedirectURI.Kind {
 
 extension ApplicationOverview {
     /// Returns the policy of a client in words.
-    func policy(of client: RegisteredClient, words: Words) -> [ApplicationPage.PolicyLine] {
+    func policy(of client: RegisteredClient, words: Localizer) -> [ApplicationPage.PolicyLine] {
         let (policy, type) = (client.policy, client.type)
         func line(_ name: ApplicationPagePhrase, _ value: String) -> ApplicationPage.PolicyLine {
             ApplicationPage.PolicyLine(words(name), value)
@@ -85,7 +85,7 @@ extension ApplicationOverview {
         func yes(_ flag: Bool) -> String { words(ApplicationPagePhrase(flag)) }
         func seconds(_ own: Int?, _ servers: Int) -> String {
             words(
-                Text(
+                LocalizedText(
                     own == nil ? ApplicationPagePhrase.asServer : .seconds,
                     ["seconds": .number(own ?? servers)]))
         }
@@ -118,17 +118,17 @@ extension ApplicationOverview {
         return lines
     }
 
-    private func refreshing(_ client: RegisteredClient, words: Words) -> [ApplicationPage.PolicyLine] {
+    private func refreshing(_ client: RegisteredClient, words: Localizer) -> [ApplicationPage.PolicyLine] {
         let terms = RefreshTokenTerms(of: client, settings: console.settings)
         let life = client.policy.refreshTokenLife
-        func line(_ name: ApplicationPagePhrase, _ value: Text, isOwn: Bool) -> ApplicationPage.PolicyLine {
+        func line(_ name: ApplicationPagePhrase, _ value: LocalizedText, isOwn: Bool) -> ApplicationPage.PolicyLine {
             ApplicationPage.PolicyLine(words(name), words(isOwn ? value : .asUsual(value)))
         }
         func time(_ name: ApplicationPagePhrase, _ time: TimeInterval, isOwn: Bool) -> ApplicationPage.PolicyLine {
             line(name, .exactly(seconds: Int(time)), isOwn: isOwn)
         }
         var lines = [
-            line(.refreshRotation, Text(ApplicationPagePhrase(terms.rotates)), isOwn: life.rotates != nil)
+            line(.refreshRotation, LocalizedText(ApplicationPagePhrase(terms.rotates)), isOwn: life.rotates != nil)
         ]
         if terms.rotates { lines.append(time(.refreshGracePeriod, terms.gracePeriod, isOwn: life.gracePeriod != nil)) }
         return lines + [
@@ -142,24 +142,26 @@ extension ApplicationPagePhrase {
     init(_ answer: Bool) { self = answer ? .yes : .no }
 }
 
-extension Text {
+extension LocalizedText {
     /// Marks a value as the default of the client type.
-    static func asUsual(_ value: Text) -> Text { Text(ApplicationPagePhrase.asUsual, ["value": .phrase(value)]) }
+    static func asUsual(_ value: LocalizedText) -> LocalizedText {
+        LocalizedText(ApplicationPagePhrase.asUsual, ["value": .phrase(value)])
+    }
 
     /// Formats seconds in the largest unit that is exact.
-    static func exactly(seconds: Int) -> Text {
+    static func exactly(seconds: Int) -> LocalizedText {
         let unit = seconds < 120 ? 1 : seconds < 7200 && seconds != 3600 ? 60 : seconds < 172_800 ? 3600 : 86_400
         return seconds.isMultiple(of: unit)
-            ? .duration(seconds: seconds) : Text(ApplicationPagePhrase.seconds, ["seconds": .number(seconds)])
+            ? .duration(seconds: seconds) : LocalizedText(ApplicationPagePhrase.seconds, ["seconds": .number(seconds)])
     }
 }
 
 extension PKCEPolicy {
-    var text: Text {
+    var text: LocalizedText {
         switch self {
-        case .s256: Text(ApplicationPagePhrase.s256)
-        case .s256OrPlain: Text(ApplicationPagePhrase.s256OrPlain)
-        case .exemptUntil(let day): Text(ApplicationPagePhrase.exemptUntil, ["day": .text(day.description)])
+        case .s256: LocalizedText(ApplicationPagePhrase.s256)
+        case .s256OrPlain: LocalizedText(ApplicationPagePhrase.s256OrPlain)
+        case .exemptUntil(let day): LocalizedText(ApplicationPagePhrase.exemptUntil, ["day": .text(day.description)])
         }
     }
 }

@@ -27,7 +27,7 @@ struct RedirectURIVerdicts: Sendable {
     }
 
     /// Returns the verdict on each redirect URI of a draft.
-    func rows(_ draft: ApplicationDraft, of subject: Subject, words: Words) async throws -> [FormVerdict] {
+    func rows(_ draft: ApplicationDraft, of subject: Subject, words: Localizer) async throws -> [FormVerdict] {
         let rules = ApplicationRules(console.settings)
         let context = rules.context(
             draft, type: subject.type, id: subject.id,

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 
-package enum RefreshHappeningPhrase: String, Phrase {
+package enum RefreshHappeningPhrase: String, LocalizationKey {
     case repeats = "applications.refresh.repeats"
     /// Placeholder `count`.
     case repeatsCount = "applications.refresh.repeats-count"
@@ -19,20 +19,20 @@ package enum RefreshHappeningPhrase: String, Phrase {
 
 extension ApplicationOverview {
     /// Returns the refresh statistics of a client, which `/metrics` counts for all clients together.
-    func refreshes(of client: RegisteredClient, words: Words) async throws -> [ApplicationPage.Happening] {
+    func refreshes(of client: RegisteredClient, words: Localizer) async throws -> [ApplicationPage.Happening] {
         let statistics = try await console.store.refreshStatistics(of: client.id)
         guard client.getsRefreshTokens || statistics != RefreshStatistics() else { return [] }
         func line(
             _ name: RefreshHappeningPhrase, _ phrase: RefreshHappeningPhrase, _ count: Int,
-            _ meaning: RefreshHappeningPhrase, _ values: [String: Text.Value] = [:]
+            _ meaning: RefreshHappeningPhrase, _ values: [String: LocalizedText.Value] = [:]
         ) -> ApplicationPage.Happening {
             let said =
                 count == 0
                 ? words(RefreshHappeningPhrase.never)
-                : words(Text(phrase, values.merging(["count": .number(count)]) { former, _ in former }))
+                : words(LocalizedText(phrase, values.merging(["count": .number(count)]) { former, _ in former }))
             return ApplicationPage.Happening(words(name), count: said, meaning: words(meaning))
         }
-        let lastReuse = ["date": Text.Value.date(statistics.lastReuseAt ?? client.createdAt)]
+        let lastReuse = ["date": LocalizedText.Value.date(statistics.lastReuseAt ?? client.createdAt)]
         return [
             line(.repeats, .repeatsCount, statistics.repeats, .repeatsMeaning),
             line(.reuses, .reusesCount, statistics.reuses, .reusesMeaning, lastReuse),

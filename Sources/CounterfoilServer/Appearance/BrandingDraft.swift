@@ -61,9 +61,9 @@ public struct BrandingDraft: Sendable {
     public struct Problem: Sendable {
         package let field: Field?
         /// The error and its remedy.
-        public let text: Text
+        public let text: LocalizedText
 
-        package init(field: Field?, text: Text) {
+        package init(field: Field?, text: LocalizedText) {
             self.field = field
             self.text = text
         }
@@ -80,23 +80,23 @@ public struct BrandingDraft: Sendable {
                 problems.append(
                     Problem(
                         field: .siteName,
-                        text: Text(BrandingPhrase.nameLength, ["limit": .number(DisplayName.maximumLength)])))
+                        text: LocalizedText(BrandingPhrase.nameLength, ["limit": .number(DisplayName.maximumLength)])))
             }
             if DisplayName.hidesSomething(siteName) {
-                problems.append(Problem(field: .siteName, text: Text(ApplicationPhrase.controlCharacters)))
+                problems.append(Problem(field: .siteName, text: LocalizedText(ApplicationPhrase.controlCharacters)))
             }
             branding.siteName = siteName
         }
         if !accent.isEmpty {
             branding.accent = AccentColor(accent)
             if branding.accent == nil {
-                problems.append(Problem(field: .accent, text: Text(BrandingPhrase.notAColour)))
+                problems.append(Problem(field: .accent, text: LocalizedText(BrandingPhrase.notAColour)))
             }
         }
         if !supportURI.isEmpty {
             branding.supportURI = Self.supportAddress(supportURI)
             if branding.supportURI == nil {
-                problems.append(Problem(field: .supportURI, text: Text(BrandingPhrase.notASupportAddress)))
+                problems.append(Problem(field: .supportURI, text: LocalizedText(BrandingPhrase.notASupportAddress)))
             }
         }
         for language in Language.allCases {
@@ -127,7 +127,8 @@ public struct BrandingDraft: Sendable {
         if !address.isEmpty {
             statement.privacyURI = Self.pageAddress(address)
             if statement.privacyURI == nil {
-                problems.append(Problem(field: .privacyURI(language), text: Text(BrandingPhrase.notAPrivacyAddress)))
+                problems.append(
+                    Problem(field: .privacyURI(language), text: LocalizedText(BrandingPhrase.notAPrivacyAddress)))
             }
         }
         return statement
@@ -143,7 +144,7 @@ public struct BrandingDraft: Sendable {
 }
 
 /// The messages about errors in the branding.
-package enum BrandingPhrase: String, Phrase {
+package enum BrandingPhrase: String, LocalizationKey {
     case nameLength = "branding.name-length"
     case notAColour = "branding.not-a-colour"
     case notASupportAddress = "branding.not-a-support-address"

@@ -6,7 +6,7 @@ extension SignInPage: Page {
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
         [
             "usernameKept": !username.isEmpty,
-            "wait": retryAfterSeconds.map { Words(frame.language)(.wait(seconds: $0)) },
+            "wait": retryAfterSeconds.map { Localizer(frame.language)(.wait(seconds: $0)) },
         ]
     }
 }

@@ -99,14 +99,14 @@ enum ResponseTargetError: Error, CustomStringConvertible {
     case redirectURI(RedirectURIMatching.Refusal, of: DisplayName)
 
     /// The error message in English.
-    var description: String { Words.english(text) }
+    var description: String { Localizer.english(text) }
 
     /// The error message for a page.
-    var text: Text {
+    var text: LocalizedText {
         switch self {
         case .target(let refusal): refusal.text
-        case .unknownClient: Text(RequestPhrase.unknownClient)
-        case .signsNobodyIn: Text(RequestPhrase.signsNobodyIn)
+        case .unknownClient: LocalizedText(RequestPhrase.unknownClient)
+        case .signsNobodyIn: LocalizedText(RequestPhrase.signsNobodyIn)
         case .redirectURI(let refusal, _): refusal.text
         }
     }

@@ -93,12 +93,12 @@ extension RedirectURIMatching {
         }
 
         /// The reason why it matches, for the user.
-        public var text: Text {
+        public var text: LocalizedText {
             guard let requested = redirectURI.requested else {
-                return Text(RedirectURIPhrase.leftOut, ["uri": .text(registered.rawValue)])
+                return LocalizedText(RedirectURIPhrase.leftOut, ["uri": .text(registered.rawValue)])
             }
-            guard requested.rawValue != registered.rawValue else { return Text(RedirectURIPhrase.same) }
-            return Text(RedirectURIPhrase.portIsFree, ["uri": .text(registered.rawValue)])
+            guard requested.rawValue != registered.rawValue else { return LocalizedText(RedirectURIPhrase.same) }
+            return LocalizedText(RedirectURIPhrase.portIsFree, ["uri": .text(registered.rawValue)])
         }
     }
 
@@ -120,18 +120,18 @@ extension RedirectURIMatching {
         /// The message for the user.
         ///
         /// It is safe to show: it contains nothing of the URI but a scheme that browsers know.
-        public var text: Text {
+        public var text: LocalizedText {
             switch self {
-            case .malformed(let refusal): Text(RedirectURIPhrase.unusable, ["why": .phrase(refusal.text)])
-            case .notRegistered: Text(RedirectURIPhrase.notRegistered)
-            case .ambiguous: Text(RedirectURIPhrase.ambiguous)
-            case .requiredByOpenID: Text(RedirectURIPhrase.requiredByOpenID)
-            case .portUnknown: Text(RedirectURIPhrase.portUnknown)
-            case .ownOrigin: Text(RedirectURIPhrase.ownOriginRequested)
+            case .malformed(let refusal): LocalizedText(RedirectURIPhrase.unusable, ["why": .phrase(refusal.text)])
+            case .notRegistered: LocalizedText(RedirectURIPhrase.notRegistered)
+            case .ambiguous: LocalizedText(RedirectURIPhrase.ambiguous)
+            case .requiredByOpenID: LocalizedText(RedirectURIPhrase.requiredByOpenID)
+            case .portUnknown: LocalizedText(RedirectURIPhrase.portUnknown)
+            case .ownOrigin: LocalizedText(RedirectURIPhrase.ownOriginRequested)
             }
         }
 
         /// ``text`` in English.
-        public var description: String { Words.english(text) }
+        public var description: String { Localizer.english(text) }
     }
 }

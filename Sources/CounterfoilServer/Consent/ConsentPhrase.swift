@@ -1,5 +1,5 @@
 /// The texts of the consent page.
-public enum ConsentPhrase: String, Phrase {
+public enum ConsentPhrase: String, LocalizationKey {
     /// The duration of the access; place `duration`.
     case lifetime = "consent.lifetime"
     /// The duration with a refresh token; places `application`, `idle` and `duration`.

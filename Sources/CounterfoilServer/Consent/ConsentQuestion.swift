@@ -9,7 +9,7 @@ struct ConsentQuestion: Sendable {
     /// The statement of the service itself.
     let statement: SiteStatement
     let settings: ServerSettings
-    let words: Words
+    let words: Localizer
 
     /// The page.
     ///
@@ -75,11 +75,11 @@ struct ConsentQuestion: Sendable {
 
     private var lifetime: String {
         let client = authorization.client
-        let application = Text.Value.name(client.displayName)
+        let application = LocalizedText.Value.name(client.displayName)
         guard !RefreshTokenTerms.areIssued(to: client, for: authorization.scope) else {
             let terms = RefreshTokenTerms(of: client, settings: settings)
             return words(
-                Text(
+                LocalizedText(
                     ConsentPhrase.lifetimeRefreshed,
                     [
                         "application": application, "idle": .phrase(.duration(seconds: Int(terms.idleLifetime))),
@@ -88,7 +88,7 @@ struct ConsentQuestion: Sendable {
         }
         let seconds = client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
         return words(
-            Text(
+            LocalizedText(
                 ConsentPhrase.lifetime,
                 ["application": application, "duration": .phrase(.duration(seconds: seconds))]))
     }
@@ -120,7 +120,7 @@ struct ConsentQuestion: Sendable {
             } else {
                 .allowedLessBefore
             }
-        return words(Text(phrase, ["date": .date(earlier.allowedAt)]))
+        return words(LocalizedText(phrase, ["date": .date(earlier.allowedAt)]))
     }
 }
 

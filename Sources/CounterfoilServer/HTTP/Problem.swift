@@ -49,14 +49,20 @@ public enum Problem: String, CaseIterable, Sendable {
     case fault = "fault"
 
     /// Returns the title of the page.
-    func title(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).title", values) }
+    func title(_ values: [String: LocalizedText.Value]) -> LocalizedText {
+        LocalizedText(key: "problem.\(rawValue).title", values)
+    }
 
     /// Returns the explanation of what happened.
-    func explanation(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).explanation", values) }
+    func explanation(_ values: [String: LocalizedText.Value]) -> LocalizedText {
+        LocalizedText(key: "problem.\(rawValue).explanation", values)
+    }
 
     /// Returns the advice to the user.
-    func advice(_ values: [String: Text.Value]) -> Text { Text(key: "problem.\(rawValue).advice", values) }
+    func advice(_ values: [String: LocalizedText.Value]) -> LocalizedText {
+        LocalizedText(key: "problem.\(rawValue).advice", values)
+    }
 
     /// Returns the label of the button that leads to another page.
-    func wayOn() -> Text { Text(key: "problem.\(rawValue).way-on") }
+    func wayOn() -> LocalizedText { LocalizedText(key: "problem.\(rawValue).way-on") }
 }

@@ -32,7 +32,7 @@ public struct Refusal: Sendable {
     private let status: HTTPResponse.Status
     private let error: OAuthError
     private let problem: Problem
-    private let values: [String: Text.Value]
+    private let values: [String: LocalizedText.Value]
     private var fault: String?
     private var fields: HTTPFields = [:]
     private var wayOn: WayOn?
@@ -47,11 +47,11 @@ public struct Refusal: Sendable {
     ///   - wayOn: the target of the button on the page; nil for no button.
     init(
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
-        _ values: [String: Text.Value] = [:],
+        _ values: [String: LocalizedText.Value] = [:],
         description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, wayOn: WayOn? = nil
     ) {
         self.status = status
-        let reason = Words.english(problem.explanation(values))
+        let reason = Localizer.english(problem.explanation(values))
         error = description.map { OAuthError(code, $0) } ?? OAuthError(code, nil, reason: reason)
         self.problem = problem
         self.values = values
@@ -107,7 +107,7 @@ public struct Refusal: Sendable {
     }
 
     /// Returns the response.
-    func reply(as reader: Reader, in words: Words, issuer: Issuer, home: Endpoint, requestID: String) -> Reply {
+    func reply(as reader: Reader, in words: Localizer, issuer: Issuer, home: Endpoint, requestID: String) -> Reply {
         if let redirect { return redirect }
         switch reader {
         case .json:

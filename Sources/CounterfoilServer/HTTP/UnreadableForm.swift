@@ -19,20 +19,20 @@ package enum UnreadableForm: Error, Hashable, CustomStringConvertible {
     }
 
     /// An explanation for a page.
-    var text: Text {
+    var text: LocalizedText {
         switch self {
-        case .otherContentType: Text(RequestPhrase.otherContentType)
+        case .otherContentType: LocalizedText(RequestPhrase.otherContentType)
         case .parameters(let refusal): refusal.text
         case .upload(.tooLong(let limit)): FormParameters.Refusal.tooLong(limit: limit).text
         case .upload(.repeated(let name)): FormParameters.Refusal.repeated(name).text
         case .upload(.badText): FormParameters.Refusal.badEncoding.text
-        case .upload: Text(RequestPhrase.badParts)
+        case .upload: LocalizedText(RequestPhrase.badParts)
         }
     }
 }
 
 /// The texts for requests that cannot be read, and for those whose client cannot get a response.
-enum RequestPhrase: String, Phrase {
+enum RequestPhrase: String, LocalizationKey {
     // Requests that cannot be read.
     case otherContentType = "request.other-content-type"
     case tooLong = "request.too-long"
@@ -51,23 +51,23 @@ enum RequestPhrase: String, Phrase {
 extension FormParameters.Refusal {
     /// An explanation for a page; the parameter name in it belongs to the protocol or to a form of this
     /// server.
-    var text: Text {
+    var text: LocalizedText {
         switch self {
-        case .tooLong(let limit): Text(RequestPhrase.tooLong, ["limit": .number(limit)])
-        case .tooManyPairs(let limit): Text(RequestPhrase.tooManyParameters, ["limit": .number(limit)])
-        case .badEncoding: Text(RequestPhrase.badEncoding)
-        case .repeated(let name): Text(RequestPhrase.repeated, ["name": .text(name)])
+        case .tooLong(let limit): LocalizedText(RequestPhrase.tooLong, ["limit": .number(limit)])
+        case .tooManyPairs(let limit): LocalizedText(RequestPhrase.tooManyParameters, ["limit": .number(limit)])
+        case .badEncoding: LocalizedText(RequestPhrase.badEncoding)
+        case .repeated(let name): LocalizedText(RequestPhrase.repeated, ["name": .text(name)])
         }
     }
 }
 
 extension AuthorizationRequest.ResponseTarget.Refusal {
     /// An explanation for a page.
-    var text: Text {
+    var text: LocalizedText {
         switch self {
         case .parameters(let refusal): refusal.text
-        case .clientIDMissing: Text(RequestPhrase.clientIDMissing)
-        case .clientIDMalformed: Text(RequestPhrase.clientIDMalformed)
+        case .clientIDMissing: LocalizedText(RequestPhrase.clientIDMissing)
+        case .clientIDMalformed: LocalizedText(RequestPhrase.clientIDMalformed)
         }
     }
 }

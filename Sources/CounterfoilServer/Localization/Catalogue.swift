@@ -23,18 +23,18 @@ package struct Catalogue: Sendable {
     /// The catalogue in the resources of the server.
     package static let shipped = Result { try Catalogue(files: files) }
 
-    private let messages: [Language: [String: Message]]
+    private let messages: [Language: [String: MessageTemplate]]
 
     /// Parses a catalogue with one file for each language.
     package init(files: [Language: [UInt8]]) throws(Refusal) {
-        var messages: [Language: [String: Message]] = [:]
+        var messages: [Language: [String: MessageTemplate]] = [:]
         for (language, file) in files {
             guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(file)) else {
                 throw .unreadable(language)
             }
-            var known: [String: Message] = [:]
+            var known: [String: MessageTemplate] = [:]
             for (key, text) in texts {
-                guard let message = try? Message(parsing: text) else { throw .broken(key, language) }
+                guard let message = try? MessageTemplate(parsing: text) else { throw .broken(key, language) }
                 known[key] = message
             }
             messages[language] = known
@@ -43,12 +43,12 @@ package struct Catalogue: Sendable {
     }
 
     /// Returns the text of a key; falls back to English, and to nil if English lacks it too.
-    package func message(_ key: String, in language: Language) -> Message? {
+    package func message(_ key: String, in language: Language) -> MessageTemplate? {
         messages[language]?[key] ?? messages[.english]?[key]
     }
 
     /// Returns the texts of one language, without the fallback.
-    package func messages(in language: Language) -> [String: Message] { messages[language] ?? [:] }
+    package func messages(in language: Language) -> [String: MessageTemplate] { messages[language] ?? [:] }
 
     private static var files: [Language: [UInt8]] {
         [

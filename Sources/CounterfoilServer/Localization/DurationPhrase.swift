@@ -1,5 +1,5 @@
 /// The texts of durations.
-public enum DurationPhrase: String, Phrase {
+public enum DurationPhrase: String, LocalizationKey {
     /// In seconds.
     case seconds = "duration.seconds"
     /// In minutes.
@@ -10,9 +10,9 @@ public enum DurationPhrase: String, Phrase {
     case days = "duration.days"
 }
 
-extension Text {
+extension LocalizedText {
     /// Describes a duration in its natural unit: "one hour", "90 minutes", "30 days".
-    public static func duration(seconds: Int) -> Text {
+    public static func duration(seconds: Int) -> LocalizedText {
         let (phrase, unit): (DurationPhrase, Int) =
             switch seconds {
             case ..<120: (.seconds, 1)
@@ -21,6 +21,6 @@ extension Text {
             case ..<172_800: (.hours, 3600)
             default: (.days, 86400)
             }
-        return Text(phrase, ["count": .number(seconds / unit)])
+        return LocalizedText(phrase, ["count": .number(seconds / unit)])
     }
 }

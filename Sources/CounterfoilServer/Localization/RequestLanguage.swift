@@ -14,7 +14,7 @@ extension IncomingRequest {
     }
 
     /// The texts of ``language``; computed at each access, so read it once for each response.
-    public var words: Words { Words(language) }
+    public var words: Localizer { Localizer(language) }
 
     private var uiLocales: String? {
         if let asked = Self.uiLocales(in: try? FormParameters(parsing: query)) { return asked }

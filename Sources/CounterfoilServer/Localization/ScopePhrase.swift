@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 
 /// The descriptions of the standard scopes on the consent page; the raw value ends in the name of the scope.
-enum ScopePhrase: String, Phrase {
+enum ScopePhrase: String, LocalizationKey {
     case openID = "scope.openid"
     case profile = "scope.profile"
     case email = "scope.email"
@@ -10,7 +10,7 @@ enum ScopePhrase: String, Phrase {
     case offlineAccess = "scope.offline_access"
 }
 
-extension Words {
+extension Localizer {
     /// Describes a scope: in the owner's words, or localized if the owner has kept the standard description.
     public func callAsFunction(_ scope: ScopeDefinition) -> String {
         let isOurs = ScopeDefinition.standard.contains { ours in

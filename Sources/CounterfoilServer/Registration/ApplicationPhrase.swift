@@ -1,5 +1,5 @@
 /// The messages about errors in the registration of a client.
-public enum ApplicationPhrase: String, Phrase {
+public enum ApplicationPhrase: String, LocalizationKey {
     /// The name is missing or too long.
     case nameLength = "application.name-length"
     /// The letters of a name have too many combining marks.

@@ -7,16 +7,17 @@ public struct ApplicationProblem: Sendable, Hashable {
     /// The field with the error.
     public let field: ApplicationField
     /// The error and its remedy.
-    public let text: Text
+    public let text: LocalizedText
 
     /// Creates a problem.
-    public init(_ field: ApplicationField, _ text: Text) {
+    public init(_ field: ApplicationField, _ text: LocalizedText) {
         self.field = field
         self.text = text
     }
 
-    package init(_ field: ApplicationField, _ phrase: ApplicationPhrase, _ values: [String: Text.Value] = [:]) {
-        self.init(field, Text(phrase, values))
+    package init(_ field: ApplicationField, _ phrase: ApplicationPhrase, _ values: [String: LocalizedText.Value] = [:])
+    {
+        self.init(field, LocalizedText(phrase, values))
     }
 }
 
@@ -253,7 +254,7 @@ public struct ApplicationRules: Sendable {
                 problems.append(
                     ApplicationProblem(
                         field,
-                        Text(
+                        LocalizedText(
                             ApplicationPhrase.redirectURIRefused,
                             ["uri": .text(String(text.prefix(200))), "why": .phrase(refusal.text)])))
             }

@@ -130,7 +130,7 @@ extension ApplicationRules {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
         guard text.utf8.count <= 8, let seconds = Int(text), range.contains(seconds) else {
-            let limits = ["least": Text.Value.number(range.lowerBound), "most": .number(range.upperBound)]
+            let limits = ["least": LocalizedText.Value.number(range.lowerBound), "most": .number(range.upperBound)]
             problems.append(ApplicationProblem(field, refusal, limits))
             return nil
         }

@@ -29,16 +29,16 @@ public struct Device: Sendable, Hashable {
     }
 
     /// The localized description.
-    public var text: Text {
+    public var text: LocalizedText {
         switch (kind, system) {
         case (.browser(let browser), let system?):
-            Text(DevicePhrase.browserOnSystem, ["browser": .text(browser), "system": .text(system)])
-        case (.browser(let browser), nil): Text(DevicePhrase.browser, ["browser": .text(browser)])
-        case (.anyBrowser, let system?): Text(DevicePhrase.anyBrowserOnSystem, ["system": .text(system)])
-        case (.app, let system?): Text(DevicePhrase.appOnSystem, ["system": .text(system)])
-        case (.program, let system?): Text(DevicePhrase.programOnSystem, ["system": .text(system)])
-        case (.app, nil): Text(DevicePhrase.app)
-        case (.anyBrowser, nil), (.program, nil): Text(DevicePhrase.program)
+            LocalizedText(DevicePhrase.browserOnSystem, ["browser": .text(browser), "system": .text(system)])
+        case (.browser(let browser), nil): LocalizedText(DevicePhrase.browser, ["browser": .text(browser)])
+        case (.anyBrowser, let system?): LocalizedText(DevicePhrase.anyBrowserOnSystem, ["system": .text(system)])
+        case (.app, let system?): LocalizedText(DevicePhrase.appOnSystem, ["system": .text(system)])
+        case (.program, let system?): LocalizedText(DevicePhrase.programOnSystem, ["system": .text(system)])
+        case (.app, nil): LocalizedText(DevicePhrase.app)
+        case (.anyBrowser, nil), (.program, nil): LocalizedText(DevicePhrase.program)
         }
     }
 
@@ -87,7 +87,7 @@ public struct Device: Sendable, Hashable {
 }
 
 /// The descriptions of devices; names of browsers and systems are not translated.
-package enum DevicePhrase: String, Phrase {
+package enum DevicePhrase: String, LocalizationKey {
     case browserOnSystem = "device.browser-on-system"
     case browser = "device.browser"
     case anyBrowserOnSystem = "device.any-browser-on-system"

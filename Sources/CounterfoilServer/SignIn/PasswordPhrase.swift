@@ -1,5 +1,5 @@
 /// The reasons why a password cannot be set.
-public enum PasswordPhrase: String, Phrase {
+public enum PasswordPhrase: String, LocalizationKey {
     /// The password is too short.
     case tooShort = "password.too-short"
     /// The password is too long.

@@ -57,17 +57,17 @@ struct SetupEndpoint: Sendable {
         page.username = try form.value("username")
         page.email = try form.value("email")
         let words = request.words
-        func again(_ field: SetupPage.Field, _ problem: Text) -> Reply {
+        func again(_ field: SetupPage.Field, _ problem: LocalizedText) -> Reply {
             page.problem = words(problem)
             page.wrongField = field
             return Reply(.badRequest, .page(page))
         }
 
         guard let username = Username(page.username) else {
-            return again(.username, Text(SetupPhrase.badUsername))
+            return again(.username, LocalizedText(SetupPhrase.badUsername))
         }
         let email = page.email.isEmpty ? nil : EmailAddress(page.email)
-        guard page.email.isEmpty || email != nil else { return again(.email, Text(SetupPhrase.badEmail)) }
+        guard page.email.isEmpty || email != nil else { return again(.email, LocalizedText(SetupPhrase.badEmail)) }
         let password: Password
         do {
             password = try Password(choosing: try form.value("password"), for: username)
@@ -91,8 +91,8 @@ struct SetupEndpoint: Sendable {
             let done = SetupDonePage(
                 username: username.rawValue, signInPath: signInPath)
             return Reply(.ok, .page(done))
-        case .usernameTaken: return again(.username, Text(SetupPhrase.usernameTaken))
-        case .emailTaken: return again(.email, Text(SetupPhrase.emailTaken))
+        case .usernameTaken: return again(.username, LocalizedText(SetupPhrase.usernameTaken))
+        case .emailTaken: return again(.email, LocalizedText(SetupPhrase.emailTaken))
         case .administratorExists:
             link.close()
             throw SetupProblem.linkOver

@@ -1,5 +1,5 @@
 /// The errors of the form for the first administrator.
-enum SetupPhrase: String, Phrase {
+enum SetupPhrase: String, LocalizationKey {
     case badUsername = "setup.bad-username"
     case badEmail = "setup.bad-email"
     case usernameTaken = "setup.username-taken"

@@ -1,5 +1,5 @@
 /// The texts of the sign-in page.
-public enum SignInPhrase: String, Phrase {
+public enum SignInPhrase: String, LocalizationKey {
     /// The username or the password is wrong; the text never says which.
     case wrong = "sign-in.wrong"
     /// There were too many attempts.
@@ -14,11 +14,11 @@ public enum SignInPhrase: String, Phrase {
     case signInAgain = "sign-in.again"
 }
 
-extension Text {
+extension LocalizedText {
     /// The time until the next attempt, in seconds or minutes.
-    package static func wait(seconds: Int) -> Text {
+    package static func wait(seconds: Int) -> LocalizedText {
         seconds < 60
-            ? Text(SignInPhrase.waitSeconds, ["count": .number(seconds)])
-            : Text(SignInPhrase.waitMinutes, ["count": .number((seconds - 1) / 60 + 1)])
+            ? LocalizedText(SignInPhrase.waitSeconds, ["count": .number(seconds)])
+            : LocalizedText(SignInPhrase.waitMinutes, ["count": .number((seconds - 1) / 60 + 1)])
     }
 }

@@ -26,7 +26,7 @@ package struct PageRenderer: Sendable {
         _ = try Catalogue.shipped.get()
         let sources = PageTemplates.ofTheProtocol.merging(pages?.templates ?? [:]) { own, _ in own }
         templates = Dictionary(
-            uniqueKeysWithValues: Language.allCases.map { ($0, PageTemplates(Words($0), sources: sources)) })
+            uniqueKeysWithValues: Language.allCases.map { ($0, PageTemplates(Localizer($0), sources: sources)) })
         self.prefix = prefix
     }
 

@@ -7,13 +7,13 @@ import Synchronization
 /// Each template is parsed with its partials at its first use. Parsing all of them at the start would take far
 /// longer than the rest of the start.
 final class PageTemplates: Sendable {
-    private let words: Words
+    private let words: Localizer
     private let parsed = Mutex<[String: MustacheLibrary]>([:])
 
     private let sources: [String: [UInt8]]
 
     /// Creates the templates of a language from their sources.
-    init(_ words: Words, sources: [String: [UInt8]]) {
+    init(_ words: Localizer, sources: [String: [UInt8]]) {
         MustacheContentTypes.register(HTMLText(), named: Self.contentType)
         self.words = words
         self.sources = sources

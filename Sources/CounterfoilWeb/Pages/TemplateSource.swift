@@ -9,7 +9,7 @@ struct TemplateSource: Sendable {
     let text: String
 
     /// Replaces the placeholders with the messages of a language.
-    func spoken(in words: Words) throws(PageRenderer.Failure) -> String {
+    func spoken(in words: Localizer) throws(PageRenderer.Failure) -> String {
         var spoken = ""
         var rest = text[...]
         while let mark = rest.firstRange(of: "[[") {
@@ -30,7 +30,7 @@ struct TemplateSource: Sendable {
         text.matches(of: /\{\{[<>] *([a-z-]+) *\}\}/).map { String($0.output.1) }
     }
 
-    private static func html(_ message: Message) -> String {
+    private static func html(_ message: MessageTemplate) -> String {
         message.pieces.map { piece in
             switch piece {
             case .text(let text): HTMLText().escapeText(text)
@@ -41,7 +41,7 @@ struct TemplateSource: Sendable {
         }.joined()
     }
 
-    private static func plain(_ message: Message) -> String {
+    private static func plain(_ message: MessageTemplate) -> String {
         message.pieces.map { piece in
             switch piece {
             case .text(let text): HTMLText().escapeText(text)

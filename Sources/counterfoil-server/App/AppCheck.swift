@@ -44,7 +44,7 @@ struct AppCheck: AsyncParsableCommand {
             }
             return true
         case .refused(let refusal):
-            let reason = Words.english(refusal.text)
+            let reason = Localizer.english(refusal.text)
             if options.json {
                 try Output.json(Answer(matches: false, registered: nil, reason: reason))
             } else {

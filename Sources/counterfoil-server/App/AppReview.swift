@@ -53,7 +53,7 @@ struct AppReview {
                 continue
             }
             for warning in warnings {
-                Output.note("\(warning.isNote ? "note" : "warning"): \(uri): \(Words.english(warning.text))")
+                Output.note("\(warning.isNote ? "note" : "warning"): \(uri): \(Localizer.english(warning.text))")
             }
         }
     }
@@ -64,14 +64,14 @@ extension CommandFailure {
     static func refused(_ problems: [ApplicationProblem]) -> CommandFailure {
         .refused(
             problems.map { problem in
-                (problem.field.option.map { "\($0): " } ?? "") + Words.english(problem.text)
+                (problem.field.option.map { "\($0): " } ?? "") + Localizer.english(problem.text)
             }.joined(separator: "\n  ")
         )
     }
 
     /// Describes why a logo cannot be used.
     static func refused(_ refusal: LogoRefusal) -> CommandFailure {
-        .refused("--logo: \(Words.english(refusal.text))")
+        .refused("--logo: \(Localizer.english(refusal.text))")
     }
 
     static func unknownScopes(_ scope: Scope) -> CommandFailure {

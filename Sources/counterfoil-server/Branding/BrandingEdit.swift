@@ -70,7 +70,7 @@ struct BrandingEdit: AsyncParsableCommand {
 
             let (changed, problems) = draft.checked(revision: former.revision)
             guard problems.isEmpty else {
-                throw CommandFailure.refused(problems.map { Words.english($0.text) }.joined(separator: " "))
+                throw CommandFailure.refused(problems.map { Localizer.english($0.text) }.joined(separator: " "))
             }
             switch try await directory.store.updateBranding(changed, logo: .keep) {
             case .updated:

@@ -140,7 +140,7 @@ struct AssociationCheckTests {
             .namesTheApp, .namesNoPaths, .namesNoLinks, .namesOtherCertificates, .namesOtherApps, .notAnAssociationFile,
             .notJSON, .otherContentType, .redirects, .notFound, .otherStatus(503),
         ]
-        let said = (verdicts + failures.map(AssociationVerdict.notFetched)).map { Words.english($0.text) }
+        let said = (verdicts + failures.map(AssociationVerdict.notFetched)).map { Localizer.english($0.text) }
         #expect(Set(said).count == verdicts.count + failures.count)
         #expect(said.allSatisfy { $0.hasSuffix(".") && !$0.hasPrefix("association.") && !$0.contains("{") })
         #expect(verdicts.filter(\.isGood) == [.namesTheApp])

@@ -16,7 +16,7 @@ struct RedirectURIPreviewTests {
         let examples = RedirectURIPreview.examples(
             for: try RedirectURI(text), of: client, issuer: try Issuer(issuer))
         for example in examples {
-            let why = Words.english(example.why)
+            let why = Localizer.english(example.why)
             #expect(!why.isEmpty && !why.hasPrefix("redirect-uri."), "\(why)")
         }
         return try Dictionary(

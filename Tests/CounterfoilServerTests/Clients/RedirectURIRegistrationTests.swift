@@ -302,12 +302,12 @@ struct RedirectURIRegistrationTests {
     ])
     func `risky URIs are accepted with a warning`(text: String, expected: [RedirectURIWarning]) throws {
         #expect(try Self.warnings(text, for: Self.context()) == expected)
-        for warning in expected { #expect(!Words.english(warning.text).hasPrefix("redirect-uri.")) }
+        for warning in expected { #expect(!Localizer.english(warning.text).hasPrefix("redirect-uri.")) }
     }
 
     @Test(arguments: RedirectURIPhrase.allCases)
     func `every verdict has a text`(phrase: RedirectURIPhrase) {
-        #expect(Words.english(phrase) != phrase.rawValue)
+        #expect(Localizer.english(phrase) != phrase.rawValue)
     }
 
     // The refusal contains text of the developer; it stays short however long the scheme is.

@@ -51,7 +51,7 @@ struct AccountApplicationTests {
         var browser = test.browser()
         _ = try await Self.allow("openid profile photos.read", in: test, with: &browser)
         let permissions = try #require(try await browser.open("/account").accountPage.applications.first).permissions
-        let words = Words(.english)
+        let words = Localizer(.english)
         let standard = ScopeDefinition.standard.filter { [.openID, .profile].contains($0.token) }.map { words($0) }
         #expect(Set(permissions) == Set(standard + ["See your photos and albums"]))
     }

@@ -55,7 +55,7 @@ struct RefreshHappeningTests {
         #expect(revoked.status == .ok)
         let reply = try await owner.browser.open("/apps/\(client.id)")
         let page = try reply.applicationPage
-        let day = Words.english.date(test.clock.now)
+        let day = Localizer.english.date(test.clock.now)
         #expect(page.refreshes.map(\.count) == ["2 retries", "once, on \(day)", "2 revocations"])
         let html = try reply.html()
         for words in [

@@ -48,6 +48,6 @@ struct DeviceTests {
         ("\u{202E}\u{0}", "A program"), (String(repeating: "x", count: 1_000_000), "A program"),
     ])
     func `a device has a familiar name`(userAgent: String, name: String) {
-        #expect(Words.english(Device(userAgent: userAgent).text) == name)
+        #expect(Localizer.english(Device(userAgent: userAgent).text) == name)
     }
 }

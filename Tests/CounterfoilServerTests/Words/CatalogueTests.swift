@@ -66,7 +66,7 @@ struct CatalogueTests {
 
 /// The keys that the sources of the server and the templates use.
 private struct Sources {
-    /// The raw values of every enum that is a `Phrase`, and of the problems.
+    /// The raw values of every enum that is a `LocalizationKey`, and of the problems.
     let phrases: Set<String>
     /// The placeholders of the templates.
     let marks: Set<String>
@@ -97,7 +97,7 @@ private struct Sources {
     }
 
     private static func phrases(in text: String) -> [String] {
-        text.matches(of: /(?m)^( *)(?:[a-z]+ )*enum \w+: String,[^{\n]*\bPhrase\b[^{\n]*\{/).flatMap { match in
+        text.matches(of: /(?m)^( *)(?:[a-z]+ )*enum \w+: String,[^{\n]*\bLocalizationKey\b[^{\n]*\{/).flatMap { match in
             let body = text[match.range.upperBound...]
             let end = body.firstRange(of: "\n\(match.output.1)}")?.lowerBound ?? body.endIndex
             return body[..<end].matches(of: /(?m)^ *case \w+ = "([^"]*)"/).map { String($0.output.1) }

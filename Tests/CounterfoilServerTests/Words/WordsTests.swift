@@ -11,7 +11,7 @@ struct WordsTests {
     func `a date has the format of its language`(language: Language, day: String) throws {
         // One second before midnight in UTC, whatever the time zone of the server.
         let date = try Date("2026-11-21T23:59:59Z", strategy: .iso8601)
-        #expect(Words(language).date(date) == day)
+        #expect(Localizer(language).date(date) == day)
     }
 
     @Test(arguments: [
@@ -19,18 +19,18 @@ struct WordsTests {
         (7200, "2 hours"), (86400, "24 hours"), (180 * 86400, "180 days"),
     ])
     func `a duration has the unit that people use`(seconds: Int, said: String) {
-        #expect(Words.english(.duration(seconds: seconds)) == said)
+        #expect(Localizer.english(.duration(seconds: seconds)) == said)
     }
 
     @Test func `a wait uses the singular for one`() {
-        #expect(Words.english(.wait(seconds: 1)) == "Try again in 1 second.")
-        #expect(Words.english(.wait(seconds: 59)) == "Try again in 59 seconds.")
-        #expect(Words.english(.wait(seconds: 60)) == "Try again in 1 minute.")
-        #expect(Words.english(.wait(seconds: 61)) == "Try again in 2 minutes.")
+        #expect(Localizer.english(.wait(seconds: 1)) == "Try again in 1 second.")
+        #expect(Localizer.english(.wait(seconds: 59)) == "Try again in 59 seconds.")
+        #expect(Localizer.english(.wait(seconds: 60)) == "Try again in 1 minute.")
+        #expect(Localizer.english(.wait(seconds: 61)) == "Try again in 2 minutes.")
     }
 
     @Test func `a text of the catalogue has placeholders and bold words`() throws {
-        let message = try Message(parsing: "Give *{a.name}* up to {count} of *.example.com, *now*")
+        let message = try MessageTemplate(parsing: "Give *{a.name}* up to {count} of *.example.com, *now*")
         #expect(
             message.pieces == [
                 .text("Give "), .boldBegins, .place("a.name"), .boldEnds, .text(" up to "), .place("count"),
@@ -41,6 +41,6 @@ struct WordsTests {
 
     @Test(arguments: ["{", "}", "a {b", "a} b", "{}", "{a b}", "{{a}}", "{a<b}", "{a*}"])
     func `a text with an invalid placeholder is refused`(text: String) {
-        #expect(throws: Message.Refusal.brokenPlace) { try Message(parsing: text) }
+        #expect(throws: MessageTemplate.Refusal.brokenPlace) { try MessageTemplate(parsing: text) }
     }
 }

@@ -80,24 +80,24 @@ extension ConsentText {
         case nothingToSee
 
         /// The error message with the remedy.
-        public var text: Text {
+        public var text: LocalizedText {
             switch self {
             case .tooLong(let characters):
-                Text(
+                LocalizedText(
                     ConsentTextPhrase.tooLong,
                     ["characters": .number(characters), "limit": .number(ConsentText.characterLimit)]
                 )
-            case .tooManyLines: Text(ConsentTextPhrase.tooManyLines, ["limit": .number(ConsentText.lineLimit)])
-            case .controlCharacter(let line): Text(ConsentTextPhrase.controlCharacter, ["line": .number(line)])
-            case .tooMuchMarkup: Text(ConsentTextPhrase.tooMuchMarkup)
-            case .nothingToSee: Text(ConsentTextPhrase.nothingToSee)
+            case .tooManyLines: LocalizedText(ConsentTextPhrase.tooManyLines, ["limit": .number(ConsentText.lineLimit)])
+            case .controlCharacter(let line): LocalizedText(ConsentTextPhrase.controlCharacter, ["line": .number(line)])
+            case .tooMuchMarkup: LocalizedText(ConsentTextPhrase.tooMuchMarkup)
+            case .nothingToSee: LocalizedText(ConsentTextPhrase.nothingToSee)
             }
         }
     }
 }
 
 /// The errors of a text that cannot be registered.
-package enum ConsentTextPhrase: String, Phrase {
+package enum ConsentTextPhrase: String, LocalizationKey {
     case tooLong = "consent-text.too-long"
     case tooManyLines = "consent-text.too-many-lines"
     case controlCharacter = "consent-text.control-character"

@@ -29,41 +29,41 @@ public enum AssociationVerdict: Sendable, Hashable {
     public var isGood: Bool { self == .namesTheApp }
 
     /// The finding and its remedy, for the developer of the app.
-    public var text: Text {
+    public var text: LocalizedText {
         switch self {
-        case .namesTheApp: Text(AssociationPhrase.namesTheApp)
-        case .namesNoPaths: Text(AssociationPhrase.namesNoPaths)
-        case .namesNoLinks: Text(AssociationPhrase.namesNoLinks)
-        case .namesOtherCertificates: Text(AssociationPhrase.namesOtherCertificates)
-        case .namesOtherApps: Text(AssociationPhrase.namesOtherApps)
-        case .notAnAssociationFile: Text(AssociationPhrase.notAnAssociationFile)
-        case .notJSON: Text(AssociationPhrase.notJSON)
-        case .otherContentType: Text(AssociationPhrase.otherContentType)
-        case .redirects: Text(AssociationPhrase.redirects)
-        case .notFound: Text(AssociationPhrase.notFound)
-        case .otherStatus(let status): Text(AssociationPhrase.otherStatus, ["status": .number(status)])
+        case .namesTheApp: LocalizedText(AssociationPhrase.namesTheApp)
+        case .namesNoPaths: LocalizedText(AssociationPhrase.namesNoPaths)
+        case .namesNoLinks: LocalizedText(AssociationPhrase.namesNoLinks)
+        case .namesOtherCertificates: LocalizedText(AssociationPhrase.namesOtherCertificates)
+        case .namesOtherApps: LocalizedText(AssociationPhrase.namesOtherApps)
+        case .notAnAssociationFile: LocalizedText(AssociationPhrase.notAnAssociationFile)
+        case .notJSON: LocalizedText(AssociationPhrase.notJSON)
+        case .otherContentType: LocalizedText(AssociationPhrase.otherContentType)
+        case .redirects: LocalizedText(AssociationPhrase.redirects)
+        case .notFound: LocalizedText(AssociationPhrase.notFound)
+        case .otherStatus(let status): LocalizedText(AssociationPhrase.otherStatus, ["status": .number(status)])
         case .notFetched(let failure): failure.text
         }
     }
 }
 
 extension AssociationFetch.Failure {
-    fileprivate var text: Text {
+    fileprivate var text: LocalizedText {
         switch self {
-        case .unsuitableURL: Text(AssociationPhrase.unsuitableURL)
-        case .unknownHost: Text(AssociationPhrase.unknownHost)
-        case .notPublic: Text(AssociationPhrase.notPublic)
-        case .unreachable: Text(AssociationPhrase.unreachable)
-        case .untrusted: Text(AssociationPhrase.untrusted)
-        case .timedOut: Text(AssociationPhrase.timedOut)
-        case .tooLarge: Text(AssociationPhrase.tooLarge, ["limit": .number(AssociationCheck.byteLimit / 1024)])
-        case .busy: Text(AssociationPhrase.busy)
+        case .unsuitableURL: LocalizedText(AssociationPhrase.unsuitableURL)
+        case .unknownHost: LocalizedText(AssociationPhrase.unknownHost)
+        case .notPublic: LocalizedText(AssociationPhrase.notPublic)
+        case .unreachable: LocalizedText(AssociationPhrase.unreachable)
+        case .untrusted: LocalizedText(AssociationPhrase.untrusted)
+        case .timedOut: LocalizedText(AssociationPhrase.timedOut)
+        case .tooLarge: LocalizedText(AssociationPhrase.tooLarge, ["limit": .number(AssociationCheck.byteLimit / 1024)])
+        case .busy: LocalizedText(AssociationPhrase.busy)
         }
     }
 }
 
 /// The messages about association files.
-enum AssociationPhrase: String, Phrase {
+enum AssociationPhrase: String, LocalizationKey {
     case namesTheApp = "association.names-the-app"
     case namesNoPaths = "association.names-no-paths"
     case namesNoLinks = "association.names-no-links"

@@ -14,23 +14,23 @@ public enum LogoRefusal: Error, Hashable, Sendable {
     case busy(retryAfter: Int)
 
     /// The error and its remedy, for the user who chose the file.
-    public var text: Text {
+    public var text: LocalizedText {
         switch self {
-        case .tooLarge: Text(LogoPhrase.tooLarge, ["limit": .number(LogoEncoder.uploadLimit / 1024)])
-        case .notAPicture: Text(LogoPhrase.notAPicture)
+        case .tooLarge: LocalizedText(LogoPhrase.tooLarge, ["limit": .number(LogoEncoder.uploadLimit / 1024)])
+        case .notAPicture: LocalizedText(LogoPhrase.notAPicture)
         case .tooManyPixels:
-            Text(
+            LocalizedText(
                 LogoPhrase.tooManyPixels,
                 ["side": .number(LogoEncoder.sideLimit), "millions": .number(LogoEncoder.pixelLimit / 1_000_000)])
-        case .damaged: Text(LogoPhrase.damaged)
-        case .printColours: Text(LogoPhrase.printColours)
-        case .busy(let seconds): Text(LogoPhrase.busy, ["count": .number(seconds)])
+        case .damaged: LocalizedText(LogoPhrase.damaged)
+        case .printColours: LocalizedText(LogoPhrase.printColours)
+        case .busy(let seconds): LocalizedText(LogoPhrase.busy, ["count": .number(seconds)])
         }
     }
 }
 
 /// The messages about uploaded logos.
-enum LogoPhrase: String, Phrase {
+enum LogoPhrase: String, LocalizationKey {
     case tooLarge = "logo.too-large"
     case notAPicture = "logo.not-a-picture"
     case tooManyPixels = "logo.too-many-pixels"

@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 
 /// The messages about redirect URIs: at registration, in a request, and in the preview.
-public enum RedirectURIPhrase: String, Phrase {
+public enum RedirectURIPhrase: String, LocalizationKey {
     // Texts that are no redirect URI at all.
     case tooLong = "redirect-uri.too-long"
     case relative = "redirect-uri.relative"
@@ -68,7 +68,7 @@ public enum RedirectURIPhrase: String, Phrase {
     case doubleSlash = "redirect-uri.preview.double-slash"
 }
 
-extension Text {
+extension LocalizedText {
     init(_ phrase: RedirectURIPhrase, scheme: String) {
         self.init(phrase, ["scheme": .text(String(scheme.prefix(100)))])
     }
@@ -76,26 +76,26 @@ extension Text {
 
 extension RedirectURI.Refusal {
     /// The error and its remedy.
-    public var text: Text {
+    public var text: LocalizedText {
         switch self {
         case .notAURI(let refusal): refusal.text
-        case .hasFragment: Text(RedirectURIPhrase.fragment)
-        case .hasUserInformation: Text(RedirectURIPhrase.userInformation)
-        case .noHost: Text(RedirectURIPhrase.noHost)
-        case .insecure: Text(RedirectURIPhrase.insecure)
-        case .dangerousScheme(let scheme): Text(.handledByBrowsers, scheme: scheme)
+        case .hasFragment: LocalizedText(RedirectURIPhrase.fragment)
+        case .hasUserInformation: LocalizedText(RedirectURIPhrase.userInformation)
+        case .noHost: LocalizedText(RedirectURIPhrase.noHost)
+        case .insecure: LocalizedText(RedirectURIPhrase.insecure)
+        case .dangerousScheme(let scheme): LocalizedText(.handledByBrowsers, scheme: scheme)
         }
     }
 }
 
 extension AbsoluteURI.Refusal {
-    fileprivate var text: Text {
+    fileprivate var text: LocalizedText {
         switch self {
-        case .tooLong: Text(RedirectURIPhrase.tooLong, ["limit": .number(AbsoluteURI.byteLimit)])
-        case .relative: Text(RedirectURIPhrase.relative)
-        case .badCharacter: Text(RedirectURIPhrase.badCharacter)
-        case .badPort: Text(RedirectURIPhrase.badPort)
-        case .badAuthority: Text(RedirectURIPhrase.badAuthority)
+        case .tooLong: LocalizedText(RedirectURIPhrase.tooLong, ["limit": .number(AbsoluteURI.byteLimit)])
+        case .relative: LocalizedText(RedirectURIPhrase.relative)
+        case .badCharacter: LocalizedText(RedirectURIPhrase.badCharacter)
+        case .badPort: LocalizedText(RedirectURIPhrase.badPort)
+        case .badAuthority: LocalizedText(RedirectURIPhrase.badAuthority)
         }
     }
 }

@@ -12,7 +12,7 @@ public enum RedirectURIPreview {
         /// Whether the server redirects to it.
         public let matches: Bool
         /// The reason.
-        public let why: Text
+        public let why: LocalizedText
     }
 
     /// Creates the examples for one redirect URI of a client.
@@ -30,9 +30,9 @@ public enum RedirectURIPreview {
             case .matches(let match) where match.registered == registered:
                 return Example(uri: variation.uri, matches: true, why: match.text)
             case .matches:
-                return Example(uri: variation.uri, matches: true, why: Text(RedirectURIPhrase.alsoRegistered))
+                return Example(uri: variation.uri, matches: true, why: LocalizedText(RedirectURIPhrase.alsoRegistered))
             case .refused(.notRegistered):
-                return Example(uri: variation.uri, matches: false, why: Text(variation.difference))
+                return Example(uri: variation.uri, matches: false, why: LocalizedText(variation.difference))
             case .refused(let refusal):
                 return Example(uri: variation.uri, matches: false, why: refusal.text)
             }
@@ -44,7 +44,7 @@ public enum RedirectURIPreview {
         /// The registered URI with the fewest differences.
         public let registered: RedirectURI
         /// The differences.
-        public let differences: [Text]
+        public let differences: [LocalizedText]
     }
 
     /// Finds the registered URI nearest to one that matches none; nil if the text is not a redirect URI.
@@ -53,7 +53,7 @@ public enum RedirectURIPreview {
         return client.redirectURIs.map { registered in
             Nearest(
                 registered: registered,
-                differences: differences(between: registered, and: tried).map { Text($0) })
+                differences: differences(between: registered, and: tried).map { LocalizedText($0) })
         }.min { $0.differences.count < $1.differences.count }
     }
 

@@ -84,18 +84,18 @@ public enum RedirectURIWarning: Sendable, Hashable {
     }
 
     /// The warning and its remedy.
-    public var text: Text {
+    public var text: LocalizedText {
         switch self {
-        case .localhost: Text(RedirectURIPhrase.localhost)
-        case .portIgnored(let port): Text(RedirectURIPhrase.portIgnored, ["port": .number(port)])
+        case .localhost: LocalizedText(RedirectURIPhrase.localhost)
+        case .portIgnored(let port): LocalizedText(RedirectURIPhrase.portIgnored, ["port": .number(port)])
         case .longScheme(let scheme):
-            Text(RedirectURIPhrase.longScheme, ["length": .number(scheme.utf8.count)])
-        case .notAnAppName(let scheme): Text(.notAnAppName, scheme: scheme)
-        case .schemeInUse(let scheme): Text(.schemeInUse, scheme: scheme)
-        case .plainScheme(let scheme): Text(.plainScheme, scheme: scheme)
-        case .perhapsNotReversed(let scheme): Text(.perhapsNotReversed, scheme: scheme)
-        case .upperCase: Text(RedirectURIPhrase.upperCase)
-        case .claimed: Text(RedirectURIPhrase.claimed)
+            LocalizedText(RedirectURIPhrase.longScheme, ["length": .number(scheme.utf8.count)])
+        case .notAnAppName(let scheme): LocalizedText(.notAnAppName, scheme: scheme)
+        case .schemeInUse(let scheme): LocalizedText(.schemeInUse, scheme: scheme)
+        case .plainScheme(let scheme): LocalizedText(.plainScheme, scheme: scheme)
+        case .perhapsNotReversed(let scheme): LocalizedText(.perhapsNotReversed, scheme: scheme)
+        case .upperCase: LocalizedText(RedirectURIPhrase.upperCase)
+        case .claimed: LocalizedText(RedirectURIPhrase.claimed)
         }
     }
 }
@@ -139,31 +139,31 @@ extension RedirectURIRegistration {
         case notASingleSlash
 
         /// The error and its remedy.
-        public var text: Text {
+        public var text: LocalizedText {
             switch self {
             case .malformed(let refusal): refusal.text
             case .tooLong:
-                Text(RedirectURIPhrase.tooLong, ["limit": .number(RedirectURIRegistration.byteLimit)])
-            case .wildcard: Text(RedirectURIPhrase.wildcard)
-            case .dotSegments: Text(RedirectURIPhrase.dotSegments)
-            case .badQuery: Text(RedirectURIPhrase.badQuery)
+                LocalizedText(RedirectURIPhrase.tooLong, ["limit": .number(RedirectURIRegistration.byteLimit)])
+            case .wildcard: LocalizedText(RedirectURIPhrase.wildcard)
+            case .dotSegments: LocalizedText(RedirectURIPhrase.dotSegments)
+            case .badQuery: LocalizedText(RedirectURIPhrase.badQuery)
             case .reservedParameter(let name):
-                Text(RedirectURIPhrase.reservedParameter, ["name": .text(String(name.prefix(100)))])
-            case .ownOrigin: Text(RedirectURIPhrase.ownOrigin)
-            case .badHost: Text(RedirectURIPhrase.badHost)
-            case .addressInsteadOfName: Text(RedirectURIPhrase.addressInsteadOfName)
-            case .httpsOnTheDevice: Text(RedirectURIPhrase.httpsOnTheDevice)
-            case .loopbackNotNative: Text(RedirectURIPhrase.loopbackNotNative)
-            case .schemeNotNative: Text(RedirectURIPhrase.schemeNotNative)
-            case .noneForServices: Text(RedirectURIPhrase.noneForServices)
-            case .schemeWithoutPeriod(let scheme): Text(.schemeWithoutPeriod, scheme: scheme)
-            case .schemeNotADomainName(let scheme): Text(.schemeNotADomainName, scheme: scheme)
-            case .registeredScheme(let scheme): Text(.registeredScheme, scheme: scheme)
-            case .notASingleSlash: Text(RedirectURIPhrase.notASingleSlash)
+                LocalizedText(RedirectURIPhrase.reservedParameter, ["name": .text(String(name.prefix(100)))])
+            case .ownOrigin: LocalizedText(RedirectURIPhrase.ownOrigin)
+            case .badHost: LocalizedText(RedirectURIPhrase.badHost)
+            case .addressInsteadOfName: LocalizedText(RedirectURIPhrase.addressInsteadOfName)
+            case .httpsOnTheDevice: LocalizedText(RedirectURIPhrase.httpsOnTheDevice)
+            case .loopbackNotNative: LocalizedText(RedirectURIPhrase.loopbackNotNative)
+            case .schemeNotNative: LocalizedText(RedirectURIPhrase.schemeNotNative)
+            case .noneForServices: LocalizedText(RedirectURIPhrase.noneForServices)
+            case .schemeWithoutPeriod(let scheme): LocalizedText(.schemeWithoutPeriod, scheme: scheme)
+            case .schemeNotADomainName(let scheme): LocalizedText(.schemeNotADomainName, scheme: scheme)
+            case .registeredScheme(let scheme): LocalizedText(.registeredScheme, scheme: scheme)
+            case .notASingleSlash: LocalizedText(RedirectURIPhrase.notASingleSlash)
             }
         }
 
         /// ``text`` in English.
-        public var description: String { Words.english(text) }
+        public var description: String { Localizer.english(text) }
     }
 }

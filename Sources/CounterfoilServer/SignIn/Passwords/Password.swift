@@ -28,17 +28,17 @@ public struct Password: Secret {
         case common
 
         /// The remedy, safe to show.
-        public var text: Text {
+        public var text: LocalizedText {
             switch self {
-            case .tooShort: Text(PasswordPhrase.tooShort)
-            case .tooLong: Text(PasswordPhrase.tooLong)
-            case .sameAsName: Text(PasswordPhrase.sameAsName)
-            case .common: Text(PasswordPhrase.common)
+            case .tooShort: LocalizedText(PasswordPhrase.tooShort)
+            case .tooLong: LocalizedText(PasswordPhrase.tooLong)
+            case .sameAsName: LocalizedText(PasswordPhrase.sameAsName)
+            case .common: LocalizedText(PasswordPhrase.common)
             }
         }
 
         /// The remedy in English.
-        public var description: String { Words.english(text) }
+        public var description: String { Localizer.english(text) }
     }
 
     /// Creates a password to set: no character classes are required, but a common password is refused.

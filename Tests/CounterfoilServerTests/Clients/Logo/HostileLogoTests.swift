@@ -104,7 +104,7 @@ struct HostileLogoTests {
     @Test func `a CMYK image is refused with advice how to convert it`() throws {
         let file = try Pictures.printJPEG(width: 64, height: 64)
         #expect(throws: LogoRefusal.printColours) { try LogoEncoder.logo(from: file) }
-        #expect(Words.english(LogoRefusal.printColours.text).contains("RGB"))
+        #expect(Localizer.english(LogoRefusal.printColours.text).contains("RGB"))
     }
 
     @Test func `a truncated file is refused`() throws {
@@ -163,11 +163,11 @@ struct HostileLogoTests {
         for refusal in [
             .tooLarge, .notAPicture, .tooManyPixels, .damaged, .printColours, LogoRefusal.busy(retryAfter: 2),
         ] {
-            let said = Words.english(refusal.text)
+            let said = Localizer.english(refusal.text)
             #expect(said.hasSuffix("."))
             #expect(!said.hasPrefix("logo."))
             #expect(!said.contains("{"))
         }
-        #expect(Words.english(LogoRefusal.tooLarge.text).contains("512 KiB"))
+        #expect(Localizer.english(LogoRefusal.tooLarge.text).contains("512 KiB"))
     }
 }

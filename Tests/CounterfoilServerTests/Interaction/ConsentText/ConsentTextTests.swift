@@ -82,7 +82,7 @@ struct ConsentTextTests {
         markdown: String, refusal: ConsentText.Refusal, said: String
     ) {
         #expect(throws: refusal) { try ConsentText(markdown: markdown) }
-        #expect(Words.english(refusal.text) == said)
+        #expect(Localizer.english(refusal.text) == said)
     }
 
     @Test(arguments: [

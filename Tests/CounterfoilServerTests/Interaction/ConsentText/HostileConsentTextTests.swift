@@ -134,6 +134,6 @@ struct HostileConsentTextTests {
         let address = "https://app.example/" + String(repeating: "x", count: 1900)
         let markdown = String(repeating: "[a] ", count: 500) + "\n\n[a]: " + address
         #expect(throws: ConsentText.Refusal.tooMuchMarkup) { try ConsentText(markdown: markdown) }
-        #expect(Words.english(ConsentText.Refusal.tooMuchMarkup.text).contains("shorter links"))
+        #expect(Localizer.english(ConsentText.Refusal.tooMuchMarkup.text).contains("shorter links"))
     }
 }

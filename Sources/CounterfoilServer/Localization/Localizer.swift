@@ -3,8 +3,8 @@ public import Foundation
 /// The texts in one language.
 ///
 ///     let words = request.words
-///     page.notice = words(Text(AccountPhrase.sessionEnded, ["device": .name(device)]))
-public struct Words: Sendable {
+///     page.notice = words(LocalizedText(AccountPhrase.sessionEnded, ["device": .name(device)]))
+public struct Localizer: Sendable {
     /// The language.
     public let language: Language
 
@@ -17,12 +17,12 @@ public struct Words: Sendable {
     }
 
     /// English texts, for the command line and the log.
-    public static let english = Words(.english)
+    public static let english = Localizer(.english)
 
     /// Translates a text.
     ///
     /// A missing text is shown as its key; a test of the catalogue makes sure that none is missing.
-    public func callAsFunction(_ text: Text) -> String {
+    public func callAsFunction(_ text: LocalizedText) -> String {
         guard let message = message(of: text) else { return text.key }
         var said = ""
         for piece in message.pieces {
@@ -36,7 +36,7 @@ public struct Words: Sendable {
     }
 
     /// Translates a phrase without placeholders.
-    public func callAsFunction(_ phrase: some Phrase) -> String { self(Text(phrase)) }
+    public func callAsFunction(_ phrase: some LocalizationKey) -> String { self(LocalizedText(phrase)) }
 
     /// Formats a date in UTC: 21 November 2026.
     public func date(_ date: Date) -> String {
@@ -54,9 +54,9 @@ public struct Words: Sendable {
     }
 
     /// Returns the parsed text of a key, with its placeholders.
-    package func message(_ key: String) -> Message? { catalogue?.message(key, in: language) }
+    package func message(_ key: String) -> MessageTemplate? { catalogue?.message(key, in: language) }
 
-    private func message(of text: Text) -> Message? {
+    private func message(of text: LocalizedText) -> MessageTemplate? {
         if case .number(let count)? = text.values["count"], language.isOne(count),
             let one = message(text.key + ".one")
         {
@@ -65,7 +65,7 @@ public struct Words: Sendable {
         return message(text.key)
     }
 
-    private func say(_ value: Text.Value) -> String {
+    private func say(_ value: LocalizedText.Value) -> String {
         switch value {
         case .text(let text): text
         case .name(let name): name.description

@@ -1,5 +1,5 @@
 /// The parsed text of one key in one language: plain text, placeholders and bold parts.
-package struct Message: Sendable, Hashable {
+package struct MessageTemplate: Sendable, Hashable {
     /// A part of the text.
     package enum Piece: Sendable, Hashable {
         /// Plain text.

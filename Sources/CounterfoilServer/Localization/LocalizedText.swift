@@ -2,8 +2,8 @@ public import Foundation
 
 /// A text for a user before the choice of the language: a phrase and the values of its placeholders.
 ///
-///     Text(AccountPhrase.sessionEnded, ["device": .name(device)])
-public struct Text: Sendable, Hashable {
+///     LocalizedText(AccountPhrase.sessionEnded, ["device": .name(device)])
+public struct LocalizedText: Sendable, Hashable {
     /// The value of a placeholder.
     public enum Value: Sendable, Hashable, ExpressibleByStringInterpolation {
         /// Text that is not translated, such as a URL.
@@ -15,7 +15,7 @@ public struct Text: Sendable, Hashable {
         /// An integer. The one named `count` also chooses between a phrase and its `.one` form.
         case number(Int)
         /// A nested text, translated too.
-        case phrase(Text)
+        case phrase(LocalizedText)
 
         /// Creates text from a literal.
         public init(stringLiteral value: String) { self = .text(value) }
@@ -27,7 +27,7 @@ public struct Text: Sendable, Hashable {
     package let values: [String: Value]
 
     /// Creates a text from a phrase and the values of its placeholders.
-    public init(_ phrase: some Phrase, _ values: [String: Value] = [:]) {
+    public init(_ phrase: some LocalizationKey, _ values: [String: Value] = [:]) {
         self.init(key: phrase.rawValue, values)
     }
 
