@@ -41,7 +41,7 @@ struct ConsoleSignInEndpoint: Sendable {
         let isFormLost =
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
-        let notice: SignInPhrase? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
+        let notice: SignInMessage? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
         return page(request, path: path, notice: notice, now: now)
     }
 
@@ -55,7 +55,7 @@ struct ConsoleSignInEndpoint: Sendable {
     }
 
     private func page(
-        _ request: IncomingRequest, path: String, notice: SignInPhrase? = nil, again: SignInForm.Again? = nil, now: Date
+        _ request: IncomingRequest, path: String, notice: SignInMessage? = nil, again: SignInForm.Again? = nil, now: Date
     ) -> Reply {
         let content = SignInForm.Content(
             carried: path,

@@ -47,3 +47,28 @@ extension Console {
         AccountPaths(at: part, account: path(.account), sessions: path(.sessions), password: path(.password))
     }
 }
+
+/// The confirmations of actions on the account; the raw value ends in the code of `done`.
+enum AccountNotice: String, LocalizationKey, Notice {
+    case disconnected = "account.notice.disconnected"
+    case permissionsSaved = "account.notice.saved"
+    case sessionEnded = "account.notice.session-ended"
+    case sessionOver = "account.notice.session-over"
+    case othersEnded = "account.notice.others-ended"
+    case passwordChanged = "account.notice.password-changed"
+}
+
+extension Localizer {
+    /// Formats the time since an event, in minutes, then in hours, then as a date.
+    func ago(_ time: Date, now: Date) -> String {
+        switch Int(now.timeIntervalSince(time)) {
+        // The last request of a browser is recorded once a minute.
+        case ..<120: self(LocalizedText("account.ago.just-now"))
+        case let seconds where seconds < 3600:
+            self(LocalizedText("account.ago.minutes", ["count": .number(seconds / 60)]))
+        case let seconds where seconds < 86400:
+            self(LocalizedText("account.ago.hours", ["count": .number(seconds / 3600)]))
+        default: date(time)
+        }
+    }
+}

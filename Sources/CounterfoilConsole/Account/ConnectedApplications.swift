@@ -75,7 +75,7 @@ struct ConnectedApplications: Sendable {
 
     private func nothingKept(_ facts: ConsentFacts, _ visit: Console.Visit) async throws -> Reply {
         var page = try await page(facts, visit)
-        page.problems = [FormProblem(visit.words(AccountPhrase.nothingKept))]
+        page.problems = [FormProblem(visit.words(LocalizedText("account.application.nothing-kept")))]
         for index in page.permissions.indices { page.permissions[index].isGranted = false }
         return Reply(.badRequest, .page(page))
     }
@@ -108,7 +108,7 @@ struct ConnectedApplications: Sendable {
                 )
             },
             tokensEnd: visit.words(
-                LocalizedText(AccountPhrase.tokensEnd, ["duration": .phrase(.duration(seconds: lifetime))])),
+                LocalizedText("account.application.tokens-end", ["duration": .nested(.duration(seconds: lifetime))])),
             action: action,
             ticket: console.ticket(visit, for: action)
         )

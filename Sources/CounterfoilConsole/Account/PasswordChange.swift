@@ -17,16 +17,16 @@ struct PasswordChange: Sendable {
         let typed = try form.value(PasswordPage.currentField)
         let chosen = try form.value(PasswordPage.newField)
         guard !typed.isEmpty else {
-            return again(visit, LocalizedText(AccountPhrase.currentPasswordMissing), at: PasswordPage.currentField)
+            return again(visit, PasswordChangeError.currentMissing, at: PasswordPage.currentField)
         }
         let password: Password
         do {
             password = try Password(choosing: chosen, for: visit.person.username)
         } catch {
-            return again(visit, error.text, at: PasswordPage.newField)
+            return again(visit, error, at: PasswordPage.newField)
         }
         guard chosen != typed else {
-            return again(visit, LocalizedText(AccountPhrase.passwordUnchanged), at: PasswordPage.newField)
+            return again(visit, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
         // Counts as a sign-in attempt of this user, so that an attacker with a stolen session cannot guess
         // the password here.
@@ -37,7 +37,7 @@ struct PasswordChange: Sendable {
         switch outcome {
         case .refused:
             await console.note(.passwordChange, .refused, by: visit, detail: "wrong current password")
-            return again(visit, LocalizedText(AccountPhrase.currentPasswordWrong), at: PasswordPage.currentField)
+            return again(visit, PasswordChangeError.currentWrong, at: PasswordPage.currentField)
         case .tooEarly(let seconds): return wait(visit, seconds: seconds)
         case .signedIn(let person):
             guard person.id == visit.person.id else { throw Console.SignInNeeded(path: visit.path) }
@@ -68,20 +68,20 @@ struct PasswordChange: Sendable {
             return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
         case .changedMeanwhile:
             try await console.store.endSession(session.digest, at: visit.now)
-            return again(visit, LocalizedText(AccountPhrase.passwordChangedMeanwhile), at: PasswordPage.currentField)
+            return again(visit, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)
         case .personGone:
             throw Console.SignInNeeded(path: visit.path)
         }
     }
 
-    private func again(_ visit: Console.Visit, _ problem: LocalizedText, at field: String) -> Reply {
+    private func again(_ visit: Console.Visit, _ problem: some Localized, at field: String) -> Reply {
         let page = page(visit, problems: [FormProblem(visit.words(problem), field: field)])
         return Reply(.badRequest, .page(page))
     }
 
     private func wait(_ visit: Console.Visit, seconds: Int) -> Reply {
         let words = visit.words
-        let problem = words(SignInPhrase.tooManyAttempts) + " " + words(.wait(seconds: seconds))
+        let problem = words(SignInMessage.tooManyAttempts) + " " + words(.wait(seconds: seconds))
         let page = page(visit, problems: [FormProblem(problem, field: PasswordPage.currentField)])
         return Reply(.tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])
     }
@@ -97,4 +97,12 @@ struct PasswordChange: Sendable {
             ticket: console.ticket(visit, for: action)
         )
     }
+}
+
+/// The errors of a password change, beside those of the new password.
+private enum PasswordChangeError: String, LocalizationKey {
+    case currentMissing = "account.password.current-missing"
+    case currentWrong = "account.password.current-wrong"
+    case unchanged = "account.password.unchanged"
+    case changedMeanwhile = "account.password.changed-meanwhile"
 }

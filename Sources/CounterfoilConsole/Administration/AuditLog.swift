@@ -42,13 +42,13 @@ struct AuditLog: Sendable {
 
     func show(_ visit: Console.Visit) async throws -> Reply {
         let question = (try? FormParameters(parsing: visit.request.query)).flatMap { try? Question($0) } ?? Question()
-        var problems: [(field: String, phrase: AuditPhrase)] = []
+        var problems: [(field: String, message: AuditMessage)] = []
         let query = try await query(question, &problems)
         let entries = problems.isEmpty ? try await console.store.audit(query) : []
         var page = AuditPage(
             console: console.head(visit, in: .administration),
             paths: AdministrationPaths(console, at: .audit),
-            problems: problems.map { FormProblem(visit.words($0.phrase), field: $0.field) },
+            problems: problems.map { FormProblem(visit.words($0.message), field: $0.field) },
             kind: Self.choices(question.kind, visit.words),
             person: FormField("person", question.person),
             client: FormField("client", question.client),
@@ -60,7 +60,7 @@ struct AuditLog: Sendable {
             page.older = page.action + "?" + question.before(last.number)
         }
         for problem in problems {
-            let said = visit.words(problem.phrase)
+            let said = visit.words(problem.message)
             if problem.field == "person" { page.person.problem = said }
             if problem.field == "client" { page.client.problem = said }
             if problem.field == "since" { page.since.problem = said }
@@ -69,7 +69,7 @@ struct AuditLog: Sendable {
     }
 
     private func query(
-        _ question: Question, _ problems: inout [(field: String, phrase: AuditPhrase)]
+        _ question: Question, _ problems: inout [(field: String, message: AuditMessage)]
     ) async throws -> AuditQuery {
         var query = AuditQuery(
             kind: AuditEvent.Kind(rawValue: question.kind), before: Int(question.before), limit: Self.limit)
@@ -90,9 +90,9 @@ struct AuditLog: Sendable {
     }
 
     private static func choices(_ chosen: String, _ words: Localizer) -> FormChoices {
-        let every = FormChoices.Choice("", label: words(AuditPhrase.everyKind), isChosen: chosen.isEmpty)
+        let every = FormChoices.Choice("", label: words(AuditMessage.everyKind), isChosen: chosen.isEmpty)
         let kinds = AuditEvent.Kind.allCases.map { kind in
-            FormChoices.Choice(kind.rawValue, label: words(kind.phrase), isChosen: kind.rawValue == chosen)
+            FormChoices.Choice(kind.rawValue, label: words(kind.label), isChosen: kind.rawValue == chosen)
         }
         return FormChoices("kind", [every] + kinds)
     }
@@ -111,20 +111,21 @@ struct AuditLog: Sendable {
             let event = entry.event
             return AuditPage.Row(
                 time: words.moment(event.at),
-                what: words(event.kind.phrase),
-                outcome: words(event.outcome == .refused ? AuditPhrase.refused : .done),
+                what: words(event.kind.label),
+                outcome: words(event.outcome == .refused ? AuditMessage.refused : .done),
                 isRefused: event.outcome == .refused,
                 person: event.personID.map { people[$0] ?? DisplayName($0.rawValue) },
                 application: event.clientID.flatMap { applications[$0] },
                 clientID: event.clientID?.rawValue,
-                source: event.source ?? words(AuditPhrase.terminal),
+                source: event.source ?? words(AuditMessage.terminal),
                 detail: event.detail
             )
         }
     }
 }
 
-enum AuditPhrase: String, LocalizationKey {
+/// The labels and errors of the page.
+private enum AuditMessage: String, LocalizationKey {
     case everyKind = "audit.every-kind"
     case done = "audit.done"
     case refused = "audit.refused"
@@ -132,51 +133,10 @@ enum AuditPhrase: String, LocalizationKey {
     case noPerson = "audit.no-person"
     case noClient = "audit.no-client"
     case noDay = "audit.no-day"
-    case signIn = "audit.kind.sign-in"
-    case signOut = "audit.kind.sign-out"
-    case passwordChange = "audit.kind.password-change"
-    case consent = "audit.kind.consent"
-    case pkceException = "audit.kind.pkce-exception"
-    case challengeReuse = "audit.kind.challenge-reuse"
-    case codeRedemption = "audit.kind.code-redemption"
-    case refreshRepeat = "audit.kind.refresh-repeat"
-    case refreshReuse = "audit.kind.refresh-reuse"
-    case revocation = "audit.kind.revocation"
-    case clientAuthentication = "audit.kind.client-authentication"
-    case throttled = "audit.kind.throttled"
-    case application = "audit.kind.application"
-    case machineAccess = "audit.kind.machine-access"
-    case applicationSecret = "audit.kind.application-secret"
-    case account = "audit.kind.account"
-    case signingKey = "audit.kind.signing-key"
-    case setting = "audit.kind.setting"
-    case auditRemoval = "audit.kind.audit-removal"
 }
 
 extension AuditEvent.Kind {
-    var phrase: AuditPhrase {
-        switch self {
-        case .signIn: .signIn
-        case .signOut: .signOut
-        case .passwordChange: .passwordChange
-        case .consent: .consent
-        case .pkceException: .pkceException
-        case .challengeReuse: .challengeReuse
-        case .codeRedemption: .codeRedemption
-        case .refreshRepeat: .refreshRepeat
-        case .refreshReuse: .refreshReuse
-        case .revocation: .revocation
-        case .clientAuthentication: .clientAuthentication
-        case .throttled: .throttled
-        case .application: .application
-        case .machineAccess: .machineAccess
-        case .applicationSecret: .applicationSecret
-        case .account: .account
-        case .signingKey: .signingKey
-        case .setting: .setting
-        case .auditRemoval: .auditRemoval
-        }
-    }
+    var label: LocalizedText { LocalizedText(key: "audit.kind.\(rawValue)") }
 }
 
 extension CalendarDay {

@@ -46,16 +46,16 @@ struct BrandingForm: Sendable {
                 do {
                     logo = .replace(try await encoder.logo(from: upload))
                 } catch {
-                    problems.append(BrandingDraft.Problem(field: .logo, text: error.text))
+                    problems.append(BrandingDraft.Problem(.logo, error))
                 }
             }
         default:
             throw PageProblem.noDecision
         }
         if Int(try form.value("revision")) != branding.revision {
-            problems.append(BrandingDraft.Problem(field: nil, text: LocalizedText(BrandingPhrase.changedMeanwhile)))
+            problems.append(BrandingDraft.Problem(nil, .changedMeanwhile))
         } else if isLate {
-            problems.append(BrandingDraft.Problem(field: nil, text: LocalizedText(BrandingPhrase.pageExpired)))
+            problems.append(BrandingDraft.Problem(nil, .pageExpired))
         }
         let (changed, mistakes) = draft.checked(revision: branding.revision)
         problems += mistakes
@@ -67,7 +67,7 @@ struct BrandingForm: Sendable {
             await console.note(.setting, by: visit, detail: changed.difference(from: branding))
             return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
-            let problem = BrandingDraft.Problem(field: nil, text: LocalizedText(BrandingPhrase.changedMeanwhile))
+            let problem = BrandingDraft.Problem(nil, .changedMeanwhile)
             return page(visit, typed, of: branding, removesLogo: removesLogo, problems: [problem])
         }
     }

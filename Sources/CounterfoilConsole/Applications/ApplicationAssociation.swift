@@ -37,7 +37,7 @@ struct ApplicationAssociation: Sendable {
         guard let check else { throw NotFoundError() }
         var page = page(visit, client: client)
         if let seconds = looks.admit(visit.person.id, now: visit.now) {
-            page.wait = visit.words(LocalizedText(AssociationPagePhrase.wait, ["count": .number(seconds)]))
+            page.wait = visit.words(LocalizedText("association.wait", ["count": .number(seconds)]))
             return Reply(
                 .tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])
         }
@@ -59,7 +59,7 @@ struct ApplicationAssociation: Sendable {
         return questions.enumerated().flatMap { index, question in
             zip(question.apps, verdicts[index] ?? []).map { app, verdict in
                 AssociationPage.Finding(
-                    app: app.name, file: question.file, isGood: verdict.isGood, words: words(verdict.text))
+                    app: app.name, file: question.file, isGood: verdict.isGood, words: words(verdict))
             }
         }
     }
@@ -98,10 +98,6 @@ struct ApplicationAssociation: Sendable {
             ticket: console.ticket(visit, for: action)
         )
     }
-}
-
-enum AssociationPagePhrase: String, LocalizationKey {
-    case wait = "association.wait"
 }
 
 extension AssociationCheck.App {

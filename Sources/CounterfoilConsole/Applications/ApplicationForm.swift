@@ -19,7 +19,7 @@ struct ApplicationForm: Sendable {
         guard let type = asked.flatMap(ClientType.init(rawValue:)) else {
             let choices = ClientType.allCases.map { type in
                 ApplicationTypesPage.Choice(
-                    type: type.rawValue, name: visit.words(type.phrase), meaning: visit.words(type.meaning),
+                    type: type.rawValue, name: visit.words(type.label), meaning: visit.words(type.meaning),
                     path: console.path(.newApplication) + "?type=\(type.rawValue)")
             }
             let page = ApplicationTypesPage(
@@ -155,12 +155,12 @@ struct ApplicationForm: Sendable {
             let said = problems.filter { $0.field == field }
             // A refused line shows its own reason.
             let isRefusedLine = { (problem: ApplicationProblem) in
-                field == .redirectURIs && problem.text.key == ApplicationPhrase.redirectURIRefused.rawValue
+                field == .redirectURIs && problem.text.key == ApplicationProblem.Reason.redirectURIRefused.rawValue
             }
             let refused = said.count(where: isRefusedLine)
             let texts =
                 (refused == 0
-                    ? [] : [words(LocalizedText(ApplicationPhrase.linesRefused, ["count": .number(refused)]))])
+                    ? [] : [words(LocalizedText(ApplicationProblem.Reason.linesRefused, ["count": .number(refused)]))])
                 + said.filter { !isRefusedLine($0) }.map { words($0.text) }
             return texts.isEmpty ? nil : texts.joined(separator: " ")
         }
@@ -192,7 +192,7 @@ struct ApplicationForm: Sendable {
             application: client.map { console.summary($0, visit) },
             paths: client.map { console.paths(of: $0, at: .edit, visit) },
             type: type.rawValue,
-            typeName: words(type.phrase),
+            typeName: words(type.label),
             problems: problems.map { FormProblem(words($0.text), field: $0.field.place) },
             action: action,
             ticket: console.ticket(visit, for: action, interaction: interaction),

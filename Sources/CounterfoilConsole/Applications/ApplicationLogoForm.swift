@@ -17,11 +17,11 @@ struct ApplicationLogoForm: Sendable {
         let client = application.client
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
         guard try !console.checkTicketOrLate(try form.value("ticket"), of: visit).isLate else {
-            return page(visit, client: client, problem: LocalizedText(ApplicationPagePhrase.pictureExpired))
+            return page(visit, client: client, problem: LogoFormError.pictureExpired)
         }
         guard Int(try form.value("revision")) == client.revision else {
             return page(
-                visit, client: client, problem: LocalizedText(ApplicationPhrase.changedMeanwhile), status: .conflict)
+                visit, client: client, problem: ApplicationProblem.Reason.changedMeanwhile, status: .conflict)
         }
         let change: LogoChange
         switch try form.value("decision") {
@@ -29,12 +29,12 @@ struct ApplicationLogoForm: Sendable {
             change = .remove
         case "replace":
             guard let upload = try form.file("logo"), !upload.isEmpty else {
-                return page(visit, client: client, problem: LocalizedText(ApplicationPagePhrase.noPicture))
+                return page(visit, client: client, problem: LogoFormError.noPicture)
             }
             do {
                 change = .replace(try await encoder.logo(from: upload))
             } catch {
-                return page(visit, client: client, problem: error.text)
+                return page(visit, client: client, problem: error)
             }
         default:
             throw PageProblem.noDecision
@@ -50,13 +50,13 @@ struct ApplicationLogoForm: Sendable {
             return .done(ApplicationNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile:
             return page(
-                visit, client: client, problem: LocalizedText(ApplicationPhrase.changedMeanwhile), status: .conflict)
+                visit, client: client, problem: ApplicationProblem.Reason.changedMeanwhile, status: .conflict)
         case .notFound, .unknownScopes: throw NotFoundError()
         }
     }
 
     private func page(
-        _ visit: Console.Visit, client: RegisteredClient, problem: LocalizedText? = nil,
+        _ visit: Console.Visit, client: RegisteredClient, problem: (any Localized)? = nil,
         status: HTTPResponse.Status? = nil
     ) -> Reply {
         let action = console.path(.applicationLogo, of: client.id)
@@ -73,4 +73,10 @@ struct ApplicationLogoForm: Sendable {
         )
         return Reply(status ?? (problem == nil ? .ok : .badRequest), .page(page))
     }
+}
+
+/// The errors in the form of a logo, beside those of the image.
+private enum LogoFormError: String, LocalizationKey {
+    case noPicture = "applications.no-picture"
+    case pictureExpired = "applications.picture-expired"
 }

@@ -44,7 +44,7 @@ struct ApplicationOverview: Sendable {
                 ? nil
                 : words(
                     LocalizedText(
-                        ApplicationPagePhrase.machineScopePending,
+                        "applications.machine-scope-pending",
                         ["scopes": .text(client.pendingMachineScope.description)]))
         )
         return Reply(.ok, .page(page))
@@ -92,9 +92,9 @@ struct ApplicationOverview: Sendable {
         }
         return ApplicationPage.Address(
             uri: uri.rawValue,
-            kind: words(uri.kind.phrase(of: client.type)),
-            notes: found.filter(\.isNote).map { words($0.text) },
-            warnings: found.filter { !$0.isNote }.map { words($0.text) },
+            kind: words(uri.kind.label(of: client.type)),
+            notes: found.filter(\.isNote).map { words($0) },
+            warnings: found.filter { !$0.isNote }.map { words($0) },
             examples: RedirectURIPreview.examples(
                 for: uri, of: client, issuer: console.settings.issuer, callbackOrigin: console.settings.callbackOrigin
             )
@@ -105,9 +105,11 @@ struct ApplicationOverview: Sendable {
     private func links(_ presentation: ClientPresentation, words: Localizer) -> [ApplicationPage.PolicyLine] {
         [
             presentation.privacyURI.map {
-                ApplicationPage.PolicyLine(words(ApplicationPagePhrase.privacy), $0.rawValue)
+                ApplicationPage.PolicyLine(words(LocalizedText("applications.form.privacy")), $0.rawValue)
             },
-            presentation.termsURI.map { ApplicationPage.PolicyLine(words(ApplicationPagePhrase.terms), $0.rawValue) },
+            presentation.termsURI.map {
+                ApplicationPage.PolicyLine(words(LocalizedText("applications.form.terms")), $0.rawValue)
+            },
         ].compactMap(\.self)
     }
 
@@ -122,10 +124,10 @@ struct ApplicationOverview: Sendable {
         {
         case .matches(let match):
             trial.matches = true
-            trial.why = visit.words(match.text)
+            trial.why = visit.words(match)
         case .refused(let refusal):
             trial.matches = false
-            trial.why = visit.words(refusal.text)
+            trial.why = visit.words(refusal)
             if case .notRegistered = refusal, let nearest = RedirectURIPreview.nearest(to: tried, of: client) {
                 trial.nearest = nearest.registered.rawValue
                 trial.differences = nearest.differences.map { visit.words($0) }
@@ -137,7 +139,7 @@ struct ApplicationOverview: Sendable {
     /// Returns the problems with the PKCE of a client, in sentences; nil if there is none.
     private func pkceDangers(_ client: RegisteredClient, words: Localizer) async throws -> String? {
         let repeated = challenges.lastRepetition(of: client.id).map {
-            words(LocalizedText(PKCEPhrase.challengeReused, ["date": .date($0)]))
+            words(LocalizedText("applications.pkce.challenge-reused", ["date": .date($0)]))
         }
         let dangers = [try await pkceException(client, words: words), repeated].compactMap(\.self)
         return dangers.isEmpty ? nil : dangers.joined(separator: " ")
@@ -150,25 +152,42 @@ struct ApplicationOverview: Sendable {
         case .s256:
             guard let use else { return nil }
             return words(
-                LocalizedText(PKCEPhrase.usedBefore, ["count": .number(use.count), "date": .date(use.lastAt)]))
+                LocalizedText(
+                    "applications.pkce.used-before", ["count": .number(use.count), "date": .date(use.lastAt)]))
         case .s256OrPlain:
-            exception = words(PKCEPhrase.plainDanger)
+            exception = words(LocalizedText("applications.pkce.plain-danger"))
         case .exemptUntil(let day):
-            exception = words(LocalizedText(PKCEPhrase.exemptDanger, ["day": .text(day.description)]))
+            exception = words(LocalizedText("applications.pkce.exempt-danger", ["day": .text(day.description)]))
         }
         guard let use else {
-            return exception + " " + words(client.policy.pkce == .s256OrPlain ? PKCEPhrase.plainNeverUsed : .neverUsed)
+            return exception + " "
+                + words(
+                    client.policy.pkce == .s256OrPlain
+                        ? LocalizedText("applications.pkce.plain-never-used")
+                        : LocalizedText("applications.pkce.never-used"))
         }
         return exception + " "
-            + words(LocalizedText(PKCEPhrase.used, ["count": .number(use.count), "date": .date(use.lastAt)]))
+            + words(LocalizedText("applications.pkce.used", ["count": .number(use.count), "date": .date(use.lastAt)]))
     }
 
     private func registered(_ client: RegisteredClient, owner: Person?, words: Localizer) -> String {
         guard let owner else {
-            return words(LocalizedText(ApplicationPagePhrase.registeredByOperator, ["date": .date(client.createdAt)]))
+            return words(LocalizedText("applications.registered-by-operator", ["date": .date(client.createdAt)]))
         }
         let name = DisplayName(of: owner)
         return words(
-            LocalizedText(ApplicationPagePhrase.registeredBy, ["date": .date(client.createdAt), "name": .name(name)]))
+            LocalizedText("applications.registered-by", ["date": .date(client.createdAt), "name": .name(name)]))
+    }
+}
+
+extension RedirectURI.Kind {
+    /// Returns the name of the kind for a client type.
+    fileprivate func label(of type: ClientType) -> LocalizedText {
+        switch self {
+        case .loopback: LocalizedText("applications.kind.loopback")
+        case .privateUseScheme: LocalizedText("applications.kind.private-use-scheme")
+        case .https where type == .native: LocalizedText("applications.kind.claimed-https")
+        case .https: LocalizedText("applications.kind.https")
+        }
     }
 }

@@ -75,7 +75,7 @@ struct ApplicationPolicyForm: Sendable {
             FormField(field.rawValue, value, problem: problem(field))
         }
         func choices(
-            _ field: ApplicationField, _ chosen: String, _ all: [(value: String, label: ApplicationPagePhrase)]
+            _ field: ApplicationField, _ chosen: String, _ all: [(value: String, label: LocalizedText)]
         ) -> FormChoices {
             FormChoices(
                 field.rawValue,
@@ -103,18 +103,21 @@ struct ApplicationPolicyForm: Sendable {
             pkce: signsIn
                 ? choices(
                     .pkce, exemption == nil ? draft.pkce : "exempt-until",
-                    [("s256", .s256), ("s256-or-plain", .s256OrPlain), ("exempt-until", .exemptUntilDay)]) : nil,
+                    [
+                        ("s256", PolicyLabel.s256.text), ("s256-or-plain", PolicyLabel.s256OrPlain.text),
+                        ("exempt-until", PolicyLabel.exemptUntilDay.text),
+                    ]) : nil,
             exemptUntil: signsIn ? field(.exemptUntil, exemption ?? "") : nil,
             requireState: signsIn ? check(.requireState, draft.requiresState) : nil,
             refreshTokens: signsIn
                 ? choices(
                     .refreshTokens, draft.refreshTokens,
-                    RefreshTokenPolicy.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+                    RefreshTokenPolicy.allCases.map { ($0.rawValue, $0.label) }) : nil,
             refreshing: signsIn ? refreshing(draft, of: client, words: words, problem: problem) : nil,
             accessTokenLifetime: field(.accessTokenLifetime, draft.accessTokenLifetime),
             idTokenLifetime: signsIn ? field(.idTokenLifetime, draft.idTokenLifetime) : nil,
             webViews: signsIn
-                ? choices(.webViews, draft.webViews, WebViewPolicy.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+                ? choices(.webViews, draft.webViews, WebViewPolicy.allCases.map { ($0.rawValue, $0.label) }) : nil,
             idTokenAlgorithm: signsIn
                 ? FormChoices(
                     ApplicationField.idTokenAlgorithm.rawValue,
@@ -124,7 +127,7 @@ struct ApplicationPolicyForm: Sendable {
                     }, problem: problem(.idTokenAlgorithm)) : nil,
             subjectType: signsIn
                 ? choices(
-                    .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.phrase) }) : nil,
+                    .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.label) }) : nil,
             machineScope: client.machineScopeCandidates.isEmpty
                 ? nil
                 : FormChoices(
@@ -158,9 +161,9 @@ struct ApplicationPolicyForm: Sendable {
                 ? FormChoices(
                     ApplicationField.rotatesRefreshTokens.rawValue,
                     [
-                        choice("", .asUsual(LocalizedText(ApplicationPagePhrase(terms.rotates)))),
-                        choice("true", LocalizedText(ApplicationPagePhrase.yes)),
-                        choice("false", LocalizedText(ApplicationPagePhrase.no)),
+                        choice("", .asUsual(PolicyLabel(terms.rotates).text)),
+                        choice("true", PolicyLabel.yes.text),
+                        choice("false", PolicyLabel.no.text),
                     ], problem: problem(.rotatesRefreshTokens)) : nil,
             gracePeriod: field(.refreshGracePeriod, draft.refreshGracePeriod),
             idleLifetime: field(.refreshIdleLifetime, draft.refreshIdleLifetime),

@@ -25,7 +25,7 @@ package struct ApplicationSummary: Sendable, Hashable {
         name = client.displayName
         initials = client.displayName.initials
         logo = issuer.logoPath(of: client)
-        typeName = words(client.type.phrase)
+        typeName = words(client.type.label)
         publisher = client.presentation.publisher.map { DisplayName($0) }
         isVouchedFor = client.policy.isVouchedFor
         hasPKCEException = client.policy.pkce != .s256
@@ -53,37 +53,10 @@ package struct ApplicationSummary: Sendable, Hashable {
     }
 }
 
-package enum ClientTypePhrase: String, LocalizationKey {
-    case native = "client-type.native"
-    case singlePage = "client-type.spa"
-    case web = "client-type.web"
-    case device = "client-type.device"
-    case service = "client-type.service"
-    case nativeMeaning = "client-type.native-meaning"
-    case singlePageMeaning = "client-type.spa-meaning"
-    case webMeaning = "client-type.web-meaning"
-    case deviceMeaning = "client-type.device-meaning"
-    case serviceMeaning = "client-type.service-meaning"
-}
-
 extension ClientType {
-    package var phrase: ClientTypePhrase {
-        switch self {
-        case .native: .native
-        case .singlePage: .singlePage
-        case .web: .web
-        case .device: .device
-        case .service: .service
-        }
-    }
+    /// The name of the type.
+    var label: LocalizedText { LocalizedText(key: "client-type.\(rawValue)") }
 
-    package var meaning: ClientTypePhrase {
-        switch self {
-        case .native: .nativeMeaning
-        case .singlePage: .singlePageMeaning
-        case .web: .webMeaning
-        case .device: .deviceMeaning
-        case .service: .serviceMeaning
-        }
-    }
+    /// The kind of app that the type is for.
+    var meaning: LocalizedText { LocalizedText(key: "client-type.\(rawValue)-meaning") }
 }

@@ -2,7 +2,8 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-package enum ConnectPhrase: String, LocalizationKey {
+/// The labels of the values that a client needs.
+private enum ConnectLabel: String, LocalizationKey {
     case issuer = "connect.issuer"
     case clientID = "connect.client-id"
     case redirectURI = "connect.redirect-uri"
@@ -20,23 +21,23 @@ extension ConnectPage {
         let issuer = console.settings.issuer
         let words = visit.words
         var values = [
-            Value(words(ConnectPhrase.issuer), issuer.rawValue),
-            Value(words(ConnectPhrase.clientID), client.id.rawValue),
+            Value(words(ConnectLabel.issuer), issuer.rawValue),
+            Value(words(ConnectLabel.clientID), client.id.rawValue),
         ]
-        values += client.redirectURIs.map { Value(words(ConnectPhrase.redirectURI), $0.rawValue) }
+        values += client.redirectURIs.map { Value(words(ConnectLabel.redirectURI), $0.rawValue) }
         values += client.postLogoutRedirectURIs.map {
-            Value(words(ConnectPhrase.postLogoutRedirectURI), $0.rawValue)
+            Value(words(ConnectLabel.postLogoutRedirectURI), $0.rawValue)
         }
-        if !client.scope.isEmpty { values.append(Value(words(ConnectPhrase.scope), client.scope.description)) }
-        values.append(Value(words(ConnectPhrase.metadata), issuer.metadataURLs.last ?? ""))
+        if !client.scope.isEmpty { values.append(Value(words(ConnectLabel.scope), client.scope.description)) }
+        values.append(Value(words(ConnectLabel.metadata), issuer.metadataURLs.last ?? ""))
         if client.type.hasRedirectURIs {
             values.append(
-                Value(words(ConnectPhrase.authorizationEndpoint), issuer.endpoint(Endpoint.authorization.path)))
+                Value(words(ConnectLabel.authorizationEndpoint), issuer.endpoint(Endpoint.authorization.path)))
         }
-        values.append(Value(words(ConnectPhrase.tokenEndpoint), issuer.endpoint(Endpoint.token.path)))
+        values.append(Value(words(ConnectLabel.tokenEndpoint), issuer.endpoint(Endpoint.token.path)))
         if client.type.hasRedirectURIs, client.scope.contains(.openID) {
-            values.append(Value(words(ConnectPhrase.userInfoEndpoint), issuer.endpoint(Endpoint.userInfo.path)))
-            values.append(Value(words(ConnectPhrase.endSessionEndpoint), issuer.endpoint(Endpoint.logout.path)))
+            values.append(Value(words(ConnectLabel.userInfoEndpoint), issuer.endpoint(Endpoint.userInfo.path)))
+            values.append(Value(words(ConnectLabel.endSessionEndpoint), issuer.endpoint(Endpoint.logout.path)))
         }
         self.init(
             console: console.head(visit, in: console.part(of: client, visit)),

@@ -44,7 +44,7 @@ struct RedirectURIVerdicts: Sendable {
             case .accepted(let uri, let warnings):
                 FormVerdict(
                     shown, warnings.allSatisfy(\.isNote) ? .accepted : .warned,
-                    words: warnings.map { words($0.text) },
+                    words: warnings.map { words($0) },
                     examples: client.map {
                         RedirectURIPreview.examples(
                             for: uri, of: $0, issuer: console.settings.issuer,
@@ -52,7 +52,7 @@ struct RedirectURIVerdicts: Sendable {
                         )
                         .map { ApplicationPage.Example($0, words: words) }
                     } ?? [])
-            case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal.text)])
+            case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal)])
             }
         }
     }

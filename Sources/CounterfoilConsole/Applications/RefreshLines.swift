@@ -1,7 +1,8 @@
 import CounterfoilProtocol
 import CounterfoilServer
 
-package enum RefreshHappeningPhrase: String, LocalizationKey {
+/// The labels of the statistics of refresh tokens.
+private enum RefreshLabel: String, LocalizationKey {
     case repeats = "applications.refresh.repeats"
     /// Placeholder `count`.
     case repeatsCount = "applications.refresh.repeats-count"
@@ -23,13 +24,13 @@ extension ApplicationOverview {
         let statistics = try await console.store.refreshStatistics(of: client.id)
         guard client.getsRefreshTokens || statistics != RefreshStatistics() else { return [] }
         func line(
-            _ name: RefreshHappeningPhrase, _ phrase: RefreshHappeningPhrase, _ count: Int,
-            _ meaning: RefreshHappeningPhrase, _ values: [String: LocalizedText.Value] = [:]
+            _ name: RefreshLabel, _ counted: RefreshLabel, _ count: Int,
+            _ meaning: RefreshLabel, _ values: [String: LocalizedText.Value] = [:]
         ) -> ApplicationPage.Happening {
             let said =
                 count == 0
-                ? words(RefreshHappeningPhrase.never)
-                : words(LocalizedText(phrase, values.merging(["count": .number(count)]) { former, _ in former }))
+                ? words(RefreshLabel.never)
+                : words(LocalizedText(counted, values.merging(["count": .number(count)]) { former, _ in former }))
             return ApplicationPage.Happening(words(name), count: said, meaning: words(meaning))
         }
         let lastReuse = ["date": LocalizedText.Value.date(statistics.lastReuseAt ?? client.createdAt)]

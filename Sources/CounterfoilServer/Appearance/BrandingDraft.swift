@@ -63,9 +63,21 @@ public struct BrandingDraft: Sendable {
         /// The error and its remedy.
         public let text: LocalizedText
 
-        package init(field: Field?, text: LocalizedText) {
+        package init(_ field: Field?, _ error: some Localized) {
             self.field = field
-            self.text = text
+            text = error.text
+        }
+
+        package init(_ field: Field?, _ reason: Reason) { self.init(field, reason.text) }
+
+        /// The reason why a branding is refused.
+        package enum Reason: String, LocalizationKey {
+            case nameLength = "branding.name-length"
+            case notAColour = "branding.not-a-colour"
+            case notASupportAddress = "branding.not-a-support-address"
+            case notAPrivacyAddress = "branding.not-a-privacy-address"
+            case changedMeanwhile = "branding.changed-meanwhile"
+            case pageExpired = "branding.page-expired"
         }
     }
 
@@ -79,24 +91,24 @@ public struct BrandingDraft: Sendable {
             if siteName.count > DisplayName.maximumLength || !DisplayName.isVisible(siteName) {
                 problems.append(
                     Problem(
-                        field: .siteName,
-                        text: LocalizedText(BrandingPhrase.nameLength, ["limit": .number(DisplayName.maximumLength)])))
+                        .siteName,
+                        LocalizedText(Problem.Reason.nameLength, ["limit": .number(DisplayName.maximumLength)])))
             }
             if DisplayName.hidesSomething(siteName) {
-                problems.append(Problem(field: .siteName, text: LocalizedText(ApplicationPhrase.controlCharacters)))
+                problems.append(Problem(.siteName, ApplicationProblem.Reason.controlCharacters))
             }
             branding.siteName = siteName
         }
         if !accent.isEmpty {
             branding.accent = AccentColor(accent)
             if branding.accent == nil {
-                problems.append(Problem(field: .accent, text: LocalizedText(BrandingPhrase.notAColour)))
+                problems.append(Problem(.accent, .notAColour))
             }
         }
         if !supportURI.isEmpty {
             branding.supportURI = Self.supportAddress(supportURI)
             if branding.supportURI == nil {
-                problems.append(Problem(field: .supportURI, text: LocalizedText(BrandingPhrase.notASupportAddress)))
+                problems.append(Problem(.supportURI, .notASupportAddress))
             }
         }
         for language in Language.allCases {
@@ -120,7 +132,7 @@ public struct BrandingDraft: Sendable {
             do {
                 statement.text = try ConsentText(markdown: written.text).markdown
             } catch {
-                problems.append(Problem(field: .text(language), text: error.text))
+                problems.append(Problem(.text(language), error))
             }
         }
         let address = written.privacyURI.trimmingCharacters(in: .whitespaces)
@@ -128,7 +140,7 @@ public struct BrandingDraft: Sendable {
             statement.privacyURI = Self.pageAddress(address)
             if statement.privacyURI == nil {
                 problems.append(
-                    Problem(field: .privacyURI(language), text: LocalizedText(BrandingPhrase.notAPrivacyAddress)))
+                    Problem(.privacyURI(language), .notAPrivacyAddress))
             }
         }
         return statement
@@ -141,16 +153,6 @@ public struct BrandingDraft: Sendable {
         }
         return uri
     }
-}
-
-/// The messages about errors in the branding.
-package enum BrandingPhrase: String, LocalizationKey {
-    case nameLength = "branding.name-length"
-    case notAColour = "branding.not-a-colour"
-    case notASupportAddress = "branding.not-a-support-address"
-    case notAPrivacyAddress = "branding.not-a-privacy-address"
-    case changedMeanwhile = "branding.changed-meanwhile"
-    case pageExpired = "branding.page-expired"
 }
 
 extension Branding {

@@ -92,21 +92,18 @@ struct VerifiedResponseTarget: Sendable {
 }
 
 /// The errors that are shown on a page and never redirected to the client (RFC 6749 §4.1.2.1).
-enum ResponseTargetError: Error, CustomStringConvertible {
+enum ResponseTargetError: Error, Localized, CustomStringConvertible {
     case target(AuthorizationRequest.ResponseTarget.Refusal)
     case unknownClient
     case signsNobodyIn(DisplayName)
     case redirectURI(RedirectURIMatching.Refusal, of: DisplayName)
 
-    /// The error message in English.
-    var description: String { Localizer.english(text) }
-
     /// The error message for a page.
     var text: LocalizedText {
         switch self {
         case .target(let refusal): refusal.text
-        case .unknownClient: LocalizedText(RequestPhrase.unknownClient)
-        case .signsNobodyIn: LocalizedText(RequestPhrase.signsNobodyIn)
+        case .unknownClient: LocalizedText("request.unknown-client")
+        case .signsNobodyIn: LocalizedText("request.signs-nobody-in")
         case .redirectURI(let refusal, _): refusal.text
         }
     }

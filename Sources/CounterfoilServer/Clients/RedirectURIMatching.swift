@@ -81,7 +81,7 @@ public enum RedirectURIMatching {
 
 extension RedirectURIMatching {
     /// A registered redirect URI together with the requested one.
-    public struct Match: Sendable, Hashable {
+    public struct Match: Localized, Hashable {
         /// The redirect URI that gets the response.
         public let redirectURI: ResponseRedirectURI
         /// The registered URI.
@@ -95,15 +95,15 @@ extension RedirectURIMatching {
         /// The reason why it matches, for the user.
         public var text: LocalizedText {
             guard let requested = redirectURI.requested else {
-                return LocalizedText(RedirectURIPhrase.leftOut, ["uri": .text(registered.rawValue)])
+                return LocalizedText("redirect-uri.left-out", ["uri": .text(registered.rawValue)])
             }
-            guard requested.rawValue != registered.rawValue else { return LocalizedText(RedirectURIPhrase.same) }
-            return LocalizedText(RedirectURIPhrase.portIsFree, ["uri": .text(registered.rawValue)])
+            guard requested.rawValue != registered.rawValue else { return LocalizedText("redirect-uri.preview.same") }
+            return LocalizedText("redirect-uri.preview.port-is-free", ["uri": .text(registered.rawValue)])
         }
     }
 
     /// The reason why a request has no valid redirect URI.
-    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
         /// It is not a redirect URI.
         case malformed(RedirectURI.Refusal)
         /// No registered URI matches.
@@ -122,16 +122,13 @@ extension RedirectURIMatching {
         /// It is safe to show: it contains nothing of the URI but a scheme that browsers know.
         public var text: LocalizedText {
             switch self {
-            case .malformed(let refusal): LocalizedText(RedirectURIPhrase.unusable, ["why": .phrase(refusal.text)])
-            case .notRegistered: LocalizedText(RedirectURIPhrase.notRegistered)
-            case .ambiguous: LocalizedText(RedirectURIPhrase.ambiguous)
-            case .requiredByOpenID: LocalizedText(RedirectURIPhrase.requiredByOpenID)
-            case .portUnknown: LocalizedText(RedirectURIPhrase.portUnknown)
-            case .ownOrigin: LocalizedText(RedirectURIPhrase.ownOriginRequested)
+            case .malformed(let refusal): LocalizedText("redirect-uri.unusable", ["why": .nested(refusal.text)])
+            case .notRegistered: LocalizedText("redirect-uri.not-registered")
+            case .ambiguous: LocalizedText("redirect-uri.ambiguous")
+            case .requiredByOpenID: LocalizedText("redirect-uri.required-by-openid")
+            case .portUnknown: LocalizedText("redirect-uri.port-unknown")
+            case .ownOrigin: LocalizedText("redirect-uri.own-origin-requested")
             }
         }
-
-        /// ``text`` in English.
-        public var description: String { Localizer.english(text) }
     }
 }

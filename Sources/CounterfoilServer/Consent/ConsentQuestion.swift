@@ -80,17 +80,17 @@ struct ConsentQuestion: Sendable {
             let terms = RefreshTokenTerms(of: client, settings: settings)
             return words(
                 LocalizedText(
-                    ConsentPhrase.lifetimeRefreshed,
+                    "consent.lifetime-refreshed",
                     [
-                        "application": application, "idle": .phrase(.duration(seconds: Int(terms.idleLifetime))),
-                        "duration": .phrase(.duration(seconds: Int(terms.lifetime))),
+                        "application": application, "idle": .nested(.duration(seconds: Int(terms.idleLifetime))),
+                        "duration": .nested(.duration(seconds: Int(terms.lifetime))),
                     ]))
         }
         let seconds = client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
         return words(
             LocalizedText(
-                ConsentPhrase.lifetime,
-                ["application": application, "duration": .phrase(.duration(seconds: seconds))]))
+                "consent.lifetime",
+                ["application": application, "duration": .nested(.duration(seconds: seconds))]))
     }
 
     /// The APIs that accept the tokens: those that the request names, or the default audience if that is not
@@ -112,15 +112,13 @@ struct ConsentQuestion: Sendable {
 
     private var earlierConsent: String? {
         guard let earlier else { return nil }
-        let phrase: ConsentPhrase =
-            if earlier.appearance != ClientAppearance(of: authorization.client) {
-                .changedSince
-            } else if earlier.remembers(authorization) {
-                .allowedBefore
-            } else {
-                .allowedLessBefore
-            }
-        return words(LocalizedText(phrase, ["date": .date(earlier.allowedAt)]))
+        let date = ["date": LocalizedText.Value.date(earlier.allowedAt)]
+        if earlier.appearance != ClientAppearance(of: authorization.client) {
+            return words(LocalizedText("consent.changed-since", date))
+        }
+        return earlier.remembers(authorization)
+            ? words(LocalizedText("consent.allowed-before", date))
+            : words(LocalizedText("consent.allowed-less-before", date))
     }
 }
 

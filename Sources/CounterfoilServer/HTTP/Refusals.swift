@@ -38,11 +38,11 @@ extension Refusal {
 extension ResponseTargetError: Refusing {
     var refusal: Refusal {
         guard let application else {
-            return Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": .phrase(text)])
+            return Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)])
         }
         return Refusal(
             .badRequest, .invalidRequest, .applicationUnanswered,
-            ["application": .name(application), "reason": .phrase(text)])
+            ["application": .name(application), "reason": .nested(text)])
     }
 }
 
@@ -52,7 +52,7 @@ extension PageProblem: Refusing {
         case .fromElsewhere: Refusal(.forbidden, .invalidRequest, .fromElsewhere)
         case .unreadableForm(let form):
             Refusal(
-                .badRequest, .invalidRequest, .unreadableForm, ["reason": .phrase(form.text)], description: "\(form)")
+                .badRequest, .invalidRequest, .unreadableForm, ["reason": .nested(form.text)], description: "\(form)")
         case .pageExpired: Refusal(.badRequest, .invalidRequest, .pageExpired)
         case .cookiesMissing: Refusal(.badRequest, .invalidRequest, .cookiesMissing)
         case .noDecision: Refusal(.badRequest, .invalidRequest, .noDecision)

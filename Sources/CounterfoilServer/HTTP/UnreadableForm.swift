@@ -1,7 +1,7 @@
 package import CounterfoilProtocol
 
 /// The reason why the body of a request is not a readable form.
-package enum UnreadableForm: Error, Hashable, CustomStringConvertible {
+package enum UnreadableForm: Error, Localized, Hashable, CustomStringConvertible {
     /// The content type is not that of a form (RFC 6749 appendix B).
     case otherContentType
     /// The parameters are invalid.
@@ -19,33 +19,16 @@ package enum UnreadableForm: Error, Hashable, CustomStringConvertible {
     }
 
     /// An explanation for a page.
-    var text: LocalizedText {
+    package var text: LocalizedText {
         switch self {
-        case .otherContentType: LocalizedText(RequestPhrase.otherContentType)
+        case .otherContentType: LocalizedText("request.other-content-type")
         case .parameters(let refusal): refusal.text
         case .upload(.tooLong(let limit)): FormParameters.Refusal.tooLong(limit: limit).text
         case .upload(.repeated(let name)): FormParameters.Refusal.repeated(name).text
         case .upload(.badText): FormParameters.Refusal.badEncoding.text
-        case .upload: LocalizedText(RequestPhrase.badParts)
+        case .upload: LocalizedText("request.bad-parts")
         }
     }
-}
-
-/// The texts for requests that cannot be read, and for those whose client cannot get a response.
-enum RequestPhrase: String, LocalizationKey {
-    // Requests that cannot be read.
-    case otherContentType = "request.other-content-type"
-    case tooLong = "request.too-long"
-    case tooManyParameters = "request.too-many-parameters"
-    case badEncoding = "request.bad-encoding"
-    case repeated = "request.repeated"
-    case badParts = "request.bad-parts"
-
-    // Requests whose client cannot get a response (RFC 6749 §4.1.2.1).
-    case clientIDMissing = "request.client-id-missing"
-    case clientIDMalformed = "request.client-id-malformed"
-    case unknownClient = "request.unknown-client"
-    case signsNobodyIn = "request.signs-nobody-in"
 }
 
 extension FormParameters.Refusal {
@@ -53,10 +36,10 @@ extension FormParameters.Refusal {
     /// server.
     var text: LocalizedText {
         switch self {
-        case .tooLong(let limit): LocalizedText(RequestPhrase.tooLong, ["limit": .number(limit)])
-        case .tooManyPairs(let limit): LocalizedText(RequestPhrase.tooManyParameters, ["limit": .number(limit)])
-        case .badEncoding: LocalizedText(RequestPhrase.badEncoding)
-        case .repeated(let name): LocalizedText(RequestPhrase.repeated, ["name": .text(name)])
+        case .tooLong(let limit): LocalizedText("request.too-long", ["limit": .number(limit)])
+        case .tooManyPairs(let limit): LocalizedText("request.too-many-parameters", ["limit": .number(limit)])
+        case .badEncoding: LocalizedText("request.bad-encoding")
+        case .repeated(let name): LocalizedText("request.repeated", ["name": .text(name)])
         }
     }
 }
@@ -66,8 +49,8 @@ extension AuthorizationRequest.ResponseTarget.Refusal {
     var text: LocalizedText {
         switch self {
         case .parameters(let refusal): refusal.text
-        case .clientIDMissing: LocalizedText(RequestPhrase.clientIDMissing)
-        case .clientIDMalformed: LocalizedText(RequestPhrase.clientIDMalformed)
+        case .clientIDMissing: LocalizedText("request.client-id-missing")
+        case .clientIDMalformed: LocalizedText("request.client-id-malformed")
         }
     }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A text for a user before the choice of the language: a phrase and the values of its placeholders.
+/// A text for a user before the choice of the language: a key and the values of its placeholders.
 ///
-///     LocalizedText(AccountPhrase.sessionEnded, ["device": .name(device)])
-public struct LocalizedText: Sendable, Hashable {
+///     LocalizedText("logo.too-large", ["limit": .number(512)])
+public struct LocalizedText: Localized, Hashable {
     /// The value of a placeholder.
     public enum Value: Sendable, Hashable, ExpressibleByStringInterpolation {
         /// Text that is not translated, such as a URL.
@@ -12,10 +12,10 @@ public struct LocalizedText: Sendable, Hashable {
         case name(DisplayName)
         /// A date, formatted in the language.
         case date(Date)
-        /// An integer. The one named `count` also chooses between a phrase and its `.one` form.
+        /// An integer. The one named `count` also chooses between a key and its `.one` form.
         case number(Int)
         /// A nested text, translated too.
-        case phrase(LocalizedText)
+        case nested(LocalizedText)
 
         /// Creates text from a literal.
         public init(stringLiteral value: String) { self = .text(value) }
@@ -26,12 +26,21 @@ public struct LocalizedText: Sendable, Hashable {
     /// The values of the placeholders, by name.
     package let values: [String: Value]
 
-    /// Creates a text from a phrase and the values of its placeholders.
-    public init(_ phrase: some LocalizationKey, _ values: [String: Value] = [:]) {
-        self.init(key: phrase.rawValue, values)
+    /// The text itself.
+    public var text: LocalizedText { self }
+
+    /// Creates a text from a key and the values of its placeholders.
+    public init(_ key: some LocalizationKey, _ values: [String: Value]) {
+        self.init(key: key.rawValue, values)
     }
 
-    init(key: String, _ values: [String: Value] = [:]) {
+    /// Creates a text from a literal key, which a test finds in the sources.
+    package init(_ key: StaticString, _ values: [String: Value] = [:]) {
+        self.init(key: "\(key)", values)
+    }
+
+    /// Creates a text from a computed key, such as the identifier of a standard scope with a prefix.
+    package init(key: String, _ values: [String: Value] = [:]) {
         self.key = key
         self.values = values
     }

@@ -3,7 +3,7 @@ public import Foundation
 /// The texts in one language.
 ///
 ///     let words = request.words
-///     page.notice = words(LocalizedText(AccountPhrase.sessionEnded, ["device": .name(device)]))
+///     page.problem = words(refusal)
 public struct Localizer: Sendable {
     /// The language.
     public let language: Language
@@ -19,13 +19,16 @@ public struct Localizer: Sendable {
     /// English texts, for the command line and the log.
     public static let english = Localizer(.english)
 
+    /// Translates a message.
+    public func callAsFunction(_ message: some Localized) -> String { self(message.text) }
+
     /// Translates a text.
     ///
     /// A missing text is shown as its key; a test of the catalogue makes sure that none is missing.
     public func callAsFunction(_ text: LocalizedText) -> String {
-        guard let message = message(of: text) else { return text.key }
+        guard let template = template(of: text) else { return text.key }
         var said = ""
-        for piece in message.pieces {
+        for piece in template.pieces {
             switch piece {
             case .text(let plain): said += plain
             case .place(let name): said += text.values[name].map(say) ?? ""
@@ -34,9 +37,6 @@ public struct Localizer: Sendable {
         }
         return said
     }
-
-    /// Translates a phrase without placeholders.
-    public func callAsFunction(_ phrase: some LocalizationKey) -> String { self(LocalizedText(phrase)) }
 
     /// Formats a date in UTC: 21 November 2026.
     public func date(_ date: Date) -> String {
@@ -56,7 +56,7 @@ public struct Localizer: Sendable {
     /// Returns the parsed text of a key, with its placeholders.
     package func message(_ key: String) -> MessageTemplate? { catalogue?.message(key, in: language) }
 
-    private func message(of text: LocalizedText) -> MessageTemplate? {
+    private func template(of text: LocalizedText) -> MessageTemplate? {
         if case .number(let count)? = text.values["count"], language.isOne(count),
             let one = message(text.key + ".one")
         {
@@ -71,7 +71,7 @@ public struct Localizer: Sendable {
         case .name(let name): name.description
         case .date(let date): self.date(date)
         case .number(let number): String(number)
-        case .phrase(let text): self(text)
+        case .nested(let text): self(text)
         }
     }
 }

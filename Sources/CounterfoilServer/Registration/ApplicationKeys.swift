@@ -11,32 +11,14 @@ enum ApplicationKeys {
     /// A key set from the network may contain keys for other purposes, which a reader ignores. A registered
     /// key set must contain usable keys only. In particular, a private key is refused, because it must
     /// never have been sent here.
-    static func read(_ text: String) throws(Refusal) -> JSONWebKeySet {
+    static func read(_ text: String) throws(ApplicationProblem.Reason) -> JSONWebKeySet {
         guard let set = try? JSONWebKeySet(parsing: Array(text.utf8)), let count = try? entries(of: text), count > 0
         else {
             throw .notAKeySet
         }
-        guard count <= limit else { throw .tooMany }
+        guard count <= limit else { throw .tooManyKeys }
         guard set.keys.count == count else { throw .unusableKey }
         return set
-    }
-
-    /// The reason why keys cannot be registered.
-    package enum Refusal: Error {
-        /// The text is not a JSON Web Key Set, or the set is empty.
-        case notAKeySet
-        /// The set has more keys than ``limit``.
-        case tooMany
-        /// A key is private, duplicated, or of a kind that this server cannot verify with.
-        case unusableKey
-
-        var phrase: ApplicationPhrase {
-            switch self {
-            case .notAKeySet: .notAKeySet
-            case .tooMany: .tooManyKeys
-            case .unusableKey: .unusableKey
-            }
-        }
     }
 
     private static func entries(of text: String) throws -> Int {

@@ -2,34 +2,6 @@ public import CounterfoilProtocol
 public import CounterfoilTokens
 import Foundation
 
-/// An error in one field of a client's registration.
-public struct ApplicationProblem: Sendable, Hashable {
-    /// The field with the error.
-    public let field: ApplicationField
-    /// The error and its remedy.
-    public let text: LocalizedText
-
-    /// Creates a problem.
-    public init(_ field: ApplicationField, _ text: LocalizedText) {
-        self.field = field
-        self.text = text
-    }
-
-    package init(_ field: ApplicationField, _ phrase: ApplicationPhrase, _ values: [String: LocalizedText.Value] = [:])
-    {
-        self.init(field, LocalizedText(phrase, values))
-    }
-}
-
-/// All errors of a client's registration together.
-public struct ApplicationRefusal: Error, Sendable, Hashable {
-    /// The problems in the order of the fields; never empty.
-    public let problems: [ApplicationProblem]
-
-    /// Creates a refusal.
-    public init(_ problems: [ApplicationProblem]) { self.problems = problems }
-}
-
 /// A registration that has passed all checks; only ``ApplicationRules`` creates one.
 public struct CheckedApplication: Sendable, Hashable {
     /// The name, texts and links of the client, without its logo.
@@ -168,7 +140,7 @@ public struct ApplicationRules: Sendable {
             do {
                 _ = try ConsentText(markdown: text)
             } catch {
-                problems.append(ApplicationProblem(.consentText, error.text))
+                problems.append(ApplicationProblem(.consentText, error))
             }
         }
         return ClientPresentation(
@@ -254,9 +226,8 @@ public struct ApplicationRules: Sendable {
                 problems.append(
                     ApplicationProblem(
                         field,
-                        LocalizedText(
-                            ApplicationPhrase.redirectURIRefused,
-                            ["uri": .text(String(text.prefix(200))), "why": .phrase(refusal.text)])))
+                        .redirectURIRefused,
+                        ["uri": .text(String(text.prefix(200))), "why": .nested(refusal.text)]))
             }
         }
         return accepted
@@ -321,7 +292,8 @@ public struct ApplicationRules: Sendable {
             return ([], [])
         }
         func values<App>(
-            _ written: [String], _ field: ApplicationField, _ phrase: ApplicationPhrase, _ make: (String) -> App?
+            _ written: [String], _ field: ApplicationField, _ reason: ApplicationProblem.Reason,
+            _ make: (String) -> App?
         ) -> [App] {
             if written.count > 20 {
                 problems.append(ApplicationProblem(field, .tooManyApps, ["limit": .number(20)]))
@@ -329,7 +301,7 @@ public struct ApplicationRules: Sendable {
             return written.prefix(20).compactMap { text in
                 let app = make(text)
                 if app == nil {
-                    problems.append(ApplicationProblem(field, phrase, ["app": .text(String(text.prefix(200)))]))
+                    problems.append(ApplicationProblem(field, reason, ["app": .text(String(text.prefix(200)))]))
                 }
                 return app
             }
@@ -354,7 +326,7 @@ public struct ApplicationRules: Sendable {
             return try ApplicationKeys.read(text)
         } catch {
             problems.append(
-                ApplicationProblem(.keys, error.phrase, ["limit": .number(ApplicationKeys.limit)]))
+                ApplicationProblem(.keys, error, ["limit": .number(ApplicationKeys.limit)]))
             return nil
         }
     }

@@ -83,8 +83,8 @@ extension ApplicationRules {
         }
         var tokens: [Scope.Token] = []
         for name in names {
-            func refuse(_ phrase: ApplicationPhrase) {
-                problems.append(ApplicationProblem(.machineScopes, phrase, ["name": .text(String(name.prefix(100)))]))
+            func refuse(_ reason: ApplicationProblem.Reason) {
+                problems.append(ApplicationProblem(.machineScopes, reason, ["name": .text(String(name.prefix(100)))]))
             }
             guard let token = Scope.Token(name) else {
                 refuse(.notAScope)
@@ -124,14 +124,14 @@ extension ApplicationRules {
     }
 
     private func seconds(
-        _ text: String, _ range: ClosedRange<Int>, _ field: ApplicationField, _ refusal: ApplicationPhrase,
+        _ text: String, _ range: ClosedRange<Int>, _ field: ApplicationField, _ reason: ApplicationProblem.Reason,
         _ problems: inout [ApplicationProblem]
     ) -> Int? {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
         guard text.utf8.count <= 8, let seconds = Int(text), range.contains(seconds) else {
             let limits = ["least": LocalizedText.Value.number(range.lowerBound), "most": .number(range.upperBound)]
-            problems.append(ApplicationProblem(field, refusal, limits))
+            problems.append(ApplicationProblem(field, reason, limits))
             return nil
         }
         return seconds

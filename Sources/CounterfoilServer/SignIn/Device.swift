@@ -2,7 +2,7 @@
 /// iPhone.
 ///
 /// It is derived from the `User-Agent`, so it helps a user to recognize a session but proves nothing.
-public struct Device: Sendable, Hashable {
+public struct Device: Localized, Hashable {
     private enum Kind: Hashable {
         case browser(String)
         case anyBrowser
@@ -28,17 +28,17 @@ public struct Device: Sendable, Hashable {
         }
     }
 
-    /// The localized description.
+    /// The localized description; names of browsers and systems are not translated.
     public var text: LocalizedText {
         switch (kind, system) {
         case (.browser(let browser), let system?):
-            LocalizedText(DevicePhrase.browserOnSystem, ["browser": .text(browser), "system": .text(system)])
-        case (.browser(let browser), nil): LocalizedText(DevicePhrase.browser, ["browser": .text(browser)])
-        case (.anyBrowser, let system?): LocalizedText(DevicePhrase.anyBrowserOnSystem, ["system": .text(system)])
-        case (.app, let system?): LocalizedText(DevicePhrase.appOnSystem, ["system": .text(system)])
-        case (.program, let system?): LocalizedText(DevicePhrase.programOnSystem, ["system": .text(system)])
-        case (.app, nil): LocalizedText(DevicePhrase.app)
-        case (.anyBrowser, nil), (.program, nil): LocalizedText(DevicePhrase.program)
+            LocalizedText("device.browser-on-system", ["browser": .text(browser), "system": .text(system)])
+        case (.browser(let browser), nil): LocalizedText("device.browser", ["browser": .text(browser)])
+        case (.anyBrowser, let system?): LocalizedText("device.any-browser-on-system", ["system": .text(system)])
+        case (.app, let system?): LocalizedText("device.app-on-system", ["system": .text(system)])
+        case (.program, let system?): LocalizedText("device.program-on-system", ["system": .text(system)])
+        case (.app, nil): LocalizedText("device.app")
+        case (.anyBrowser, nil), (.program, nil): LocalizedText("device.program")
         }
     }
 
@@ -84,15 +84,4 @@ public struct Device: Sendable, Hashable {
         Name(name: "FreeBSD", words: ["FreeBSD"]),
         Name(name: "OpenBSD", words: ["OpenBSD"]),
     ]
-}
-
-/// The descriptions of devices; names of browsers and systems are not translated.
-package enum DevicePhrase: String, LocalizationKey {
-    case browserOnSystem = "device.browser-on-system"
-    case browser = "device.browser"
-    case anyBrowserOnSystem = "device.any-browser-on-system"
-    case appOnSystem = "device.app-on-system"
-    case app = "device.app"
-    case programOnSystem = "device.program-on-system"
-    case program = "device.program"
 }

@@ -57,22 +57,22 @@ struct SetupEndpoint: Sendable {
         page.username = try form.value("username")
         page.email = try form.value("email")
         let words = request.words
-        func again(_ field: SetupPage.Field, _ problem: LocalizedText) -> Reply {
+        func again(_ field: SetupPage.Field, _ problem: some Localized) -> Reply {
             page.problem = words(problem)
             page.wrongField = field
             return Reply(.badRequest, .page(page))
         }
 
         guard let username = Username(page.username) else {
-            return again(.username, LocalizedText(SetupPhrase.badUsername))
+            return again(.username, SetupError.badUsername)
         }
         let email = page.email.isEmpty ? nil : EmailAddress(page.email)
-        guard page.email.isEmpty || email != nil else { return again(.email, LocalizedText(SetupPhrase.badEmail)) }
+        guard page.email.isEmpty || email != nil else { return again(.email, SetupError.badEmail) }
         let password: Password
         do {
             password = try Password(choosing: try form.value("password"), for: username)
         } catch let refusal as Password.Refusal {
-            return again(.password, refusal.text)
+            return again(.password, refusal)
         }
 
         let administrator = Person(
@@ -91,8 +91,8 @@ struct SetupEndpoint: Sendable {
             let done = SetupDonePage(
                 username: username.rawValue, signInPath: signInPath)
             return Reply(.ok, .page(done))
-        case .usernameTaken: return again(.username, LocalizedText(SetupPhrase.usernameTaken))
-        case .emailTaken: return again(.email, LocalizedText(SetupPhrase.emailTaken))
+        case .usernameTaken: return again(.username, SetupError.usernameTaken)
+        case .emailTaken: return again(.email, SetupError.emailTaken)
         case .administratorExists:
             link.close()
             throw SetupProblem.linkOver
@@ -107,4 +107,12 @@ struct SetupEndpoint: Sendable {
 /// The errors of the one-time link.
 enum SetupProblem: Error {
     case linkOver
+}
+
+/// The errors in the form for the first administrator.
+private enum SetupError: String, LocalizationKey {
+    case badUsername = "setup.bad-username"
+    case badEmail = "setup.bad-email"
+    case usernameTaken = "setup.username-taken"
+    case emailTaken = "setup.email-taken"
 }

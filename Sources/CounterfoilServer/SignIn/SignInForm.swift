@@ -155,7 +155,7 @@ extension SignInForm.Again {
         }
     }
 
-    fileprivate var problem: SignInPhrase? {
+    fileprivate var problem: SignInMessage? {
         switch self {
         case .forgotten: nil
         case .wrong: .wrong

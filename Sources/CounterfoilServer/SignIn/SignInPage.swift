@@ -54,3 +54,15 @@ public struct SignInPage: Sendable, Hashable {
         self.notice = notice
     }
 }
+
+/// The messages of the sign-in page.
+package enum SignInMessage: String, LocalizationKey {
+    /// The username or the password is wrong; the text never says which.
+    case wrong = "sign-in.wrong"
+    /// There were too many attempts.
+    case tooManyAttempts = "sign-in.too-many-attempts"
+    /// The session had ended when the form was submitted.
+    case formLost = "sign-in.form-lost"
+    /// The user is signed in, but not recently enough for the page.
+    case signInAgain = "sign-in.again"
+}

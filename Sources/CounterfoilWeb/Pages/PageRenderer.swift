@@ -8,7 +8,7 @@ package struct PageRenderer: Sendable {
         /// A template is missing.
         case noTemplate(String)
         /// A template uses a key that the catalogue does not contain.
-        case unknownPhrase(String, template: String)
+        case unknownKey(String, template: String)
         /// The destination of a page has a scheme that a browser runs or opens itself.
         case unsafeDestination
     }

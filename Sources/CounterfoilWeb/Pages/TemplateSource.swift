@@ -15,10 +15,10 @@ struct TemplateSource: Sendable {
         while let mark = rest.firstRange(of: "[[") {
             spoken += rest[..<mark.lowerBound]
             rest = rest[mark.upperBound...]
-            guard let end = rest.firstRange(of: "]]") else { throw .unknownPhrase(String(rest), template: name) }
+            guard let end = rest.firstRange(of: "]]") else { throw .unknownKey(String(rest), template: name) }
             let isPlain = rest.first == "="
             let key = String(rest[..<end.lowerBound].drop { $0 == "=" })
-            guard let message = words.message(key) else { throw .unknownPhrase(key, template: name) }
+            guard let message = words.message(key) else { throw .unknownKey(key, template: name) }
             spoken += isPlain ? Self.plain(message) : Self.html(message)
             rest = rest[end.upperBound...]
         }

@@ -305,9 +305,34 @@ struct RedirectURIRegistrationTests {
         for warning in expected { #expect(!Localizer.english(warning.text).hasPrefix("redirect-uri.")) }
     }
 
-    @Test(arguments: RedirectURIPhrase.allCases)
-    func `every verdict has a text`(phrase: RedirectURIPhrase) {
-        #expect(Localizer.english(phrase) != phrase.rawValue)
+    @Test func `every verdict has a text`() {
+        let malformed: [RedirectURI.Refusal] = [
+            .notAURI(.tooLong), .notAURI(.relative), .notAURI(.badCharacter), .notAURI(.badPort),
+            .notAURI(.badAuthority), .hasFragment, .hasUserInformation, .noHost, .insecure,
+            .dangerousScheme("javascript"),
+        ]
+        let refusals: [Refusal] = [
+            .tooLong, .wildcard, .dotSegments, .badQuery, .reservedParameter("code"), .ownOrigin, .badHost,
+            .addressInsteadOfName, .httpsOnTheDevice, .loopbackNotNative, .schemeNotNative, .noneForServices,
+            .schemeWithoutPeriod("myapp"), .schemeNotADomainName("c.example"), .registeredScheme("spotify"),
+            .notASingleSlash,
+        ]
+        let warnings: [RedirectURIWarning] = [
+            .localhost, .portIgnored(4000), .longScheme("com.example.app"), .notAnAppName("com.example.app"),
+            .schemeInUse("com.example.app"), .plainScheme("vscode"), .perhapsNotReversed("example.com"), .upperCase,
+            .claimed,
+        ]
+        let requests: [RedirectURIMatching.Refusal] = [
+            .notRegistered, .ambiguous, .requiredByOpenID, .portUnknown, .ownOrigin,
+        ]
+        let unusable = malformed.map(RedirectURIMatching.Refusal.malformed)
+        let messages: [[any Localized]] = [refusals, malformed, warnings, requests, unusable]
+        for message in messages.joined() {
+            let said = Localizer.english(message)
+            #expect(said.hasSuffix(".") && said != message.text.key && !said.contains("{"), "\(said)")
+        }
+        #expect(Set(refusals.map { Localizer.english($0) }).count == refusals.count)
+        #expect(Set(warnings.map { Localizer.english($0) }).count == warnings.count)
     }
 
     // The refusal contains text of the developer; it stays short however long the scheme is.

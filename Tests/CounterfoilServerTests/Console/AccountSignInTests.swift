@@ -97,7 +97,7 @@ struct AccountSignInTests {
         #expect(sent.status == .seeOther)
         let reply = try await browser.open(try #require(sent.location))
         let page = try reply.signInPage
-        #expect((page.notice == Localizer.english(SignInPhrase.formLost)) == isSaid)
+        #expect((page.notice == Localizer.english(SignInMessage.formLost)) == isSaid)
         #expect(try reply.html().contains("before your changes were saved") == isSaid)
         #expect(page.problem == nil)
         let form = page.form(username: "alice", password: TestServer.password)
@@ -182,7 +182,7 @@ struct AccountSignInTests {
         var browser = test.browser()
         let reply = try await browser.signInToConsole(username: name, password: "wrong")
         #expect(reply.status == .badRequest)
-        #expect(try reply.signInPage.problem == Localizer.english(SignInPhrase.wrong))
+        #expect(try reply.signInPage.problem == Localizer.english(SignInMessage.wrong))
         #expect(!browser.cookies.keys.contains("__Host-counterfoil-session"))
     }
 }

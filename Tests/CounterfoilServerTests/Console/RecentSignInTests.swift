@@ -28,7 +28,7 @@ struct RecentSignInTests {
         let asked = try await developer.browser.send(.get, to: path)
         #expect(asked.status == .seeOther)
         let signIn = try await developer.browser.open(try #require(asked.location)).signInPage
-        #expect(signIn.notice == Localizer.english(SignInPhrase.signInAgain))
+        #expect(signIn.notice == Localizer.english(SignInMessage.signInAgain))
         let form = signIn.form(username: "dora", password: TestServer.password)
         let back = try await developer.browser.send(.post, to: signIn.action, form: form)
         #expect(back.location == path)

@@ -1,8 +1,9 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 import Testing
 
-/// The shipped catalogue, compared with the phrases of the sources and the placeholders of the templates.
+/// The shipped catalogue, compared with the keys of the sources and the placeholders of the templates.
 struct CatalogueTests {
     private let catalogue: Catalogue
     private let sources: Sources
@@ -12,15 +13,26 @@ struct CatalogueTests {
         sources = try Sources()
     }
 
-    @Test func `every phrase of the sources and of the templates has a text`() {
+    @Test func `every key of the sources and of the templates has a text`() {
         let known = Set(catalogue.messages(in: .english).keys)
-        #expect(sources.phrases.count > 20 && sources.marks.count > 20)
-        #expect(sources.phrases.union(sources.marks).subtracting(known).sorted() == [])
+        #expect(sources.cases.count > 20 && sources.literals.count > 20 && sources.marks.count > 20)
+        #expect(sources.keys.union(sources.marks).subtracting(known).sorted() == [])
+    }
+
+    // A key that is written in any other way than the test reads, or that has a typing error in its last part.
+    @Test func `every literal that looks like a key of an area is one`() {
+        let known = Set(catalogue.messages(in: .english).keys)
+        let areas = Set(known.compactMap { $0.split(separator: ".").first })
+        let looks = sources.dottedLiterals.filter { literal in
+            literal.split(separator: ".").first.map(areas.contains) ?? false
+        }
+        #expect(looks.count > 20)
+        #expect(looks.subtracting(known).sorted() == [])
     }
 
     @Test func `every text of the catalogue is used`() {
         // Some problems have a button to continue.
-        let said = sources.phrases.union(sources.marks).union(Problem.allCases.map { "problem.\($0.rawValue).way-on" })
+        let said = sources.keys.union(sources.marks).union(Problem.allCases.map { "problem.\($0.rawValue).way-on" })
         let left = catalogue.messages(in: .english).keys.filter {
             !said.contains($0) && !($0.hasSuffix(".one") && said.contains(String($0.dropLast(4))))
         }
@@ -66,29 +78,50 @@ struct CatalogueTests {
 
 /// The keys that the sources of the server and the templates use.
 private struct Sources {
-    /// The raw values of every enum that is a `LocalizationKey`, and of the problems.
-    let phrases: Set<String>
+    /// The raw values of every enum that is a `LocalizationKey`.
+    let cases: Set<String>
+    /// The literals from which the sources create a `LocalizedText`.
+    let literals: Set<String>
+    /// All literals with words and periods only.
+    let dottedLiterals: Set<String>
     /// The placeholders of the templates.
     let marks: Set<String>
+
+    /// The keys of the sources.
+    var keys: Set<String> { cases.union(literals).union(Self.computed) }
 
     init() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
-        var phrases: Set<String> = []
         let modules = ["CounterfoilServer", "CounterfoilConsole", "counterfoil-server"]
-        for text in try modules.flatMap({ try Self.files(below: root.appendingPathComponent($0), suffix: ".swift") }) {
-            phrases.formUnion(Self.phrases(in: text))
-        }
-        for problem in Problem.allCases {
-            for part in ["title", "explanation", "advice"] { phrases.insert("problem.\(problem.rawValue).\(part)") }
-        }
-        // The problems whose pages have a button.
-        for problem in [Problem.clientChanged, .notFound] { phrases.insert("problem.\(problem.rawValue).way-on") }
-        self.phrases = phrases
+        let texts = try modules.flatMap { try Self.files(below: root.appendingPathComponent($0), suffix: ".swift") }
+        cases = Set(texts.flatMap(Self.cases))
+        literals = Set(texts.flatMap { $0.matches(of: /LocalizedText\(\s*"([^"\\]*)"/).map { String($0.output.1) } })
+        dottedLiterals = Set(
+            texts.flatMap { $0.matches(of: /"([a-z-]+(?:\.[a-z0-9_-]+)+)"/).map { String($0.output.1) } })
         let templates = try ["CounterfoilWeb/Templates", "CounterfoilConsole/Templates"].flatMap {
             try Self.files(below: root.appendingPathComponent($0), suffix: ".mustache")
         }
         marks = Set(templates.flatMap { $0.matches(of: /\[\[=?([^\]]*)\]\]/).map { String($0.output.1) } })
+    }
+
+    /// The keys that the sources compute from the values of an enum or from the names of scopes.
+    private static var computed: Set<String> {
+        var keys: Set<String> = []
+        for problem in Problem.allCases {
+            for part in ["title", "explanation", "advice"] { keys.insert("problem.\(problem.rawValue).\(part)") }
+        }
+        // The problems whose pages have a button.
+        for problem in [Problem.clientChanged, .notFound] { keys.insert("problem.\(problem.rawValue).way-on") }
+        for type in ClientType.allCases {
+            keys.formUnion(["client-type.\(type.rawValue)", "client-type.\(type.rawValue)-meaning"])
+        }
+        keys.formUnion(RefreshTokenPolicy.allCases.map { "policy.refresh-tokens.\($0.rawValue)" })
+        keys.formUnion(WebViewPolicy.allCases.map { "policy.web-views.\($0.rawValue)" })
+        keys.formUnion(SubjectType.allCases.map { "policy.subject-type.\($0.rawValue)" })
+        keys.formUnion(AuditEvent.Kind.allCases.map { "audit.kind.\($0.rawValue)" })
+        keys.formUnion(ScopeDefinition.standard.map { "scope.\($0.token.rawValue)" })
+        return keys
     }
 
     private static func files(below folder: URL, suffix: String) throws -> [String] {
@@ -96,7 +129,7 @@ private struct Sources {
             .map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
     }
 
-    private static func phrases(in text: String) -> [String] {
+    private static func cases(in text: String) -> [String] {
         text.matches(of: /(?m)^( *)(?:[a-z]+ )*enum \w+: String,[^{\n]*\bLocalizationKey\b[^{\n]*\{/).flatMap { match in
             let body = text[match.range.upperBound...]
             let end = body.firstRange(of: "\n\(match.output.1)}")?.lowerBound ?? body.endIndex

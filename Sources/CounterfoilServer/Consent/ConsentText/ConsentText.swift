@@ -67,7 +67,7 @@ public struct ConsentText: Sendable, Hashable {
 
 extension ConsentText {
     /// The reasons why a text cannot be registered.
-    public enum Refusal: Error, Hashable, Sendable {
+    public enum Refusal: Error, Localized, Hashable {
         /// More than ``ConsentText/characterLimit`` characters.
         case tooLong(characters: Int)
         /// More than ``ConsentText/lineLimit`` lines.
@@ -84,23 +84,14 @@ extension ConsentText {
             switch self {
             case .tooLong(let characters):
                 LocalizedText(
-                    ConsentTextPhrase.tooLong,
+                    "consent-text.too-long",
                     ["characters": .number(characters), "limit": .number(ConsentText.characterLimit)]
                 )
-            case .tooManyLines: LocalizedText(ConsentTextPhrase.tooManyLines, ["limit": .number(ConsentText.lineLimit)])
-            case .controlCharacter(let line): LocalizedText(ConsentTextPhrase.controlCharacter, ["line": .number(line)])
-            case .tooMuchMarkup: LocalizedText(ConsentTextPhrase.tooMuchMarkup)
-            case .nothingToSee: LocalizedText(ConsentTextPhrase.nothingToSee)
+            case .tooManyLines: LocalizedText("consent-text.too-many-lines", ["limit": .number(ConsentText.lineLimit)])
+            case .controlCharacter(let line): LocalizedText("consent-text.control-character", ["line": .number(line)])
+            case .tooMuchMarkup: LocalizedText("consent-text.too-much-markup")
+            case .nothingToSee: LocalizedText("consent-text.nothing-to-see")
             }
         }
     }
-}
-
-/// The errors of a text that cannot be registered.
-package enum ConsentTextPhrase: String, LocalizationKey {
-    case tooLong = "consent-text.too-long"
-    case tooManyLines = "consent-text.too-many-lines"
-    case controlCharacter = "consent-text.control-character"
-    case tooMuchMarkup = "consent-text.too-much-markup"
-    case nothingToSee = "consent-text.nothing-to-see"
 }

@@ -1,5 +1,5 @@
 /// The reason why an upload is not accepted as a logo.
-public enum LogoRefusal: Error, Hashable, Sendable {
+public enum LogoRefusal: Error, Localized, Hashable {
     /// The file is larger than ``LogoEncoder/uploadLimit``.
     case tooLarge
     /// The file is neither PNG nor JPEG, whatever its name is.
@@ -16,25 +16,15 @@ public enum LogoRefusal: Error, Hashable, Sendable {
     /// The error and its remedy, for the user who chose the file.
     public var text: LocalizedText {
         switch self {
-        case .tooLarge: LocalizedText(LogoPhrase.tooLarge, ["limit": .number(LogoEncoder.uploadLimit / 1024)])
-        case .notAPicture: LocalizedText(LogoPhrase.notAPicture)
+        case .tooLarge: LocalizedText("logo.too-large", ["limit": .number(LogoEncoder.uploadLimit / 1024)])
+        case .notAPicture: LocalizedText("logo.not-a-picture")
         case .tooManyPixels:
             LocalizedText(
-                LogoPhrase.tooManyPixels,
+                "logo.too-many-pixels",
                 ["side": .number(LogoEncoder.sideLimit), "millions": .number(LogoEncoder.pixelLimit / 1_000_000)])
-        case .damaged: LocalizedText(LogoPhrase.damaged)
-        case .printColours: LocalizedText(LogoPhrase.printColours)
-        case .busy(let seconds): LocalizedText(LogoPhrase.busy, ["count": .number(seconds)])
+        case .damaged: LocalizedText("logo.damaged")
+        case .printColours: LocalizedText("logo.print-colours")
+        case .busy(let seconds): LocalizedText("logo.busy", ["count": .number(seconds)])
         }
     }
-}
-
-/// The messages about uploaded logos.
-enum LogoPhrase: String, LocalizationKey {
-    case tooLarge = "logo.too-large"
-    case notAPicture = "logo.not-a-picture"
-    case tooManyPixels = "logo.too-many-pixels"
-    case damaged = "logo.damaged"
-    case printColours = "logo.print-colours"
-    case busy = "logo.busy"
 }

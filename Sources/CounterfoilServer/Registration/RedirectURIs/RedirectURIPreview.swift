@@ -30,9 +30,10 @@ public enum RedirectURIPreview {
             case .matches(let match) where match.registered == registered:
                 return Example(uri: variation.uri, matches: true, why: match.text)
             case .matches:
-                return Example(uri: variation.uri, matches: true, why: LocalizedText(RedirectURIPhrase.alsoRegistered))
+                return Example(
+                    uri: variation.uri, matches: true, why: LocalizedText("redirect-uri.preview.also-registered"))
             case .refused(.notRegistered):
-                return Example(uri: variation.uri, matches: false, why: LocalizedText(variation.difference))
+                return Example(uri: variation.uri, matches: false, why: variation.difference.text)
             case .refused(let refusal):
                 return Example(uri: variation.uri, matches: false, why: refusal.text)
             }
@@ -53,16 +54,16 @@ public enum RedirectURIPreview {
         return client.redirectURIs.map { registered in
             Nearest(
                 registered: registered,
-                differences: differences(between: registered, and: tried).map { LocalizedText($0) })
+                differences: differences(between: registered, and: tried).map(\.text))
         }.min { $0.differences.count < $1.differences.count }
     }
 
     private static func differences(
         between registered: RedirectURI, and tried: RedirectURI
-    ) -> [RedirectURIPhrase] {
+    ) -> [Difference] {
         let (ours, theirs) = (Parts(registered.uri), Parts(tried.uri))
-        var found: [RedirectURIPhrase] = []
-        func note(_ phrase: RedirectURIPhrase) { if !found.contains(phrase) { found.append(phrase) } }
+        var found: [Difference] = []
+        func note(_ difference: Difference) { if !found.contains(difference) { found.append(difference) } }
         var portIsFree = false
         if case .loopback = registered.kind, case .loopback = tried.kind { portIsFree = true }
         if ours.scheme != theirs.scheme {
@@ -96,16 +97,32 @@ public enum RedirectURIPreview {
         return found
     }
 
+    /// A difference between a requested URI and a registered one.
+    private enum Difference: String, LocalizationKey {
+        case same = "redirect-uri.preview.same"
+        case otherPort = "redirect-uri.preview.other-port"
+        case otherHost = "redirect-uri.preview.other-host"
+        case otherNameOfTheDevice = "redirect-uri.preview.other-name-of-the-device"
+        case otherScheme = "redirect-uri.preview.other-scheme"
+        case anotherScheme = "redirect-uri.preview.another-scheme"
+        case otherPath = "redirect-uri.preview.other-path"
+        case trailingSlash = "redirect-uri.preview.trailing-slash"
+        case otherCase = "redirect-uri.preview.other-case"
+        case otherQuery = "redirect-uri.preview.other-query"
+        case defaultPort = "redirect-uri.preview.default-port"
+        case doubleSlash = "redirect-uri.preview.double-slash"
+    }
+
     /// A URI with one difference.
     private struct Variation {
         let uri: String
-        let difference: RedirectURIPhrase
+        let difference: Difference
     }
 
     private static func variations(of registered: RedirectURI) -> [Variation] {
         let parts = Parts(registered.uri)
         var variations = [Variation(uri: registered.rawValue, difference: .same)]
-        func add(_ difference: RedirectURIPhrase, _ change: (inout Parts) -> Void) {
+        func add(_ difference: Difference, _ change: (inout Parts) -> Void) {
             var changed = parts
             change(&changed)
             variations.append(Variation(uri: changed.text, difference: difference))

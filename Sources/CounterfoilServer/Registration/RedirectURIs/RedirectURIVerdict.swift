@@ -55,7 +55,7 @@ public struct RedirectURIContext: Sendable, Hashable {
 }
 
 /// A warning about an accepted redirect URI, for its developer.
-public enum RedirectURIWarning: Sendable, Hashable {
+public enum RedirectURIWarning: Localized, Hashable {
     /// `localhost`, which need not resolve to the device (RFC 8252 §8.3).
     case localhost
     /// The port of a loopback URI; a request may use any other port too (RFC 8252 §7.3).
@@ -86,84 +86,17 @@ public enum RedirectURIWarning: Sendable, Hashable {
     /// The warning and its remedy.
     public var text: LocalizedText {
         switch self {
-        case .localhost: LocalizedText(RedirectURIPhrase.localhost)
-        case .portIgnored(let port): LocalizedText(RedirectURIPhrase.portIgnored, ["port": .number(port)])
+        case .localhost: LocalizedText("redirect-uri.localhost")
+        case .portIgnored(let port): LocalizedText("redirect-uri.port-ignored", ["port": .number(port)])
         case .longScheme(let scheme):
-            LocalizedText(RedirectURIPhrase.longScheme, ["length": .number(scheme.utf8.count)])
-        case .notAnAppName(let scheme): LocalizedText(.notAnAppName, scheme: scheme)
-        case .schemeInUse(let scheme): LocalizedText(.schemeInUse, scheme: scheme)
-        case .plainScheme(let scheme): LocalizedText(.plainScheme, scheme: scheme)
-        case .perhapsNotReversed(let scheme): LocalizedText(.perhapsNotReversed, scheme: scheme)
-        case .upperCase: LocalizedText(RedirectURIPhrase.upperCase)
-        case .claimed: LocalizedText(RedirectURIPhrase.claimed)
+            LocalizedText("redirect-uri.long-scheme", ["length": .number(scheme.utf8.count)])
+        case .notAnAppName(let scheme): LocalizedText("redirect-uri.not-an-app-name", ["scheme": .cut(scheme)])
+        case .schemeInUse(let scheme): LocalizedText("redirect-uri.scheme-in-use", ["scheme": .cut(scheme)])
+        case .plainScheme(let scheme): LocalizedText("redirect-uri.plain-scheme", ["scheme": .cut(scheme)])
+        case .perhapsNotReversed(let scheme):
+            LocalizedText("redirect-uri.perhaps-not-reversed", ["scheme": .cut(scheme)])
+        case .upperCase: LocalizedText("redirect-uri.upper-case")
+        case .claimed: LocalizedText("redirect-uri.claimed")
         }
-    }
-}
-
-extension RedirectURIRegistration {
-    /// The reason why a URI is not registered.
-    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is not a redirect URI at all.
-        case malformed(RedirectURI.Refusal)
-        /// It has more than ``RedirectURIRegistration/byteLimit`` bytes.
-        case tooLong
-        /// It contains an asterisk, which other servers read as a wildcard.
-        case wildcard
-        /// Its path has a segment `.` or `..`, which browsers remove (RFC 3986 §6.2.2.3).
-        case dotSegments
-        /// Its query is not form-encoded.
-        case badQuery
-        /// Its query names a parameter of an authorization response.
-        case reservedParameter(String)
-        /// It leads to this server itself.
-        case ownOrigin
-        /// Its host is not a domain name.
-        case badHost
-        /// Its host is an IP address.
-        case addressInsteadOfName
-        /// It is an https URI of the device itself.
-        case httpsOnTheDevice
-        /// It is an http URI of the device itself, and the client does not run there (RFC 8252 §7.3).
-        case loopbackNotNative
-        /// It has a private-use scheme, and a client of this type cannot own one (RFC 8252 §7.1).
-        case schemeNotNative
-        /// Clients of this type have no redirect URIs.
-        case noneForServices
-        /// Its scheme has no period (RFC 8252 §8.4).
-        case schemeWithoutPeriod(String)
-        /// Its scheme is not a reversed domain name (RFC 8252 §7.1).
-        case schemeNotADomainName(String)
-        /// Its scheme is registered for another purpose (RFC 8252 §7.1).
-        case registeredScheme(String)
-        /// Its private-use scheme is not followed by exactly one slash (RFC 8252 §7.1).
-        case notASingleSlash
-
-        /// The error and its remedy.
-        public var text: LocalizedText {
-            switch self {
-            case .malformed(let refusal): refusal.text
-            case .tooLong:
-                LocalizedText(RedirectURIPhrase.tooLong, ["limit": .number(RedirectURIRegistration.byteLimit)])
-            case .wildcard: LocalizedText(RedirectURIPhrase.wildcard)
-            case .dotSegments: LocalizedText(RedirectURIPhrase.dotSegments)
-            case .badQuery: LocalizedText(RedirectURIPhrase.badQuery)
-            case .reservedParameter(let name):
-                LocalizedText(RedirectURIPhrase.reservedParameter, ["name": .text(String(name.prefix(100)))])
-            case .ownOrigin: LocalizedText(RedirectURIPhrase.ownOrigin)
-            case .badHost: LocalizedText(RedirectURIPhrase.badHost)
-            case .addressInsteadOfName: LocalizedText(RedirectURIPhrase.addressInsteadOfName)
-            case .httpsOnTheDevice: LocalizedText(RedirectURIPhrase.httpsOnTheDevice)
-            case .loopbackNotNative: LocalizedText(RedirectURIPhrase.loopbackNotNative)
-            case .schemeNotNative: LocalizedText(RedirectURIPhrase.schemeNotNative)
-            case .noneForServices: LocalizedText(RedirectURIPhrase.noneForServices)
-            case .schemeWithoutPeriod(let scheme): LocalizedText(.schemeWithoutPeriod, scheme: scheme)
-            case .schemeNotADomainName(let scheme): LocalizedText(.schemeNotADomainName, scheme: scheme)
-            case .registeredScheme(let scheme): LocalizedText(.registeredScheme, scheme: scheme)
-            case .notASingleSlash: LocalizedText(RedirectURIPhrase.notASingleSlash)
-            }
-        }
-
-        /// ``text`` in English.
-        public var description: String { Localizer.english(text) }
     }
 }

@@ -17,28 +17,15 @@ public struct Password: Secret {
     }
 
     /// The reasons why a password cannot be set.
-    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Refusal: String, LocalizationKey, Error, CustomStringConvertible {
         /// Fewer than 8 characters.
-        case tooShort
+        case tooShort = "password.too-short"
         /// More than 1024 bytes.
-        case tooLong
+        case tooLong = "password.too-long"
         /// The password is the username.
-        case sameAsName
+        case sameAsName = "password.same-as-name"
         /// The password is a common one.
-        case common
-
-        /// The remedy, safe to show.
-        public var text: LocalizedText {
-            switch self {
-            case .tooShort: LocalizedText(PasswordPhrase.tooShort)
-            case .tooLong: LocalizedText(PasswordPhrase.tooLong)
-            case .sameAsName: LocalizedText(PasswordPhrase.sameAsName)
-            case .common: LocalizedText(PasswordPhrase.common)
-            }
-        }
-
-        /// The remedy in English.
-        public var description: String { Localizer.english(text) }
+        case common = "password.common"
     }
 
     /// Creates a password to set: no character classes are required, but a common password is refused.
