@@ -41,7 +41,7 @@ struct AuthorizationPages: Sendable {
         let branding = try await store.branding()
         let question = ConsentQuestion(
             authorization: visit.authorization, person: session.person, earlier: earlier,
-            statement: branding.statement(in: language), settings: settings, words: visit.request.words)
+            branding: branding, settings: settings, words: visit.request.words)
         var page = question.page(
             definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.consent.path,
             request: visit.carried, ticket: ticket(.consent, visit, session: session))

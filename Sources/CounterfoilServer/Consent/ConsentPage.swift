@@ -87,6 +87,8 @@ public struct ConsentPage: Sendable, Hashable {
     public var permissions: [Permission]
     /// The statement of the service itself, marked as its own words.
     public var siteWords: SafeHTML?
+    /// The language tag (BCP 47) of ``siteWords``, if it is not the language of the page.
+    public var siteWordsLanguage: String?
     /// The privacy policy of the service.
     public var sitePrivacy: Link?
     /// The statement of the client, marked as its own words.
@@ -114,7 +116,7 @@ public struct ConsentPage: Sendable, Hashable {
         redirectDestination: RedirectDestination,
         personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String,
         request: String, ticket: String, permissions: [Permission], siteWords: SafeHTML? = nil,
-        sitePrivacy: Link? = nil, applicationWords: SafeHTML? = nil,
+        siteWordsLanguage: String? = nil, sitePrivacy: Link? = nil, applicationWords: SafeHTML? = nil,
         privacy: Link? = nil, terms: Link? = nil, resources: [DisplayName] = [], lifetime: String,
         earlierConsent: String? = nil, wayToBrowser: WayToBrowser? = nil
     ) {
@@ -132,6 +134,7 @@ public struct ConsentPage: Sendable, Hashable {
         self.ticket = ticket
         self.permissions = permissions
         self.siteWords = siteWords
+        self.siteWordsLanguage = siteWordsLanguage
         self.sitePrivacy = sitePrivacy
         self.applicationWords = applicationWords
         self.privacy = privacy

@@ -6,8 +6,8 @@ struct ConsentQuestion: Sendable {
     let person: Person
     /// The remembered consent of the user for the client.
     let earlier: Consent?
-    /// The statement of the service itself.
-    let statement: SiteStatement
+    /// The branding, with the statement of the service itself.
+    let branding: Branding
     let settings: ServerSettings
     let words: Localizer
 
@@ -22,6 +22,8 @@ struct ConsentQuestion: Sendable {
     ) -> ConsentPage {
         let client = authorization.client
         let presentation = client.presentation
+        let statement = branding.statement(in: words.language)
+        let language = branding.textLanguage(in: words.language)
         return ConsentPage(
             applicationName: client.displayName,
             publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
@@ -36,6 +38,7 @@ struct ConsentQuestion: Sendable {
             ticket: ticket,
             permissions: permissions(definitions),
             siteWords: statement.text.flatMap { try? ConsentText(markdown: $0).html },
+            siteWordsLanguage: language == words.language ? nil : language.rawValue,
             sitePrivacy: statement.privacyURI.flatMap { .init($0) },
             applicationWords: presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
             privacy: presentation.privacyURI.flatMap { .init($0) },

@@ -61,6 +61,11 @@ extension Branding {
         return SiteStatement(
             text: own?.text ?? standard?.text, privacyURI: own?.privacyURI ?? standard?.privacyURI)
     }
+
+    /// Returns the language in which ``statement(in:)`` has its text.
+    func textLanguage(in language: Language) -> Language {
+        statements[language]?.text == nil ? .standard : language
+    }
 }
 
 /// The outcome of ``BrandingStore/updateBranding(_:logo:)``.

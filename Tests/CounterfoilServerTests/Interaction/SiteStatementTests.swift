@@ -50,6 +50,9 @@ struct SiteStatementTests {
         let attempt = Attempt(test).with("ui_locales", locale)
         let (_, reply) = try await attempt.afterSignIn()
         #expect(try reply.consentPage.siteWords?.description.contains(text) == true)
+        // WCAG 3.1.2: a text in another language than the page says so.
+        let mark = locale == "de" ? "<div lang=\"en\" tabindex=\"0\"" : "<div tabindex=\"0\""
+        #expect(try reply.html().contains(mark + " role=\"region\" aria-labelledby=\"site-words\">"))
         #expect(try reply.consentPage.sitePrivacy?.address == "https://example.com/\(policy)")
         let signIn = try await attempt.firstReply()
         #expect(signIn.frame?.site.privacyURI == "https://example.com/\(policy)")
