@@ -70,7 +70,7 @@ struct RedirectURIVerdictTests {
             let comment: Comment = "\(requested ?? "left out") of \(client.redirectURIs), \(scope), \(test.issuer)"
             switch verdict {
             case .matches(let match):
-                #expect(reply.location?.hasPrefix(match.uri.rawValue) == true, comment)
+                #expect(reply.location?.hasPrefix(match.redirectURI.uri.rawValue) == true, comment)
                 #expect(claimed != false, comment)
             case .refused(let refusal):
                 #expect(reply.location == nil, comment)
