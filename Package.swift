@@ -43,7 +43,8 @@ let package = Package(
         .library(name: "CounterfoilWeb", targets: ["CounterfoilWeb"]),
         .library(name: "CounterfoilResource", targets: ["CounterfoilResource"]),
         .library(name: "CounterfoilHummingbird", targets: ["CounterfoilHummingbird"]),
-        .library(name: "CounterfoilTesting", targets: ["CounterfoilTesting"]),
+        .library(name: "CounterfoilClientTesting", targets: ["CounterfoilClientTesting"]),
+        .library(name: "CounterfoilServerTesting", targets: ["CounterfoilServerTesting"]),
         .executable(name: "counterfoil", targets: ["counterfoil"]),
         .executable(name: "counterfoil-server", targets: ["counterfoil-server"]),
     ],
@@ -198,13 +199,19 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // Testing, for us and for others.
+        // For tests, here and in other packages.
         .target(
-            name: "CounterfoilTesting",
+            name: "CounterfoilClientTesting",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb",
-                asyncHTTPClient, crypto,
-                httpTypes, hummingbird, logging, nioCore,
+                "CounterfoilProtocol", "CounterfoilTokens", crypto, httpTypes, hummingbird, logging, nioCore,
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CounterfoilServerTesting",
+            dependencies: [
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", httpTypes,
+                logging,
             ],
             swiftSettings: settings
         ),
@@ -219,15 +226,15 @@ let package = Package(
         .testTarget(
             name: "CounterfoilClientTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilTesting", "CounterfoilTokens", "counterfoil",
-                httpTypes, hummingbird, nioCore,
+                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens",
+                "counterfoil", httpTypes, hummingbird, nioCore,
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "CounterfoilServerTests",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting",
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
                 "CounterfoilTokens", "CounterfoilWeb", "CPNG", "CTurboJPEG", crypto, httpTypes, logging,
             ],
             swiftSettings: settings
@@ -235,8 +242,8 @@ let package = Package(
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
-                "CounterfoilTesting", "CounterfoilTokens", httpTypes,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilSQLite", "CounterfoilTokens", httpTypes,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -244,10 +251,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilResourceTests",
             dependencies: [
-                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilTesting",
-                "CounterfoilTokens",
-                "photo-library",
-                argumentParser, crypto, httpTypes, hummingbird, logging,
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilServerTesting",
+                "CounterfoilTokens", "photo-library", argumentParser, crypto, httpTypes, hummingbird, logging,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: settings
@@ -256,10 +261,9 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
-                "CounterfoilSQLite",
-                "CounterfoilTesting", "CounterfoilTokens", "CounterfoilWeb", "counterfoil", "counterfoil-server",
-                "photo-library",
-                asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", "counterfoil",
+                "counterfoil-server", "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -267,9 +271,8 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTesting",
-                "CounterfoilWeb", "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
-                nioHTTP1,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilWeb", "counterfoil",
+                "counterfoil-server", "photo-library", asyncHTTPClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings
         ),

@@ -1,7 +1,7 @@
 // A client tested against a server that drops the response to the first refresh.
 import CounterfoilClient
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import HTTPTypes
 
 // snippet.show

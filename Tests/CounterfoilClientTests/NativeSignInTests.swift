@@ -1,6 +1,6 @@
 import CounterfoilClient
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import CounterfoilTokens
 import Foundation
 import HTTPTypes

@@ -1,6 +1,6 @@
 import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import Foundation
 import Testing
 

@@ -1,6 +1,6 @@
 import CounterfoilClient
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import Testing
 
 /// Tests of the discovery of an API's authorization server.

@@ -1,5 +1,5 @@
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import Foundation
 import HTTPTypes
 import Testing

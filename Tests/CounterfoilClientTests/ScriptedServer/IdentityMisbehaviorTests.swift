@@ -1,5 +1,5 @@
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import CounterfoilTokens
 import Foundation
 import Testing

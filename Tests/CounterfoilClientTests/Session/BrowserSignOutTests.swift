@@ -1,6 +1,6 @@
 import CounterfoilClient
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import HTTPTypes
 import Synchronization
 import Testing

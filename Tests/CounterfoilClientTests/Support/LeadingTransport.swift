@@ -1,5 +1,5 @@
 import CounterfoilClient
-import CounterfoilTesting
+import CounterfoilClientTesting
 
 /// A transport that maps the public origins of vendors to the scripted servers on this device.
 struct LeadingTransport: HTTPTransport {

@@ -1,6 +1,6 @@
 import CounterfoilClient
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import Foundation
 
 /// A user who has signed in at a scripted server and whose credentials are stored.

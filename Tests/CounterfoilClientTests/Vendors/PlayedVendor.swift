@@ -1,6 +1,6 @@
 import CounterfoilClient
+import CounterfoilClientTesting
 import CounterfoilProtocol
-import CounterfoilTesting
 import Testing
 
 /// A scripted server that behaves as the profile of a vendor expects, under the vendor's host name.

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilResource
-import CounterfoilTesting
+import CounterfoilServerTesting
 import Foundation
 import HTTPTypes
 import Hummingbird

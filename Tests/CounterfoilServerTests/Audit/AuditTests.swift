@@ -1,6 +1,6 @@
 import CounterfoilConsole
 import CounterfoilProtocol
-import CounterfoilTesting
+import CounterfoilServerTesting
 import Foundation
 import HTTPTypes
 import Testing

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import CounterfoilTokens
 import Foundation
 import HTTPTypes

@@ -1,5 +1,5 @@
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import CounterfoilWeb
 import Foundation
 import Testing

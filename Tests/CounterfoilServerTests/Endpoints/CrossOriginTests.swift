@@ -1,7 +1,7 @@
 import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import Foundation
 import HTTPTypes
 import Testing

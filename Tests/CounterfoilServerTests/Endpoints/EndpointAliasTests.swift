@@ -1,7 +1,7 @@
 import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import CounterfoilTokens
 import Foundation
 import HTTPTypes

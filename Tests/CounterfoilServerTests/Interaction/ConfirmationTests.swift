@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTesting
+import CounterfoilServerTesting
 import HTTPTypes
 import Testing
 

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import CounterfoilWeb
 import Foundation
 import HTTPTypes

@@ -1,6 +1,6 @@
 import CounterfoilConsole
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import CounterfoilWeb
 import Foundation
 import Testing

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import HTTPTypes
 import Testing
 

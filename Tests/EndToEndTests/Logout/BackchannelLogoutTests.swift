@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilTesting
+import CounterfoilServerTesting
 import CounterfoilWeb
 import Foundation
 import HTTPTypes

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import Testing
 
 /// A sign-in of alice for a client that requests refresh tokens.

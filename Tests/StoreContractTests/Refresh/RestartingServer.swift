@@ -1,5 +1,5 @@
 import CounterfoilServer
-import CounterfoilTesting
+import CounterfoilServerTesting
 import Foundation
 
 /// A server on a store with injected failures; both are closed and opened again, as in a restarted process.
