@@ -215,7 +215,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(name: "CounterfoilProtocolTests", dependencies: ["CounterfoilProtocol"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "CounterfoilProtocolTests", dependencies: ["CounterfoilProtocol", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CounterfoilTokensTests",
             dependencies: [
@@ -227,7 +231,7 @@ let package = Package(
             name: "CounterfoilClientTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens",
-                "counterfoil", httpTypes, hummingbird, nioCore,
+                "TestSupport", "counterfoil", httpTypes, hummingbird, nioCore,
             ],
             swiftSettings: settings
         ),
@@ -235,7 +239,7 @@ let package = Package(
             name: "CounterfoilServerTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilTokens", "CounterfoilWeb", "CPNG", "CTurboJPEG", crypto, httpTypes, logging,
+                "CounterfoilTokens", "CounterfoilWeb", "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes, logging,
             ],
             swiftSettings: settings
         ),
@@ -243,7 +247,7 @@ let package = Package(
             name: "StoreContractTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilSQLite", "CounterfoilTokens", httpTypes,
+                "CounterfoilSQLite", "CounterfoilTokens", "TestSupport", httpTypes,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -261,9 +265,9 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
-                "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", "counterfoil",
-                "counterfoil-server", "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix,
-                nioSSL,
+                "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", "TestSupport",
+                "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore,
+                nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -271,8 +275,8 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilWeb", "counterfoil",
-                "counterfoil-server", "photo-library", asyncHTTPClient, nioCore, nioHTTP1,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilWeb", "TestSupport",
+                "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings
         ),

@@ -1,23 +1,9 @@
-import CounterfoilProtocol
+import TestSupport
 
-/// A random number generator with a repeatable sequence for each seed (SplitMix64), so that a failure can
-/// be reproduced.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
+extension SeededGenerator {
     /// The seeds of every property test; each test generates ``rounds`` values for each seed.
     static let seeds = Array(UInt64(1)...16)
     static let rounds = 64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 
     mutating func bytes(_ counts: ClosedRange<Int>) -> [UInt8] {
         (0..<Int.random(in: counts, using: &self)).map { _ in UInt8.random(in: .min ... .max, using: &self) }

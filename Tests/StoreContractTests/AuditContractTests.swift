@@ -3,6 +3,7 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @Suite("The contract: the audit log")

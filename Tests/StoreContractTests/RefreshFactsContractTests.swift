@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The contract: the facts of a refresh")

@@ -2,6 +2,7 @@ import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The stores that must satisfy the contract.
@@ -28,14 +29,15 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
             let store = MemoryStore()
             try await test(Storage { store })
         case .sqlite:
-            await OpenFiles.shared.enter()
-            do { try await Self.withFile(test) } catch {
-                await OpenFiles.shared.leave()
-                throw error
-            }
-            await OpenFiles.shared.leave()
+            try await Self.openFiles.pass { try await Self.withFile(test) }
         }
     }
+
+    /// The limit on tests that have a database file open.
+    ///
+    /// A store opens up to a dozen files; without the limit, concurrent tests would exceed the limit of the
+    /// process.
+    private static let openFiles = Turnstile(places: 8)
 
     private static func withFile(_ test: (Storage) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
@@ -53,55 +55,5 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     /// - Parameter signedIn: whether the user has a session.
     func withWorld(signedIn: Bool = true, _ test: (World) async throws -> Void) async throws {
         try await withStore { store in try await test(World(in: store, signedIn: signedIn)) }
-    }
-}
-
-/// A limit on the number of tests that have a database file open.
-///
-/// A store opens up to a dozen files; without the limit, concurrent tests would exceed the limit of the
-/// process.
-private actor OpenFiles {
-    static let shared = OpenFiles()
-
-    private var places = 8
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    /// Waits for a free place.
-    func enter() async {
-        guard places == 0 else {
-            places -= 1
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    /// Passes the place to the next waiting test.
-    func leave() {
-        guard !waiting.isEmpty else {
-            places += 1
-            return
-        }
-        waiting.removeFirst().resume()
-    }
-}
-
-/// A directory that is deleted with its last reference.
-final class TemporaryDirectory: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("store-contract-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
-
-    /// Returns every file with its content.
-    func contents() throws -> [String: Data] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
-        return try Dictionary(
-            uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: url.appendingPathComponent($0))) })
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The account pages in a browser.

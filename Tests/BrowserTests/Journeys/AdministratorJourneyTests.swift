@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The administration pages in a browser.

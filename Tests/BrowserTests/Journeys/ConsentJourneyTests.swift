@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The consent page in a browser.

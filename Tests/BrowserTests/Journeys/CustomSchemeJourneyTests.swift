@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A sign-in whose response the desktop delivers, with the real server, browser, `xdg-open` and client

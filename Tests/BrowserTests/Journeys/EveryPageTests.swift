@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Checks of every page of the real server in every look: audit, axe-core, 200 % zoom, keyboard focus, and

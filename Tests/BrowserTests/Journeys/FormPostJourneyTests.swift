@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 import Testing
 
 /// A client that receives the response as a form post (OAuth 2.0 Form Post Response Mode §2).

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The size of pages, with everything that they load.

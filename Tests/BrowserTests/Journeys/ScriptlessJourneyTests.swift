@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The pages in a browser without scripts, where only copy buttons and verdicts while typing are missing.

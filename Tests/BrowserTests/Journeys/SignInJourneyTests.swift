@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The complete sign-in, with the released programs and a real browser.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A server with users and a client, and one Chromium, which the tests of a suite share one after the
@@ -16,14 +17,7 @@ struct Stage: Sendable {
 
     /// Waits for a free place and runs `body` with a new stage.
     fileprivate static func run(_ body: (Stage) async throws -> Void) async throws {
-        await door.enter()
-        do {
-            try await setUp(body)
-            await door.leave()
-        } catch {
-            await door.leave()
-            throw error
-        }
+        try await door.pass { try await setUp(body) }
     }
 
     private static func setUp(_ body: (Stage) async throws -> Void) async throws {
@@ -40,11 +34,11 @@ struct Stage: Sendable {
                     // A suite takes long, so it gives its place back while its tests run, and each test
                     // takes a place of its own. Otherwise suites that hold all places and tests that wait
                     // for one would block each other.
-                    await Turnstile.shared.leave()
+                    await Turnstile.programs.leave()
                     let outcome = await Result(of: {
                         try await body(Stage(site: site, browser: browser, lightbox: lightbox))
                     })
-                    await Turnstile.shared.enter()
+                    await Turnstile.programs.enter()
                     try outcome.get()
                 }
             }
@@ -56,10 +50,7 @@ struct Stage: Sendable {
     /// If the test fails, the page of that moment is recorded.
     static func enter(_ body: (Stage) async throws -> Void) async throws {
         let stage = try #require(shared)
-        await Turnstile.shared.enter()
-        let outcome = await Result(of: { try await stage.play(body) })
-        await Turnstile.shared.leave()
-        try outcome.get()
+        try await Turnstile.programs.pass { try await stage.play(body) }
     }
 
     private func play(_ body: (Stage) async throws -> Void) async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The verdicts on redirect URIs for a developer, on every page that shows them.

@@ -1,6 +1,7 @@
 import CounterfoilConsole
 import CounterfoilServer
 import CounterfoilWeb
+import TestSupport
 import Testing
 
 /// The pages in every language, without a browser.

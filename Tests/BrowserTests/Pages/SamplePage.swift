@@ -1,4 +1,5 @@
 import CounterfoilServer
+import TestSupport
 
 /// A page with sample content, for every page and every state that looks different.
 struct SamplePage: Sendable {

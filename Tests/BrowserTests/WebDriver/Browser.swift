@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import TestSupport
 
 /// A Chromium that a test controls through W3C WebDriver; headless unless it runs on a desktop.
 struct Browser: Sendable {

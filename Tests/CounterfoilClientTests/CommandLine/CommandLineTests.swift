@@ -4,6 +4,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of the built command line against a server on a real port.

@@ -3,6 +3,7 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of the doctor at servers with one misbehavior each.

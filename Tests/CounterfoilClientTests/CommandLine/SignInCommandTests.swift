@@ -4,6 +4,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of the ways to sign in on the command line, and of the commands that need a sign-in.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CounterfoilClient
@@ -8,7 +9,7 @@ struct SystemBrowserTests {
     private let url = "https://id.example.com/authorize?login_hint=%22%20%26%20calc&a=%25s&b=$(reboot);'x'"
 
     /// Creates a program that writes its arguments to a file, with a mark after each, and exits with a status.
-    private func browser(_ name: String, in directory: borrowing TemporaryDirectory, status: Int = 0) throws -> URL {
+    private func browser(_ name: String, in directory: TemporaryDirectory, status: Int = 0) throws -> URL {
         let program = directory.file(name)
         try ShellProgram.write(
             "for a in \"$@\"; do printf '%s\\n--\\n' \"$a\" >> '\(directory.file("argv").path)'; done\nexit \(status)",
@@ -16,7 +17,7 @@ struct SystemBrowserTests {
         return program
     }
 
-    private func arguments(in directory: borrowing TemporaryDirectory) throws -> [String] {
+    private func arguments(in directory: TemporaryDirectory) throws -> [String] {
         let text = try String(contentsOf: directory.file("argv"), encoding: .utf8)
         return text.components(separatedBy: "\n--\n").dropLast()
     }

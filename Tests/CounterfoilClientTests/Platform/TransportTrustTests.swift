@@ -2,6 +2,7 @@ import CounterfoilClient
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of the trust of the transport: the authorities of the system, and the requested host name.
@@ -11,7 +12,7 @@ struct TransportTrustTests {
         let port: Int
         let program: Process
 
-        static func start(in directory: borrowing TemporaryDirectory) async throws -> SelfSigned {
+        static func start(in directory: TemporaryDirectory) async throws -> SelfSigned {
             let (key, certificate) = (directory.file("key.pem"), directory.file("certificate.pem"))
             let making = Process()
             making.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")

@@ -4,6 +4,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of a sign-in at a terminal with the browser on another device.

@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import CounterfoilClient

@@ -2,6 +2,7 @@ import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 import Testing
 
 /// Tests of several real processes that refresh one profile, some of which are killed.

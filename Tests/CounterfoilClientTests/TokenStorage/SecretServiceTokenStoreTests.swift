@@ -1,4 +1,5 @@
 #if os(Linux)
+    import TestSupport
     import CounterfoilProtocol
     import Foundation
     import Testing
@@ -17,7 +18,7 @@
 
         /// Creates a folder with a shell script of the given name, and returns a `PATH` that starts with that
         /// folder.
-        private static func path(_ directory: borrowing TemporaryDirectory, _ name: String, _ script: String) throws
+        private static func path(_ directory: TemporaryDirectory, _ name: String, _ script: String) throws
             -> String
         {
             try ShellProgram.write(script, to: directory.file(name))

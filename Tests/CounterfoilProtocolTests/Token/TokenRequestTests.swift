@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import TestSupport
 import Testing
 
 struct TokenRequestTests {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 import Testing
 
 struct TokenResponseTests {

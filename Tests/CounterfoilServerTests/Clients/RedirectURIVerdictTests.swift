@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The matcher, the preview and the authorization endpoint agree.

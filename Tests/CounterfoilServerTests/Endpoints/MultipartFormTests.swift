@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import CounterfoilServer
@@ -136,9 +137,10 @@ struct MultipartFormTests {
         var files: [MultipartForm.File] = []
         var body: [UInt8] = []
 
-        init(_ random: inout SeededPicks) {
+        init(_ random: inout SeededGenerator) {
             let letters = Array("abcXYZ019'+_-.")
-            func text(_ counts: ClosedRange<Int>, of characters: [Character], _ random: inout SeededPicks) -> String {
+            func text(_ counts: ClosedRange<Int>, of characters: [Character], _ random: inout SeededGenerator) -> String
+            {
                 String(
                     (0..<Int.random(in: counts, using: &random)).compactMap { _ in
                         characters.randomElement(using: &random)
@@ -174,7 +176,7 @@ struct MultipartFormTests {
 
     // RFC 7578 §4.
     @Test(arguments: 1...6) func `forms of a correct program are read back`(seed: UInt64) throws {
-        var random = SeededPicks(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<30 {
             let written = Written(&random)
             let read = try Self.form(written.body, type: written.type)
@@ -184,7 +186,7 @@ struct MultipartFormTests {
     }
 
     @Test(arguments: 1...3) func `a damaged form is refused or read, and never crashes`(seed: UInt64) {
-        var random = SeededPicks(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<30 {
             let written = Written(&random)
             for length in [0, 1, written.body.count / 2, written.body.count - 5] {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `app edit`, `app check`, `app secret` and `app delete`, for scripts and for people.

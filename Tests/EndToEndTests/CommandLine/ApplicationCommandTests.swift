@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `app create`, `app list` and `app show`, for scripts and for people.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `branding`, for scripts and for people, while a server runs.

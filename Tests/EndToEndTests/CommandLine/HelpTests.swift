@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The complete help of the server program.
@@ -5,7 +6,7 @@ import Testing
 struct HelpTests {
     @Test(arguments: HelpText.all)
     func `the help of a command is complete`(help: HelpText) async throws {
-        try await TemporaryFolder.run { folder in
+        try await TemporaryDirectory.forPrograms { folder in
             let ended = try await RunningProgram(
                 .server, help.command + ["--help"], environment: ["COLUMNS": "80"], in: folder
             ).ended()
@@ -16,7 +17,7 @@ struct HelpTests {
     }
 
     @Test func `an unknown command is wrong usage`() async throws {
-        try await TemporaryFolder.run { folder in
+        try await TemporaryDirectory.forPrograms { folder in
             let ended = try await RunningProgram(.server, ["bogus"], in: folder).ended()
             #expect(ended.status == 64)
             #expect(ended.errors.contains("bogus"))
@@ -24,7 +25,7 @@ struct HelpTests {
     }
 
     @Test func `the version is one line`() async throws {
-        try await TemporaryFolder.run { folder in
+        try await TemporaryDirectory.forPrograms { folder in
             let ended = try await RunningProgram(.server, ["--version"], in: folder).ended()
             #expect(ended.status == 0)
             #expect(ended.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)

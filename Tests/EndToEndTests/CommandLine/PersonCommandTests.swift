@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `user create` and `scope create`, for scripts and for people.

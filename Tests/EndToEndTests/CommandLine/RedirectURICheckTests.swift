@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The command line and a running server give the same verdict on redirect URIs.
@@ -90,21 +91,5 @@ private enum Change {
             changed.insert("a%:/?#[]@!*\\ é\n.0".randomElement(using: &random) ?? "a", at: place)
             return changed
         }
-    }
-}
-
-/// A random number generator that repeats its values for the same seed, so a failure can be reproduced
-/// (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `resource`: the APIs that accept tokens, for scripts and for people.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `scope list`, `scope edit` and `scope delete`, for scripts and for people, while a server runs.

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Requests that are too large, too slow or not HTTP; the server keeps running after each of them.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A server with a second origin, which it distinguishes by the `Host` field.

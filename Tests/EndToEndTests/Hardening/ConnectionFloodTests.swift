@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 /// Clients that open as many connections as they can; clients with other IP addresses are still served.

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The messages on one connection (RFC 9112 §9); each test sends raw bytes.

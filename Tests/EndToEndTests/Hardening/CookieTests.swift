@@ -1,4 +1,5 @@
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Cookie attributes and session lifetimes.

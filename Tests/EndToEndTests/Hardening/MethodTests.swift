@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// HTTP methods that an endpoint does not support.

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Request bodies that the server does not read or store before it has checked the request.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A database that cannot be written for a while: users get an error, and nothing is partly written.

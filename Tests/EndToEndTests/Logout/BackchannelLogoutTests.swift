@@ -4,6 +4,7 @@ import CounterfoilWeb
 import Foundation
 import HTTPTypes
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import CounterfoilServer

@@ -2,6 +2,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// RP-initiated logout with the released programs (OpenID Connect RP-Initiated Logout 1.0).

@@ -2,6 +2,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A client that authenticates with its own key, at the real server.

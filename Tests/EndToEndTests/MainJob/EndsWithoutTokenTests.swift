@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import TestSupport
 import Testing
 
 /// Sign-ins that end without a token, and their results for scripts.

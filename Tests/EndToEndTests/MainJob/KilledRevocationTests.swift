@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// A server that is killed during a revocation, and the tokens that are valid afterwards.

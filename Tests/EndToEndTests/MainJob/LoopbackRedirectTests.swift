@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import TestSupport
 import Testing
 
 /// The response on a loopback port, for each loopback host.

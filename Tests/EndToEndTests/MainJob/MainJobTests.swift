@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 import Testing
 
 /// The main use case with the released programs: a user signs in to a client on the server's pages, and the

@@ -2,7 +2,10 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
+import TestSupport
 import Testing
+
+import struct TestSupport.Site
 
 /// The tools of an operator for a running server: keys, log, metrics and audit log.
 @Suite(.timeLimit(.minutes(10)))
@@ -183,7 +186,7 @@ struct OperatorTests {
     }
 
     @Test func `a server key from the environment creates no file, and an invalid one is refused`() async throws {
-        try await TemporaryFolder.run { folder in
+        try await TemporaryDirectory.forPrograms { folder in
             let data = folder.path("data")
             func list(_ key: String) async throws -> EndedProgram {
                 try await RunningProgram(

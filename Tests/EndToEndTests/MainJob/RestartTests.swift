@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// A server that is killed, and the tokens that it issued before.

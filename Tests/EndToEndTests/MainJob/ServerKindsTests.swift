@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Servers and clients with unusual settings.

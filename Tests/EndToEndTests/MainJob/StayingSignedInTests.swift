@@ -1,6 +1,7 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 import Testing
 
 /// A user who stays signed in, with the released programs.

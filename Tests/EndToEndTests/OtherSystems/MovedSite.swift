@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import TestSupport
 
 /// A server that replaces another system: behind TLS, with the paths and client identifiers that installed
 /// clients use.

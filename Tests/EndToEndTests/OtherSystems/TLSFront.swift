@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
+import TestSupport
 import Testing
 
 /// A reverse proxy that terminates TLS for `https://localhost:PORT` in front of a test server.
@@ -16,7 +17,7 @@ struct TLSFront: Sendable {
 
     /// Runs the proxy to a local port until `body` returns.
     static func run<Result: Sendable>(
-        to backend: Int, in folder: TemporaryFolder, _ body: @Sendable (TLSFront) async throws -> Result
+        to backend: Int, in folder: TemporaryDirectory, _ body: @Sendable (TLSFront) async throws -> Result
     ) async throws -> Result {
         let certificates = try Certificates(in: try folder.makeFolder("tls"))
         let context = try NIOSSLContext(configuration: try certificates.serverConfiguration)
@@ -87,13 +88,13 @@ private final class Glue: ChannelInboundHandler {
 /// A certificate authority and its certificate for `localhost`, created with OpenSSL.
 private struct Certificates {
     let authority: String
-    private let folder: TemporaryFolder
+    private let folder: TemporaryDirectory
 
     struct Failed: Error, CustomStringConvertible {
         let description: String
     }
 
-    init(in folder: TemporaryFolder) throws {
+    init(in folder: TemporaryDirectory) throws {
         self.folder = folder
         authority = folder.path("authority.pem")
         let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]

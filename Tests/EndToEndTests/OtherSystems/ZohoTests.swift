@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// A server in place of Zoho's, configured as in docs/guide/moving-from-zoho.md.

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Actions of a user: reading pages and pressing buttons.
 extension Person {
     /// Signs in if necessary, allows the request and continues to the client; returns the client's page.

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import TestSupport
     import Foundation
 
     /// A resolver for a program of a test: the test chooses the addresses of names in the domain `test`
@@ -40,7 +41,7 @@
             """
 
         /// Builds the library, with names and their IP addresses.
-        init(_ names: [String: String], in parent: TemporaryFolder) async throws {
+        init(_ names: [String: String], in parent: TemporaryDirectory) async throws {
             let folder = try parent.makeFolder("names")
             let (source, library) = (folder.path("names.c"), folder.path("names.so"))
             try Data(Self.source.utf8).write(to: URL(fileURLWithPath: source))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The sample API, which accepts the tokens of a site.
 enum PhotoAPI {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Administration while the server runs, and stopping a server.

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The setup link for the first administrator; there is no default account.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Invalid arguments of `serve`: each is refused at once, with advice.

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import HTTPTypes
+import TestSupport
 
 /// An authorization request of a test client, with a verifier that the test knows.
 struct ApplicationRequest: Sendable {

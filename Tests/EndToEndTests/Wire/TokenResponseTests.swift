@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 import Testing
 
 /// The token responses as they are sent.

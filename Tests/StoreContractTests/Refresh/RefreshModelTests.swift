@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Rotation with acknowledgement, on every store, compared with its model.

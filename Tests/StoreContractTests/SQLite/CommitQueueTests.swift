@@ -3,6 +3,7 @@ import CounterfoilServer
 import Dispatch
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CounterfoilSQLite

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("SQLite: a process killed between any two steps")

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CounterfoilSQLite

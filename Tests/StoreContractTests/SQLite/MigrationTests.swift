@@ -1,6 +1,7 @@
 import CounterfoilServer
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CounterfoilSQLite

@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("SQLite: two processes on one file")

@@ -1,4 +1,5 @@
 import CounterfoilServer
+import TestSupport
 import Testing
 
 /// Malformed and malicious logo uploads.
@@ -119,7 +120,7 @@ struct HostileLogoTests {
     }
 
     @Test(arguments: 1...3) func `flipped bits give a valid logo or a refusal`(seed: UInt64) throws {
-        var random = SeededPicks(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let exif = PictureFiles.exif(orientation: 6, place: "somewhere")
         let originals = [
             try Pictures.png(.gradient, width: 60, height: 40), try Pictures.palettePNG(width: 40, height: 40),
@@ -140,7 +141,7 @@ struct HostileLogoTests {
 
     // Wrong checksums would stop such bytes before the decoder, so they are corrected.
     @Test(arguments: 1...3) func `chunks with arbitrary content give a valid logo or a refusal`(seed: UInt64) throws {
-        var random = SeededPicks(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let signature = Array(try Pictures.png(width: 8, height: 8).prefix(8))
         let pixels = try #require(PictureFiles.content(of: "IDAT", in: try Pictures.png(width: 30, height: 30)))
         for _ in 0..<60 {

@@ -1,6 +1,7 @@
 import CPNG
 import CTurboJPEG
 import CounterfoilServer
+import TestSupport
 import Testing
 
 /// Images that the libraries encode, and the pixels that they decode from a logo.
@@ -17,7 +18,7 @@ enum Pictures {
 
     /// Red, green, blue and alpha of each pixel.
     static func pixels(_ motif: Motif, width: Int, height: Int, alpha: UInt8 = 0xFF) -> [UInt8] {
-        var random = SeededPicks(seed: 7)
+        var random = SeededGenerator(seed: 7)
         var pixels: [UInt8] = []
         pixels.reserveCapacity(width * height * 4)
         for y in 0..<height {
@@ -148,21 +149,6 @@ enum Pictures {
             let start = (y * width + x) * 4
             return Array(pixels[start..<start + 4])
         }
-    }
-}
-
-/// Pseudorandom numbers from a seed (SplitMix64).
-struct SeededPicks: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
 

@@ -1,20 +1,8 @@
 import CounterfoilServer
+import TestSupport
 import Testing
 
 struct RandomConsentTextTests {
-    /// A small seeded generator (SplitMix64), so that a failure can be reproduced.
-    private struct SeededNumbers: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     /// Tokens with a meaning in Markdown or HTML, and some without.
     private static let pieces = [
         "a", "bc ", " ", "  ", "\n", "\n\n", "    ", "\t", "*", "**", "_", "__", "`", "```", "~~~", "#", "## ", "> ",
@@ -28,7 +16,7 @@ struct RandomConsentTextTests {
     // SEC-08
     @Test(arguments: 0..<8)
     func `any text prints allowed elements only, correctly nested`(seed: UInt64) throws {
-        var numbers = SeededNumbers(state: seed)
+        var numbers = SeededGenerator(seed: seed)
         var shown = 0
         for _ in 0..<250 {
             let count = Int.random(in: 1...120, using: &numbers)

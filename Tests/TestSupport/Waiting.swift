@@ -1,12 +1,12 @@
 /// Polling for the effects of another process.
-enum Waiting {
+package enum Waiting {
     /// An error: the condition did not hold in time.
-    struct InVain: Error, CustomStringConvertible {
-        let description: String
+    package struct InVain: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// Polls until there is an answer, or throws after the limit.
-    static func until<Answer>(
+    package static func until<Answer>(
         _ what: String, within limit: Duration = .seconds(30), _ answer: () async throws -> Answer?
     ) async throws -> Answer {
         let deadline = ContinuousClock.now + limit

@@ -1,14 +1,14 @@
-import Foundation
+package import Foundation
 
 /// A user's computer with `counterfoil`, a token file, and a browser that `$BROWSER` names.
 ///
 /// The browser program writes its URL to a file and exits. The test then opens the URL as the user.
-struct Device: Sendable {
-    private let folder: TemporaryFolder
+package struct Device: Sendable {
+    private let folder: TemporaryDirectory
     /// The certificate authority file that programs on this computer trust; nil for that of the system.
-    var certificateAuthorities: String?
+    package var certificateAuthorities: String?
 
-    init(in parent: TemporaryFolder) throws {
+    package init(in parent: TemporaryDirectory) throws {
         folder = try parent.makeFolder("device")
         let script = """
             #!/bin/sh
@@ -21,27 +21,27 @@ struct Device: Sendable {
     }
 
     /// The path of the `$BROWSER` program.
-    var browser: String { folder.path("browser") }
+    package var browser: String { folder.path("browser") }
 
     /// The home directory of the user.
-    var home: String { folder.url.path }
+    package var home: String { folder.url.path }
 
     /// The file with the tokens.
-    var tokenFile: URL { URL(fileURLWithPath: folder.path("tokens")) }
+    package var tokenFile: URL { URL(fileURLWithPath: folder.path("tokens")) }
 
     /// Runs `counterfoil` until it exits.
-    func counterfoil(_ arguments: String...) async throws -> EndedProgram {
+    package func counterfoil(_ arguments: String...) async throws -> EndedProgram {
         try await start(arguments).ended()
     }
 
     /// Starts `counterfoil login`.
-    func beginLogin(_ site: Site, clientID: String, _ options: String...) throws -> RunningProgram {
+    package func beginLogin(_ site: Site, clientID: String, _ options: String...) throws -> RunningProgram {
         let scope = options.contains("--scope") ? [] : ["--scope", "openid photos.read"]
         return try start(["login", site.issuer, "--client-id", clientID, "--timeout", "60"] + scope + options)
     }
 
     /// Waits for the arguments of the browser program.
-    func browserArguments() async throws -> [String] {
+    package func browserArguments() async throws -> [String] {
         let file = browser + ".opened"
         let text = try await Waiting.until("the browser") { FileManager.default.contents(atPath: file) }
         try FileManager.default.removeItem(atPath: file)
@@ -49,15 +49,15 @@ struct Device: Sendable {
     }
 
     /// Waits for the URL of the browser program.
-    func openedAddress() async throws -> String {
+    package func openedAddress() async throws -> String {
         try await browserArguments().first ?? ""
     }
 
     /// Starts a `counterfoil` command.
-    func begin(_ arguments: String...) throws -> RunningProgram { try start(arguments) }
+    package func begin(_ arguments: String...) throws -> RunningProgram { try start(arguments) }
 
     /// Starts a `counterfoil` command.
-    func begin(_ arguments: [String]) throws -> RunningProgram { try start(arguments) }
+    package func begin(_ arguments: [String]) throws -> RunningProgram { try start(arguments) }
 
     private func start(_ arguments: [String]) throws -> RunningProgram {
         var environment = [

@@ -1,24 +1,24 @@
 import Foundation
 
 /// An authorization server of a test: a data directory, a port, and the real program.
-struct Site: Sendable {
+package struct Site: Sendable {
     /// The folder for the files of the test.
-    let folder: TemporaryFolder
+    package let folder: TemporaryDirectory
     /// The data directory.
-    let dataDirectory: String
+    package let dataDirectory: String
     /// The issuer of the server.
-    let issuer: String
+    package let issuer: String
     private let reserved: ReservedPort
 
     /// The port of the server.
-    var port: Int { reserved.number }
+    package var port: Int { reserved.number }
 
     /// The URL of the server without a path.
-    var origin: String { "http://127.0.0.1:\(port)" }
+    package var origin: String { "http://127.0.0.1:\(port)" }
 
     /// Runs `body` with a site on which no server runs yet.
-    static func make<Result>(path: String = "", _ body: (Site) async throws -> Result) async throws -> Result {
-        try await TemporaryFolder.run { folder in
+    package static func make<Result>(path: String = "", _ body: (Site) async throws -> Result) async throws -> Result {
+        try await TemporaryDirectory.forPrograms { folder in
             let port = try ReservedPort()
             let site = Site(
                 folder: folder, dataDirectory: folder.path("data"), issuer: "http://127.0.0.1:\(port.number)\(path)",
@@ -28,7 +28,7 @@ struct Site: Sendable {
     }
 
     /// Runs `body` with a server that has the user Alice and the client Lightbox, which can request photos.
-    static func run<Result>(
+    package static func run<Result>(
         path: String = "", _ body: (_ site: Site, _ clientID: String) async throws -> Result
     ) async throws -> Result {
         try await make(path: path) { site in
@@ -40,12 +40,12 @@ struct Site: Sendable {
     }
 
     /// Runs `body` with a server without users.
-    static func runEmpty<Result>(_ body: (Site) async throws -> Result) async throws -> Result {
+    package static func runEmpty<Result>(_ body: (Site) async throws -> Result) async throws -> Result {
         try await make { site in try await site.serving { try await body(site) } }
     }
 
     /// Runs the server until `body` returns.
-    func serving<Result>(_ body: () async throws -> Result) async throws -> Result {
+    package func serving<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await start().whileRunning(body)
     }
 
@@ -55,7 +55,7 @@ struct Site: Sendable {
     ///   - issuer: An issuer other than the URL of the server, as behind a reverse proxy.
     ///   - options: Additional `serve` options.
     ///   - environment: The environment of the server.
-    func start(
+    package func start(
         issuer: String? = nil, options: [String] = [], environment: [String: String] = [:], fileSizeLimit: Int? = nil,
         descriptorLimit: Int? = nil, softDescriptorLimit: Int? = nil
     ) async throws -> RunningProgram {
@@ -84,12 +84,12 @@ struct Site: Sendable {
     }
 
     /// Runs the server program until it exits.
-    func server(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
+    package func server(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
         try await RunningProgram(.server, arguments, input: input, in: folder).ended()
     }
 
     /// Runs an administration command on the data directory.
-    func administer(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
+    package func administer(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
         try await server(arguments + ["--data-dir", dataDirectory], input: input)
     }
 }
@@ -98,12 +98,14 @@ struct Site: Sendable {
 
 extension Site {
     /// An error: an administration command failed.
-    struct Refused: Error, CustomStringConvertible {
-        let description: String
+    package struct Refused: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// Creates an account.
-    func add(_ person: Person) async throws {
+    package func add(_ person: Person) async throws {
         _ = try await succeed(
             [
                 "user", "create", person.name, "--email", person.email, "--display-name", person.fullName,
@@ -113,12 +115,12 @@ extension Site {
     }
 
     /// Creates a scope.
-    func addScope(_ name: String, _ description: String) async throws {
+    package func addScope(_ name: String, _ description: String) async throws {
         _ = try await succeed(["scope", "create", name, "--description", description])
     }
 
     /// Registers a native client and returns its `client_id`.
-    func addApplication(
+    package func addApplication(
         _ name: String = "Lightbox",
         redirectURIs: [String] = ["http://127.0.0.1/callback"],
         scopes: [String] = ["openid", "photos.read"],

@@ -1,18 +1,18 @@
-import Foundation
+package import Foundation
 
 /// A program of this package, in the build folder of the tests.
-enum Product: String, Sendable {
+package enum Product: String, Sendable {
     case server = "counterfoil-server"
     case client = "counterfoil"
     case photoLibrary = "photo-library"
 
     /// An error: the program is not in the build folder.
-    struct NotBuilt: Error, CustomStringConvertible {
-        let description: String
+    package struct NotBuilt: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// The URL of the program.
-    var executable: URL {
+    package var executable: URL {
         get throws {
             let program = Self.folder.appendingPathComponent(rawValue)
             guard FileManager.default.isExecutableFile(atPath: program.path) else {

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A shell in between holds the read end of a pipe. When ``stop()`` or the death of this process closes the
 /// write end, the shell stops the program.
-final class RunningProgram: Sendable {
+package final class RunningProgram: Sendable {
     private static let guardian = """
         exec 3<&0
         input=$1; shift
@@ -26,7 +26,7 @@ final class RunningProgram: Sendable {
         """
 
     private let name: String
-    private let folder: TemporaryFolder
+    private let folder: TemporaryDirectory
     private let lifeline: Mutex<FileHandle?>
     private let exitCode: ExitCode
 
@@ -44,7 +44,7 @@ final class RunningProgram: Sendable {
     ///   - descriptorLimit: The maximum number of open files, as a hard limit.
     ///   - softDescriptorLimit: The maximum number of open files, as a soft limit that the program can
     ///     raise.
-    init(
+    package init(
         _ product: Product,
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -52,7 +52,7 @@ final class RunningProgram: Sendable {
         fileSizeLimit: Int? = nil,
         descriptorLimit: Int? = nil,
         softDescriptorLimit: Int? = nil,
-        in parent: TemporaryFolder
+        in parent: TemporaryDirectory
     ) throws {
         name = ([product.rawValue] + arguments.prefix(2)).joined(separator: " ")
         folder = try parent.makeFolder("program")
@@ -90,10 +90,10 @@ final class RunningProgram: Sendable {
     }
 
     /// The standard output so far.
-    var output: String { contents("output") }
+    package var output: String { contents("output") }
 
     /// The standard error so far.
-    var errors: String { contents("errors") }
+    package var errors: String { contents("errors") }
 
     /// The complete lines of standard error so far, as events in JSON; throws if a line is something else.
     var logEvents: [[String: String]] {
@@ -105,7 +105,7 @@ final class RunningProgram: Sendable {
     }
 
     /// Waits until `read` finds something in the output; throws if the program exits without it.
-    func said<Answer>(_ what: String, _ read: (RunningProgram) throws -> Answer?) async throws -> Answer {
+    package func said<Answer>(_ what: String, _ read: (RunningProgram) throws -> Answer?) async throws -> Answer {
         try await Waiting.until("\(name): \(what)") {
             let isOver = exitCode.value.withLock { $0 != nil }
             if let answer = try read(self) { return answer }
@@ -115,7 +115,7 @@ final class RunningProgram: Sendable {
     }
 
     /// Waits until the program exits.
-    func ended(within limit: Duration = .seconds(60)) async throws -> EndedProgram {
+    package func ended(within limit: Duration = .seconds(60)) async throws -> EndedProgram {
         do {
             return try await end(within: limit)
         } catch {
@@ -125,7 +125,7 @@ final class RunningProgram: Sendable {
     }
 
     /// Stops the program with SIGTERM, as an operator does, and waits until it exits.
-    @discardableResult func stop() async -> EndedProgram? {
+    @discardableResult package func stop() async -> EndedProgram? {
         let handle = lifeline.withLock { handle in
             defer { handle = nil }
             return handle
@@ -135,7 +135,7 @@ final class RunningProgram: Sendable {
     }
 
     /// Runs `body` and then stops the program, also if `body` throws.
-    func whileRunning<Result>(_ body: () async throws -> Result) async throws -> Result {
+    package func whileRunning<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             let result = try await body()
             await stop()
@@ -175,11 +175,11 @@ final class RunningProgram: Sendable {
 }
 
 /// The exit code and the output of a program.
-struct EndedProgram: Sendable {
+package struct EndedProgram: Sendable {
     /// The exit code, or 128 plus the signal number if a signal ended the program.
-    let status: Int32
+    package let status: Int32
     /// The complete standard output.
-    let output: String
+    package let output: String
     /// The complete standard error.
-    let errors: String
+    package let errors: String
 }
