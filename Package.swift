@@ -210,8 +210,8 @@ let package = Package(
         .target(
             name: "CounterfoilServerTesting",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", httpTypes,
-                logging,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", "CounterfoilWeb",
+                httpTypes, logging,
             ],
             swiftSettings: settings
         ),
@@ -239,7 +239,23 @@ let package = Package(
             name: "CounterfoilServerTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilTokens", "CounterfoilWeb", "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes, logging,
+                "CounterfoilTokens", "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes, logging,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilConsoleTests",
+            dependencies: [
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilTokens", "CounterfoilWeb", "TestSupport", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilWebTests",
+            dependencies: [
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilWeb", httpTypes, logging, nioCore,
             ],
             swiftSettings: settings
         ),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The screenshots in the folder that `COUNTERFOIL_SCREENS` names; without it none are saved.
 ///

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilServerTesting
 import Crypto
 import Foundation
 import HTTPTypes

@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
-import CounterfoilWeb
 import Foundation
 import HTTPTypes
 import Testing
@@ -136,26 +135,5 @@ struct ConsentPageTests {
         let first = try await browser.open(Attempt(test, for: "openid photos.read").url)
         let page = try await browser.signIn(on: first, username: "alice", password: TestServer.password).consentPage
         #expect(page.permissions.map(\.title) == ["Sie anmelden", "See your photos and albums"])
-    }
-
-    // The page and its stylesheet are two requests, the logo a third; all are small enough for a slow phone.
-    @Test func `sign-in and consent weigh at most 40 KB with everything they load`() async throws {
-        let test = try await TestServer()
-        let logo = Logo(format: .png, bytes: [UInt8](repeating: 7, count: Logo.byteLimit))
-        let client = try await test.register(
-            "Darkroom", redirectURIs: ["http://127.0.0.1/cb"],
-            consentText: String(repeating: "We keep a copy of every album that you choose. ", count: 60),
-            privacyURI: "https://darkroom.example/privacy", termsURI: "https://darkroom.example/terms")
-        #expect(try await test.store.updateClient(client, logo: .replace(logo)) == .updated)
-        let attempt = Attempt(test, by: client, at: "http://127.0.0.1:4000/cb", for: "openid profile photos.read")
-        var browser = test.browser()
-        let signIn = try await browser.open(attempt.url)
-        let consent = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
-        for reply in [signIn, consent] {
-            let html = try reply.html()
-            #expect(html.utf8.count + Asset.stylesheet.bytes.count + logo.bytes.count <= 40 * 1024)
-            #expect(html.matches(of: /<(?:img|script|iframe|video|audio|object|embed)[ >]/).count <= 1)
-            #expect(html.matches(of: /<link rel="stylesheet"/).count == 1)
-        }
     }
 }

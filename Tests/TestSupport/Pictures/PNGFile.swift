@@ -1,16 +1,23 @@
-import Foundation
+package import Foundation
 
 /// An encoder for PNG files (W3C PNG §5).
-struct PNGFile {
-    let width: Int
-    let height: Int
+package struct PNGFile {
+    package let width: Int
+    package let height: Int
     /// The red, green and blue values of up to 256 colours; nil for truecolour images.
-    var palette: [UInt8]?
+    package var palette: [UInt8]?
     /// The rows, each after its filter type, as a zlib stream (RFC 1950).
-    let rows: [UInt8]
+    package let rows: [UInt8]
+
+    package init(width: Int, height: Int, palette: [UInt8]? = nil, rows: [UInt8]) {
+        self.width = width
+        self.height = height
+        self.palette = palette
+        self.rows = rows
+    }
 
     /// The encoded file.
-    var data: Data {
+    package var data: Data {
         let header = Self.bytes(UInt32(width)) + Self.bytes(UInt32(height)) + [8, palette == nil ? 2 : 3, 0, 0, 0]
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         file += Self.chunk("IHDR", header)
@@ -20,7 +27,7 @@ struct PNGFile {
     }
 
     /// Encodes bytes as a zlib stream of stored blocks (RFC 1951 §3.2.4).
-    static func stored(_ content: [UInt8]) -> [UInt8] {
+    package static func stored(_ content: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var rest = content[...]
         while !rest.isEmpty {

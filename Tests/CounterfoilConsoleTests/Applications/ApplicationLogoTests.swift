@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The logo of a client, from upload to download.
@@ -21,7 +22,7 @@ struct ApplicationLogoTests {
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let page = try await developer.browser.open("/apps/\(client.id)/logo").logoPage
-        let picture = try Pictures.png(width: 200, height: 120)
+        let picture = Array(Drawing.sunrise.png())
         let shown = try await developer.browser.submit(Self.upload(page, picture), to: page.action).applicationPage
         let address = try #require(shown.application.logo)
         let served = try await developer.browser.send(.get, to: address)

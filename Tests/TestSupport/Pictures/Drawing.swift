@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
 /// A small picture that is computed and encoded as a PNG file.
-struct Drawing: Sendable {
-    let side: Int
+package struct Drawing: Sendable {
+    package let side: Int
     /// The red, green and blue values at a point; both coordinates range from -1 to 1.
-    let colour: @Sendable (_ x: Double, _ y: Double) -> (UInt8, UInt8, UInt8)
+    package let colour: @Sendable (_ x: Double, _ y: Double) -> (UInt8, UInt8, UInt8)
 
     /// The logo of Lightbox: a lens.
-    static let lens = Drawing(side: 128) { x, y in
+    package static let lens = Drawing(side: 128) { x, y in
         let distance = (x * x + y * y).squareRoot()
         if distance < 0.22 { return (255, 214, 102) }
         if distance < 0.46 { return (58, 28, 92) }
@@ -16,14 +16,14 @@ struct Drawing: Sendable {
     }
 
     /// The logo of the site: the sun above a hill.
-    static let sunrise = Drawing(side: 128) { x, y in
+    package static let sunrise = Drawing(side: 128) { x, y in
         let sun = ((x - 0.2) * (x - 0.2) + (y + 0.1) * (y + 0.1)).squareRoot()
         if y > 0.35 + 0.35 * x * x - 0.2 * x { return (22, 92, 78) }
         return sun < 0.38 ? (255, 196, 84) : (214, 238, 230)
     }
 
     /// Returns the picture as an uncompressed PNG file.
-    func png() -> Data {
+    package func png() -> Data {
         var rows: [UInt8] = []
         for y in 0..<side {
             rows.append(0)

@@ -1,19 +1,16 @@
-import CounterfoilProtocol
-import CounterfoilServer
-import CounterfoilServerTesting
-import HTTPTypes
-import Testing
+package import CounterfoilProtocol
+package import CounterfoilServer
 
-/// An authorization request of a client, whose parameters a test can change one by one.
-struct Attempt: Sendable {
-    let test: TestServer
-    let client: RegisteredClient
-    let verifier: CodeVerifier
+/// The authorization request and the token request of a client; a test can change each parameter.
+package struct Attempt: Sendable {
+    package let test: TestServer
+    package let client: RegisteredClient
+    package let verifier: CodeVerifier
     /// The parameters of the authorization request.
-    var request: FormParameters
+    package var request: FormParameters
 
-    /// A valid request.
-    init(
+    /// Creates a valid attempt.
+    package init(
         _ test: TestServer,
         by client: RegisteredClient? = nil,
         at redirectURI: String? = "http://127.0.0.1:51004/callback",
@@ -31,48 +28,48 @@ struct Attempt: Sendable {
         request.append("code_challenge_method", "S256")
     }
 
-    /// Replaces a parameter, or removes it if the value is nil.
-    func with(_ name: String, _ value: String?) -> Attempt {
+    /// Returns the attempt with a parameter replaced, or removed if there is no value.
+    package func with(_ name: String, _ value: String?) -> Attempt {
         var changed = self
         changed.request = request.setting(name, to: value)
         return changed
     }
 
-    /// Adds a parameter, even if the name is already present.
-    func adding(_ name: String, _ value: String) -> Attempt {
+    /// Returns the attempt with a parameter added, even if it is already there.
+    package func adding(_ name: String, _ value: String) -> Attempt {
         var changed = self
         changed.request.append(name, value)
         return changed
     }
 
-    /// The URL that a browser opens.
-    var url: String { test.issuer.endpoint("/oauth2/authorize") + "?" + request.encoded }
+    /// The URL of the authorization request.
+    package var url: String { test.issuer.endpoint("/oauth2/authorize") + "?" + request.encoded }
 
-    /// Returns the first response to a browser without cookies.
-    func firstReply() async throws -> Reply {
+    /// Opens the request in a new browser and returns the first reply.
+    package func firstReply() async throws -> Reply {
         var browser = test.browser()
         return try await browser.open(url)
     }
 
-    /// Returns the error that is sent to the client without a page.
-    func error() async throws -> OAuthError { try await firstReply().redirectedError }
+    /// Returns the error with which the server redirects at once.
+    package func error() async throws -> OAuthError { try await firstReply().redirectedError }
 
-    /// Signs in and consents as alice; returns the last response.
-    func authorize(
+    /// Signs in as alice, answers the consent page, and returns the last reply.
+    package func authorize(
         with browser: inout ScriptedUserAgent,
         decision: ScriptedUserAgent.Decision = .allow
     ) async throws -> Reply {
         try await browser.authorize(url, username: "alice", password: TestServer.password, decision: decision)
     }
 
-    /// Signs in and consents as alice in a new browser; returns the last response.
-    func authorize(decision: ScriptedUserAgent.Decision = .allow) async throws -> Reply {
+    /// Signs in as alice in a new browser, answers the consent page, and returns the last reply.
+    package func authorize(decision: ScriptedUserAgent.Decision = .allow) async throws -> Reply {
         var browser = test.browser()
         return try await authorize(with: &browser, decision: decision)
     }
 
-    /// The token request for a code, whose parameters a test can change.
-    func exchange(_ code: AuthorizationCode) -> FormParameters {
+    /// Returns the token request for a code.
+    package func exchange(_ code: AuthorizationCode) -> FormParameters {
         var form = FormParameters([
             "grant_type": "authorization_code", "client_id": client.id.rawValue, "code": code.exposed,
         ])
@@ -81,35 +78,30 @@ struct Attempt: Sendable {
         return form
     }
 
-    /// Runs the whole flow as alice; returns the tokens.
-    func tokens() async throws -> TokenResponse {
+    /// Authorizes as alice in a new browser, and returns the tokens.
+    package func tokens() async throws -> TokenResponse {
         var browser = test.browser()
         return try await tokens(in: &browser)
     }
 
-    /// Runs the whole flow as alice in a given browser; returns the tokens.
-    func tokens(in browser: inout ScriptedUserAgent) async throws -> TokenResponse {
+    /// Authorizes as alice in a browser, and returns the tokens.
+    package func tokens(in browser: inout ScriptedUserAgent) async throws -> TokenResponse {
         try await test.redeem(exchange(try await authorize(with: &browser).code)).tokenResponse
     }
 }
 
 extension FormParameters {
-    /// Replaces a parameter, or removes it if the value is nil.
-    func setting(_ name: String, to value: String?) -> FormParameters {
+    /// Returns the parameters with one replaced, or removed if there is no value.
+    package func setting(_ name: String, to value: String?) -> FormParameters {
         var form = FormParameters(pairs.filter { $0.name != name })
         form.append(name, ifPresent: value)
         return form
     }
 
-    /// Adds a parameter, even if the name is already present.
-    func adding(_ name: String, _ value: String) -> FormParameters {
+    /// Returns the parameters with one added, even if it is already there.
+    package func adding(_ name: String, _ value: String) -> FormParameters {
         var form = self
         form.append(name, value)
         return form
     }
-}
-
-extension HTTPField.Name {
-    /// A header field name from a test's text.
-    static func named(_ name: String) throws -> HTTPField.Name { try #require(HTTPField.Name(name)) }
 }

@@ -19,10 +19,7 @@ struct AuditPageTests {
     private mutating func page(_ query: String = "", status: HTTPResponse.Status = .ok) async throws -> AuditPage {
         let reply = try await administrator.browser.open("/admin/audit" + query)
         #expect(reply.status == status)
-        guard let page = reply.page as? AuditPage else {
-            throw Reply.Unexpected(description: "the audit page, not \(reply)")
-        }
-        return page
+        return try reply.auditPage
     }
 
     @Test mutating func `administrators read and filter the audit log`() async throws {

@@ -4,6 +4,7 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilTokens
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// A decision of an administrator about a client is valid for the registration that the administrator saw.
@@ -156,7 +157,7 @@ struct ApplicationTrustTests {
         let fields = FormParameters([
             "ticket": page.ticket, "revision": String(page.revision), "decision": "replace",
         ])
-        let picture = try Pictures.png(width: 64, height: 64)
+        let picture = Array(Drawing.sunrise.png())
         _ = try await developer.browser.submit(
             ScriptedUserAgent.Upload(fields, fileField: "logo", file: picture), to: page.action
         ).applicationPage

@@ -1,0 +1,24 @@
+import CounterfoilConsole
+package import CounterfoilServer
+import CounterfoilWeb
+
+extension Attempt {
+    /// Signs in as alice in a new browser, and returns the browser with the next reply.
+    package func afterSignIn() async throws -> (browser: ScriptedUserAgent, reply: Reply) {
+        var browser = test.browser()
+        let first = try await browser.open(url)
+        let reply = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
+        return (browser, reply)
+    }
+
+    /// Signs in as alice in a new browser, and returns the consent page.
+    package func consentPage() async throws -> ConsentPage { try await afterSignIn().reply.consentPage }
+}
+
+extension Reply {
+    /// Returns the HTML document of the page.
+    package func html() throws -> String {
+        guard let page, let frame else { throw UnexpectedReply(needed: "a page", reply: self) }
+        return String(decoding: try PageRenderer(pages: .console).render(page, in: frame), as: UTF8.self)
+    }
+}

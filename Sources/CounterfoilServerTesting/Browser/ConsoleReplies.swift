@@ -1,0 +1,55 @@
+package import CounterfoilConsole
+package import CounterfoilServer
+
+/// The pages of the console.
+extension Reply {
+    /// Returns the page, if it is the one that the test needs.
+    private func page<Wanted: Page>(_ needed: String, as type: Wanted.Type) throws(UnexpectedReply) -> Wanted {
+        guard let page = page as? Wanted else { throw UnexpectedReply(needed: needed, reply: self) }
+        return page
+    }
+
+    package var applicationsPage: ApplicationsPage {
+        get throws(UnexpectedReply) { try page("the list of clients", as: ApplicationsPage.self) }
+    }
+
+    package var applicationFormPage: ApplicationFormPage {
+        get throws(UnexpectedReply) { try page("the form of a client", as: ApplicationFormPage.self) }
+    }
+
+    package var applicationPage: ApplicationPage {
+        get throws(UnexpectedReply) { try page("the page of a client", as: ApplicationPage.self) }
+    }
+
+    package var secretsPage: SecretsPage {
+        get throws(UnexpectedReply) { try page("the secrets of a client", as: SecretsPage.self) }
+    }
+
+    package var policyPage: PolicyPage {
+        get throws(UnexpectedReply) { try page("the policy of a client", as: PolicyPage.self) }
+    }
+
+    package var logoPage: LogoPage {
+        get throws(UnexpectedReply) { try page("the logo of a client", as: LogoPage.self) }
+    }
+
+    package var associationPage: AssociationPage {
+        get throws(UnexpectedReply) { try page("the check of claimed redirect URIs", as: AssociationPage.self) }
+    }
+
+    package var connectPage: ConnectPage {
+        get throws(UnexpectedReply) { try page("the page that says how to connect a client", as: ConnectPage.self) }
+    }
+
+    package var administrationPage: AdministrationPage {
+        get throws(UnexpectedReply) { try page("the administration", as: AdministrationPage.self) }
+    }
+
+    package var auditPage: AuditPage {
+        get throws(UnexpectedReply) { try page("the audit log", as: AuditPage.self) }
+    }
+
+    package var brandingPage: BrandingPage {
+        get throws(UnexpectedReply) { try page("the branding", as: BrandingPage.self) }
+    }
+}

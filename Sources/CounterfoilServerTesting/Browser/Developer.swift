@@ -1,0 +1,46 @@
+import CounterfoilConsole
+package import CounterfoilProtocol
+package import CounterfoilServer
+
+/// A user in a browser who registers clients at the console.
+package struct Developer {
+    package let test: TestServer
+    package var browser: ScriptedUserAgent
+
+    package init(_ name: String, of test: TestServer, isAdministrator: Bool = false) async throws {
+        self.test = test
+        _ = try await test.addPerson(name, email: "\(name)@example.com", isAdministrator: isAdministrator)
+        browser = test.browser()
+        try await browser.signInToConsole(username: name)
+    }
+
+    /// Returns the filled-in form of a new client.
+    package static func form(
+        _ name: String = "Lightbox Two", type: String = "native",
+        redirectURIs: String = "com.example.lightbox:/callback", scopes: [String] = ["openid", "photos.read"]
+    ) -> FormParameters {
+        var form = FormParameters(["type": type, "name": name, "redirect_uris": redirectURIs])
+        for scope in scopes { form.append("scope", scope) }
+        return form
+    }
+
+    /// Registers a client, follows redirects and returns the last reply.
+    package mutating func register(_ form: FormParameters) async throws -> Reply {
+        let type = form.pairs.first { $0.name == "type" }?.value ?? "native"
+        let page = try await browser.open("/apps/new?type=\(type)").applicationFormPage
+        return try await browser.submit(form.adding("ticket", page.ticket), to: page.action)
+    }
+
+    /// Registers a client and returns it as the store has it.
+    package mutating func registered(_ form: FormParameters = form()) async throws -> RegisteredClient {
+        let reply = try await register(form)
+        let id =
+            if let page = reply.page as? SecretsPage {
+                page.application.clientID
+            } else { try reply.applicationPage.application.clientID }
+        guard let identifier = ClientIdentifier(id), let client = try await test.store.client(identifier) else {
+            throw UnexpectedReply(needed: "a registered client", reply: reply)
+        }
+        return client
+    }
+}
