@@ -231,7 +231,7 @@ let package = Package(
             name: "CounterfoilClientTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens",
-                "TestSupport", "counterfoil", httpTypes, hummingbird, nioCore,
+                "TestSupport", "counterfoil", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -239,7 +239,7 @@ let package = Package(
             name: "CounterfoilServerTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilTokens", "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes, logging,
+                "CounterfoilTokens", "CPNG", "CTurboJPEG", "TestSupport", crypto, httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -256,6 +256,14 @@ let package = Package(
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
                 "CounterfoilWeb", httpTypes, logging, nioCore,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilSQLiteTests",
+            dependencies: [
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilSQLite",
+                "CounterfoilTokens", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

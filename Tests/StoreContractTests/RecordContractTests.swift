@@ -1,7 +1,9 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilServerTesting
 import CounterfoilTokens
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The contract: APIs, users, keys and logout notifications")

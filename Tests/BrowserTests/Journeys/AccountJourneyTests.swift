@@ -61,7 +61,7 @@ struct AccountJourneyTests {
             try await stage.send()
             _ = try await browser.waitForElement("#problems a[href='#current_password']")
             #expect(try await browser.find("#current_password").property("value") == "")
-            try await stage.fill("current_password", Person.alice.password)
+            try await stage.fill("current_password", Account.alice.password)
             try await stage.fill("new_password", "three new words of mine")
             try await stage.send()
             try await stage.seeDone()

@@ -119,9 +119,9 @@ struct ConsentJourneyTests {
             let browser = stage.browser
             try await stage.ask()
             try await browser.waitForFocus(at: "username")
-            try await browser.write(Person.alice.name)
+            try await browser.write(Account.alice.name)
             try await browser.press(Key.tab)
-            try await browser.write(Person.alice.password)
+            try await browser.write(Account.alice.password)
             try await browser.press(Key.enter)
             try await stage.arrive(at: "Lightbox wants to")
             try await browser.tab(to: "Add photos to your albums")

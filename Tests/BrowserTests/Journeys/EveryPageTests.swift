@@ -152,7 +152,7 @@ struct EveryPageTests {
                         #expect(try await stage.browser.find("#email").property("value") == "grace@example.com")
                         #expect(try await stage.browser.find("[aria-invalid]").attribute("name") == "password")
                         try await judge(.setupAgain)
-                        try await stage.fill("password", Person.grace.password)
+                        try await stage.fill("password", Account.grace.password)
                         try await stage.send("button.primary")
                         try await stage.browser.waitFor("the end of the form") {
                             try await stage.browser.findAll("form").isEmpty
@@ -182,7 +182,7 @@ struct EveryPageTests {
 
                 // A user whose session ends while they type learns that nothing was saved.
                 try await stage.open("/account/password", as: .alice)
-                try await stage.fill("current_password", Person.alice.password)
+                try await stage.fill("current_password", Account.alice.password)
                 try await stage.fill("new_password", "three new words of mine")
                 _ = try await stage.browser.developerTools("Network.clearBrowserCookies")
                 try await stage.send()

@@ -58,7 +58,7 @@ struct SignInJourneyTests {
             try await browser.navigate(to: journey.request(redirectURI: "http://127.0.0.1:49152/callback"))
             try await journey.signIn()
             try await journey.press("switch")
-            try await journey.signIn(name: Person.bob.name, password: Person.bob.password)
+            try await journey.signIn(name: Account.bob.name, password: Account.bob.password)
             _ = try await browser.waitForElement("button[value=allow]")
             let text = try await browser.text
             #expect(text.contains("Bob Berg"))

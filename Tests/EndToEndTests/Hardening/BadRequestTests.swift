@@ -97,7 +97,7 @@ struct BadRequestTests {
                 try await slow.send(
                     "POST /oauth2/token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\ngrant")
                 var browser = UserAgent()
-                let consent = try await Person.alice.signIn(request.url, in: &browser)
+                let consent = try await Account.alice.signIn(request.url, in: &browser)
                 let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
                 #expect(try await request.redeem(try goOn.code).status == 200)
 

@@ -54,7 +54,7 @@ struct ConnectionFloodTests {
                     try await Self.answersHealth(site, from: "127.0.0.3")
                     let request = ApplicationRequest(site, clientID)
                     var browser = UserAgent()
-                    let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+                    let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                     #expect(try await request.redeem(try page.code).status == 200)
                     try await site.expectAlive()
                 }

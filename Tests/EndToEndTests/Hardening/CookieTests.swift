@@ -46,7 +46,7 @@ struct CookieTests {
             for _ in 0..<2 {
                 let page = try await browser.open(request.url + "&prompt=login")
                 let answer = try await browser.post(
-                    try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])
+                    try page.form(with: "password"), ["username": "alice", "password": Account.alice.password])
                 cookies.formUnion(answer.newCookies.filter { $0.contains("-session=") })
             }
             #expect(cookies.count == 2)
@@ -68,7 +68,7 @@ struct CookieTests {
         let page = try await browser.send(.get, url)
         try #require(page.newCookies.count == 1)
         let answer = try await browser.post(
-            try page.form(with: "password"), ["username": "alice", "password": Person.alice.password])
+            try page.form(with: "password"), ["username": "alice", "password": Account.alice.password])
         #expect(answer.status == 303)
         // The second cookie is the hint of an earlier sign-in.
         try #require(answer.newCookies.count == 2)

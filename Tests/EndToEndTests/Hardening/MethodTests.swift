@@ -45,7 +45,7 @@ struct MethodTests {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
-            let consent = try await Person.alice.signIn(request.url, in: &browser)
+            let consent = try await Account.alice.signIn(request.url, in: &browser)
             let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
             let form = FormParameters([
                 "grant_type": "authorization_code", "client_id": clientID, "code": try goOn.code,

@@ -47,13 +47,13 @@ struct RequestBodyTests {
     @Test func `an upload by an administrator is read`() async throws {
         try await Site.make { site in
             let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
-            #expect(try await site.administer(ada, input: Person.alice.password + "\n").status == 0)
+            #expect(try await site.administer(ada, input: Account.alice.password + "\n").status == 0)
             try await site.add(.alice)
             try await site.serving {
                 var browser = UserAgent()
                 let signIn = try await browser.open(site.issuer + "/sign-in?to=/admin/branding")
                 let page = try await browser.submit(
-                    try signIn.form(with: "password"), ["username": "ada", "password": Person.alice.password])
+                    try signIn.form(with: "password"), ["username": "ada", "password": Account.alice.password])
                 let form = try page.form(withButton: "save")
                 var body = ""
                 for (name, value) in form.hidden + [("decision", "save"), ("site_name", "Example Prints")] {
@@ -69,7 +69,7 @@ struct RequestBodyTests {
 
                 // Another user who is signed in gets the same response as a user without a session.
                 var other = UserAgent()
-                _ = try await Person.alice.signIn(site.issuer + "/account", in: &other)
+                _ = try await Account.alice.signIn(site.issuer + "/account", in: &other)
                 let refused = try await other.send(.post, url, headers: headers, body: Array(body.utf8))
                 #expect(refused.status == 404)
             }

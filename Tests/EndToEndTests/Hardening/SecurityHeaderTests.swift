@@ -13,7 +13,7 @@ struct SecurityHeaderTests {
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
             let signIn = try await browser.open(request.url)
-            let consent = try await Person.alice.fillIn(signIn, in: &browser)
+            let consent = try await Account.alice.fillIn(signIn, in: &browser)
             let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
             let stylesheet = try #require(
                 signIn.body.firstMatch(of: /<link rel="stylesheet" href="([^"]+)">/)?.output.1)
@@ -63,11 +63,11 @@ struct SecurityHeaderTests {
     @Test func `every response of the console has the same headers, and is not stored`() async throws {
         try await Site.run { site, clientID in
             let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
-            #expect(try await site.administer(ada, input: Person.alice.password + "\n").status == 0)
+            #expect(try await site.administer(ada, input: Account.alice.password + "\n").status == 0)
             var browser = UserAgent()
             let signIn = try await browser.open(site.issuer + "/sign-in?to=/admin")
             _ = try await browser.submit(
-                try signIn.form(with: "password"), ["username": "ada", "password": Person.alice.password])
+                try signIn.form(with: "password"), ["username": "ada", "password": Account.alice.password])
             let policy = """
                 default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
                 frame-ancestors 'none'
@@ -127,7 +127,7 @@ struct SecurityHeaderTests {
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
             let signIn = try await browser.open(request.url)
-            let consent = try await Person.alice.fillIn(signIn, in: &browser)
+            let consent = try await Account.alice.fillIn(signIn, in: &browser)
             let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
             let tokens = try await request.redeem(try goOn.code)
             for answer in [signIn, consent, goOn, tokens] { #expect(answer.header("cache-control") == "no-store") }
@@ -149,7 +149,7 @@ struct SecurityHeaderTests {
                 request.state = state
                 var browser = UserAgent()
                 let page = try await browser.open(request.url)
-                if let goOn = try? await Person.alice.fillIn(page, in: &browser) {
+                if let goOn = try? await Account.alice.fillIn(page, in: &browser) {
                     #expect(try goOn.answer.single("state") == state)
                     #expect(!goOn.body.contains("<script>"))
                 }

@@ -9,7 +9,7 @@ struct UnavailableStoreTests {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
-            let consent = try await Person.alice.signIn(request.url, in: &browser)
+            let consent = try await Account.alice.signIn(request.url, in: &browser)
             let allow = try consent.form(withButton: "allow")
 
             let refused = try await DatabaseLock.hold(site) { try await browser.submit(allow, ["decision": "allow"]) }
@@ -58,10 +58,10 @@ struct UnavailableStoreTests {
             var signedIn = browser
             // The WAL can grow for a few sign-ins only.
             try await site.start(fileSizeLimit: 96 * 1024).whileRunning {
-                var answer = try await Person.alice.signIn(request.url, in: &browser)
+                var answer = try await Account.alice.signIn(request.url, in: &browser)
                 for _ in 0..<100 where answer.status == 200 {
                     signedIn = browser
-                    answer = try await Person.alice.signIn(request.url + "&prompt=login", in: &browser)
+                    answer = try await Account.alice.signIn(request.url + "&prompt=login", in: &browser)
                 }
                 #expect(answer.status == 503)
                 #expect(answer.header("retry-after") == "5")

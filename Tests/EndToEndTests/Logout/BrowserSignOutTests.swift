@@ -16,7 +16,7 @@ struct BrowserSignOutTests {
     ) async throws {
         let login = try device.beginLogin(site, clientID: clientID)
         let opened = try await device.openedAddress()
-        _ = try await Person.alice.allow(opened, in: &browser)
+        _ = try await Account.alice.allow(opened, in: &browser)
         #expect(try await login.ended().status == 0)
     }
 

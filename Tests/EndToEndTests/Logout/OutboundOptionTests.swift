@@ -39,7 +39,7 @@
                     return try await server.whileRunning {
                         var browser = UserAgent()
                         let request = ApplicationRequest(site, clientID)
-                        let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+                        let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                         #expect(try await request.redeem(try page.code).status == 200)
                         let account = try await browser.open(site.issuer + "/account")
                         _ = try await browser.submit(try account.form(with: "ticket"), [:])

@@ -25,7 +25,7 @@ struct ClientKeyTests {
 
         func open(_ url: BrowserURL) async -> BrowserLaunch {
             var browser = UserAgent()
-            guard let page = try? await Person.alice.answer("allow", at: url.rawValue, in: &browser),
+            guard let page = try? await Account.alice.answer("allow", at: url.rawValue, in: &browser),
                 let address = page.goesOnTo
             else { return .failed("the pages lead nowhere") }
             answers.yield(address)

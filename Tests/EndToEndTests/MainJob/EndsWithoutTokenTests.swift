@@ -11,7 +11,7 @@ struct EndsWithoutTokenTests {
             let login = try device.beginLogin(site, clientID: clientID)
             try await login.whileRunning {
                 var browser = UserAgent()
-                let page = try await Person.alice.deny(try await device.openedAddress(), in: &browser)
+                let page = try await Account.alice.deny(try await device.openedAddress(), in: &browser)
                 #expect(page.heading == "Access was denied")
                 let ended = try await login.ended()
                 #expect(ended.status == 3)
@@ -70,7 +70,7 @@ struct EndsWithoutTokenTests {
             #expect(unknown.status == 400)
             #expect(wrong.text.replacing("alice", with: "") == unknown.text.replacing("nobody", with: ""))
             #expect(!wrong.body.contains("not her password"))
-            let consent = try await Person.alice.fillIn(wrong, in: &browser)
+            let consent = try await Account.alice.fillIn(wrong, in: &browser)
             #expect(throws: Never.self) { try consent.form(withButton: "allow") }
         }
     }

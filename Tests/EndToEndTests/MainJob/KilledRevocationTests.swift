@@ -57,7 +57,7 @@ struct KilledRevocationTests {
 
     private func signIn(with browser: inout UserAgent, _ clientID: String, at site: Site) async throws -> Tokens {
         let request = ApplicationRequest(site, clientID)
-        let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+        let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
         let answer = try await request.redeem(try page.code)
         #expect(answer.status == 200, "\(answer.body)")
         return try JSONDecoder().decode(Tokens.self, from: Data(answer.body.utf8))

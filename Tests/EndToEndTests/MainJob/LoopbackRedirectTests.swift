@@ -17,7 +17,7 @@ struct LoopbackRedirectTests {
                 let login = try device.beginLogin(site, clientID: clientID, "--redirect-uri", redirectURI)
                 try await login.whileRunning {
                     var browser = UserAgent()
-                    let closing = try await Person.alice.allow(try await device.openedAddress(), in: &browser)
+                    let closing = try await Account.alice.allow(try await device.openedAddress(), in: &browser)
                     #expect(closing.url.hasPrefix(redirectURI.replacing("/callback", with: ":")))
                     #expect(closing.heading == "You can close this tab")
                     #expect(try await login.ended().status == 0)
@@ -41,7 +41,7 @@ struct LoopbackRedirectTests {
                     let login = try device.beginLogin(site, clientID: clientID, "--redirect-uri", redirectURI)
                     try await login.whileRunning {
                         var browser = UserAgent()
-                        let consent = try await Person.alice.signIn(try await device.openedAddress(), in: &browser)
+                        let consent = try await Account.alice.signIn(try await device.openedAddress(), in: &browser)
                         #expect(consent.text.contains("another program could receive the response") == warns)
                     }
                 }

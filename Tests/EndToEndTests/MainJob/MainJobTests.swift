@@ -24,7 +24,7 @@ struct MainJobTests {
                     let signIn = try await browser.open(address)
                     #expect(signIn.url.hasPrefix(site.issuer))
                     #expect(signIn.heading == "Sign in to Example Photos")
-                    let consent = try await Person.alice.fillIn(signIn, in: &browser)
+                    let consent = try await Account.alice.fillIn(signIn, in: &browser)
                     #expect(consent.url.hasPrefix(site.issuer))
                     #expect(consent.text.contains("See your photos and albums"))
                     let goOn = try await browser.submit(
@@ -98,7 +98,7 @@ struct MainJobTests {
                 "Lightbox <b>Pro</b>", options: ["--publisher", "Lightbox AS & Sons"])
             try await site.serving {
                 var browser = UserAgent()
-                let consent = try await Person.alice.signIn(ApplicationRequest(site, clientID).url, in: &browser)
+                let consent = try await Account.alice.signIn(ApplicationRequest(site, clientID).url, in: &browser)
                 for words in ["Lightbox <b>Pro</b>", "Lightbox AS & Sons", "127.0.0.1", "See your photos and albums"] {
                     #expect(consent.text.contains(words))
                 }
@@ -112,7 +112,7 @@ struct MainJobTests {
         try await Site.run { site, clientID in
             var browser = UserAgent()
             let request = ApplicationRequest(site, clientID)
-            _ = try await Person.alice.signIn(request.url, in: &browser)
+            _ = try await Account.alice.signIn(request.url, in: &browser)
             let second = try await browser.open(request.url)
             #expect(throws: Never.self) { try second.form(withButton: "allow") }
             #expect(throws: WebPage.Unexpected.self) { try second.form(with: "password") }

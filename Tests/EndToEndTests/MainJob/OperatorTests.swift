@@ -64,17 +64,17 @@ struct OperatorTests {
         try await Site.run { site, clientID in
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
-            let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+            let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             #expect(try await request.redeem(try page.code).status == 200)
             let asked = try await site.administer([
-                "audit", "--person", Person.alice.name, "--kind", "consent", "--json",
+                "audit", "--person", Account.alice.name, "--kind", "consent", "--json",
             ])
             #expect(asked.status == 0, "\(asked.errors)")
             let events = try #require(
                 try JSONSerialization.jsonObject(with: Data(asked.output.utf8)) as? [[String: Any]])
             #expect(events.count == 1)
             #expect(events.first?["client_id"] as? String == clientID)
-            #expect(events.first?["username"] as? String == Person.alice.name)
+            #expect(events.first?["username"] as? String == Account.alice.name)
             #expect(events.first?["source"] as? String == "127.0.0.1")
             let all = try await site.administer(["audit"])
             #expect(all.output.contains("application done") && all.output.contains("account done"))
@@ -156,7 +156,7 @@ struct OperatorTests {
             try await server.whileRunning {
                 let request = ApplicationRequest(site, clientID)
                 var browser = UserAgent()
-                let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+                let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                 let code = try page.code
                 let redeemed = try await request.redeem(code)
                 #expect(redeemed.status == 200)
@@ -166,7 +166,7 @@ struct OperatorTests {
                 #expect(
                     answers.contains { $0["endpoint"] == "token" && $0["status"] == "200" && $0["method"] == "POST" })
                 #expect(answers.allSatisfy { $0["request"]?.isEmpty == false && $0["source"] == "127.0.0.1" })
-                for secret in [code, request.verifier.exposed, Person.alice.password, request.state ?? "-"] {
+                for secret in [code, request.verifier.exposed, Account.alice.password, request.state ?? "-"] {
                     #expect(!server.errors.contains(secret))
                 }
 

@@ -21,7 +21,7 @@ struct RestartTests {
             var server = try await site.start(options: ["--log-level", "error"])
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
-            let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+            let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             let first = try tokens(try await request.redeem(try page.code))
 
             // The response is lost: the client has only the token that it sent.

@@ -32,7 +32,7 @@ struct RevokedAtAPITests {
             ]
             var browser = UserAgent()
             let request = ApplicationRequest(site, clientID)
-            let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+            let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             let answer = try await request.redeem(try page.code)
             let token = try JSONDecoder().decode(Tokens.self, from: Data(answer.body.utf8)).access_token
             try await PhotoAPI.run(for: site, options: asking) { strict in

@@ -15,7 +15,7 @@ struct ServerKindsTests {
             try await site.serving {
                 let request = ApplicationRequest(site, clientID)
                 var browser = UserAgent()
-                let goOn = try await Person.alice.signIn(request.url, in: &browser)
+                let goOn = try await Account.alice.signIn(request.url, in: &browser)
                 #expect(goOn.status == 200)
                 #expect(try await request.redeem(try goOn.code).status == 200)
 
@@ -77,7 +77,7 @@ struct ServerKindsTests {
             let request = ApplicationRequest(site, clientID)
             var browser = UserAgent()
             let (goOn, page) = try await site.serving {
-                let consent = try await Person.alice.signIn(request.url, in: &browser)
+                let consent = try await Account.alice.signIn(request.url, in: &browser)
                 let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
                 return (goOn, try await browser.open(request.url))
             }
@@ -100,7 +100,7 @@ struct ServerKindsTests {
             var browser = UserAgent()
             let (login, goOn) = try await site.serving {
                 let login = try device.beginLogin(site, clientID: clientID)
-                let consent = try await Person.alice.signIn(try await device.openedAddress(), in: &browser)
+                let consent = try await Account.alice.signIn(try await device.openedAddress(), in: &browser)
                 return (login, try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"]))
             }
             try await login.whileRunning {

@@ -49,7 +49,7 @@ struct MovedSite: Sendable {
             ["login", front.host, "--vendor", vendor, "--client-id", clientID, "--timeout", "60"] + options)
         return try await login.whileRunning {
             var browser = UserAgent(verifiesCertificates: false)
-            _ = try await Person.alice.allow(try await device.openedAddress(), in: &browser)
+            _ = try await Account.alice.allow(try await device.openedAddress(), in: &browser)
             return try await login.ended()
         }
     }
@@ -58,7 +58,8 @@ struct MovedSite: Sendable {
     /// response.
     func authorize(_ path: String, _ parameters: FormParameters) async throws -> FormParameters {
         var browser = UserAgent(verifiesCertificates: false)
-        return try await Person.alice.answer("allow", at: "\(issuer)\(path)?\(parameters.encoded)", in: &browser).answer
+        return try await Account.alice.answer("allow", at: "\(issuer)\(path)?\(parameters.encoded)", in: &browser)
+            .answer
     }
 
     /// Sends a token request of a guide, with the `Accept` field that FotoWare requires.

@@ -12,7 +12,7 @@ struct AdministrationTests {
                 try await site.add(.alice)
                 let request = ApplicationRequest(site, clientID)
                 var browser = UserAgent()
-                let consent = try await Person.alice.signIn(request.url, in: &browser)
+                let consent = try await Account.alice.signIn(request.url, in: &browser)
                 let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
                 #expect(try await request.redeem(try goOn.code).status == 200)
             }

@@ -66,7 +66,7 @@ struct ServeOptionTests {
             for (options, status) in [([], 200), (["--registration", "administrators"], 404)] {
                 try await site.start(options: options).whileRunning {
                     var browser = UserAgent()
-                    let page = try await Person.alice.signIn(site.issuer + "/apps/new", in: &browser)
+                    let page = try await Account.alice.signIn(site.issuer + "/apps/new", in: &browser)
                     #expect(page.status == status)
                 }
             }
@@ -99,7 +99,7 @@ struct ServeOptionTests {
             try await site.start(options: ["--approvals-per-user", "1"]).whileRunning {
                 let request = ApplicationRequest(site, clientID)
                 var browser = UserAgent()
-                let first = try await Person.alice.answer("allow", at: request.url, in: &browser)
+                let first = try await Account.alice.answer("allow", at: request.url, in: &browser)
                 #expect(try !first.code.isEmpty)
                 let consent = try await browser.open(request.url)
                 let second = try await browser.post(try consent.form(withButton: "allow"), ["decision": "allow"])

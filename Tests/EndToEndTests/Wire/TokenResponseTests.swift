@@ -11,7 +11,7 @@ struct TokenResponseTests {
         try await Site.run { site, clientID in
             var browser = UserAgent()
             let request = ApplicationRequest(site, clientID)
-            let page = try await Person.alice.answer("allow", at: request.url, in: &browser)
+            let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             let response = try await request.redeem(try page.code)
             #expect(response.status == 200)
             #expect(response.header("content-type") == "application/json")

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilServerTesting
 import Foundation
 import Testing
 

@@ -105,7 +105,7 @@ extension Site {
     }
 
     /// Creates an account.
-    package func add(_ person: Person) async throws {
+    package func add(_ person: Account) async throws {
         _ = try await succeed(
             [
                 "user", "create", person.name, "--email", person.email, "--display-name", person.fullName,

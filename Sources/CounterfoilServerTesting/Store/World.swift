@@ -1,0 +1,202 @@
+package import CounterfoilProtocol
+package import CounterfoilServer
+import CounterfoilTokens
+package import Foundation
+
+/// A store with one user and one client, and functions for the records of a sign-in.
+package struct World {
+    /// A time with milliseconds.
+    package static let now = Date(timeIntervalSince1970: 1_800_000_000.123)
+
+    package let store: any AuthorizationServerStore
+    package let person: Person
+    package let client: RegisteredClient
+    /// The session in which the user approves; no test lasts longer.
+    package let session: Session
+
+    /// - Parameter signedIn: whether the store has the session.
+    package init(in store: any AuthorizationServerStore, signedIn: Bool = true) async throws {
+        self.store = store
+        person = try .named("ada", email: "ada@example.com")
+        client = try .named("app-lightbox")
+        session = .lasting(of: person)
+        try Self.expect(.added, try await store.addPerson(person))
+        try Self.expect(.added, try await store.addClient(client))
+        if signedIn { try await begin(session) }
+    }
+
+    /// Uses a user with a session and a client that the store already contains.
+    package init(_ store: any AuthorizationServerStore, person: Person, client: RegisteredClient, session: Session) {
+        self.store = store
+        self.person = person
+        self.client = client
+        self.session = session
+    }
+
+    /// Starts a session with the password of ``Person/named(_:email:disabledAt:)``.
+    package func begin(_ session: Session) async throws {
+        try Self.expect(
+            .begun(session.id), try await store.beginSession(session, proving: .example, replacing: nil))
+    }
+
+    /// Adds another user with a session.
+    package func adding(_ name: String) async throws -> World {
+        let person = try Person.named(name)
+        try Self.expect(.added, try await store.addPerson(person))
+        let world = World(store, person: person, client: client, session: .lasting(of: person))
+        try await world.begin(world.session)
+        return world
+    }
+
+    package func grant(_ scope: Scope = Scope([.openID, .offlineAccess]), at time: Date = World.now) -> Grant {
+        Grant(
+            personID: person.id, clientID: client.id, scope: scope, sessionID: session.id, createdAt: time,
+            lastUsedAt: time)
+    }
+
+    /// Records a grant with a code for it.
+    @discardableResult
+    package func approve(
+        _ grant: Grant,
+        code: AuthorizationCode = AuthorizationCode(),
+        asked: Scope? = nil
+    ) async throws -> CodeRecord {
+        let record = try CodeRecord.example(for: grant, code: code)
+        try Self.expect(.recorded, try await store.recordConsent(approval(grant, record, asked: asked)))
+        return record
+    }
+
+    /// Returns an approval of every requested scope, for the client as registered.
+    package func approval(
+        _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256,
+        basis: ApprovalBasis = .answer
+    ) -> Approval {
+        Approval(
+            grant: grant, code: code, asked: asked ?? grant.scope, appearance: ClientAppearance(of: client),
+            clientRevision: client.revision, pkce: pkce, passwordHash: person.passwordHash,
+            basis: basis)
+    }
+
+    /// An error: the store did not accept what the test needs.
+    package struct Refused: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private static func expect<Outcome: Equatable>(_ expected: Outcome, _ outcome: Outcome) throws(Refused) {
+        guard outcome == expected else { throw Refused(description: "\(outcome), not \(expected)") }
+    }
+
+    fileprivate static func made<Value>(_ value: Value?, from text: String) throws(Refused) -> Value {
+        guard let value else { throw Refused(description: "\(text) is not a \(Value.self)") }
+        return value
+    }
+
+    /// The consent of the user for the client.
+    package var consent: Consent? {
+        get async throws { try await store.consent(of: person.id, to: client.id) }
+    }
+}
+
+extension Person {
+    package static func named(_ name: String, email: String? = nil, disabledAt: Date? = nil) throws -> Person {
+        Person(
+            username: try World.made(Username(name), from: name),
+            email: try email.map { try World.made(EmailAddress($0), from: $0) },
+            displayName: "Ada · 爱达",
+            passwordHash: .example,
+            createdAt: World.now,
+            disabledAt: disabledAt
+        )
+    }
+}
+
+extension PasswordHash {
+    package static let example = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA")
+    package static let other = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdB$b3RoZXI")
+}
+
+extension RegisteredClient {
+    package static func named(
+        _ id: String,
+        owner: PersonIdentifier? = nil,
+        scope: Scope = Scope([.openID, .offlineAccess, .profile, .email]),
+        createdAt: Date = World.now
+    ) throws -> RegisteredClient {
+        RegisteredClient(
+            id: try World.made(ClientIdentifier(id), from: id),
+            type: .native,
+            owner: owner,
+            presentation: ClientPresentation(name: "Lightbox", publisher: "Example Photos"),
+            redirectURIs: [
+                try RedirectURI("http://127.0.0.1/callback?a=b%20c"), try RedirectURI("com.example.lightbox:/callback"),
+            ],
+            scope: scope,
+            policy: ClientPolicy(isFirstParty: true, requiresState: true, idTokenAlgorithm: .rs256),
+            createdAt: createdAt
+        )
+    }
+}
+
+extension CodeRecord {
+    package static func example(
+        for grant: Grant,
+        code: AuthorizationCode = AuthorizationCode(),
+        interaction: InteractionIdentifier = InteractionIdentifier()
+    ) throws -> CodeRecord {
+        CodeRecord(
+            digest: ArtefactDigest(of: code),
+            interaction: ArtefactDigest(of: interaction),
+            grantID: grant.id,
+            redirectURI: .requested(try RedirectURI("http://127.0.0.1:49152/callback?a=b%20c")),
+            requestedScope: Scope(grant.scope.tokens + [.offlineAccess]),
+            codeChallenge: CodeChallenge(of: CodeVerifier()),
+            nonce: Nonce("n-0S6_WzA2Mj é\u{0}\n"),
+            authenticatedAt: Date(timeIntervalSince1970: 1_799_999_400.001),
+            issuedAt: World.now,
+            expiresAt: World.now.addingTimeInterval(60)
+        )
+    }
+}
+
+extension Session {
+    /// Returns a session that is neither idle nor expired at any time of a test.
+    package static func lasting(of person: Person) -> Session {
+        let years: TimeInterval = 10 * 365 * 86_400
+        return Session(
+            digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: World.now,
+            lastSeenAt: World.now + years, expiresAt: World.now + years)
+    }
+
+    package static func example(
+        of person: Person,
+        token: SessionToken = SessionToken(),
+        lastSeenAt: Date = World.now
+    ) -> Session {
+        Session(
+            digest: ArtefactDigest(of: token),
+            personID: person.id,
+            authenticatedAt: World.now,
+            lastSeenAt: lastSeenAt,
+            expiresAt: World.now.addingTimeInterval(86_400),
+            userAgent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
+            source: "2001:db8::7"
+        )
+    }
+}
+
+extension Logo {
+    /// Returns a logo that differs for each number.
+    package static func example(_ number: UInt8 = 1, format: Format = .png) -> Logo {
+        Logo(format: format, bytes: [0x89, 0x50, 0x4E, 0x47, 0x00, number])
+    }
+}
+
+extension ClientSecretRecord {
+    package static func example(of client: RegisteredClient, after seconds: TimeInterval = 0) -> ClientSecretRecord {
+        ClientSecretRecord(
+            digest: ArtefactDigest(of: ClientSecret()),
+            clientID: client.id,
+            createdAt: World.now.addingTimeInterval(seconds)
+        )
+    }
+}

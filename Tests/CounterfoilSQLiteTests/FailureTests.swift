@@ -1,0 +1,112 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: a full disk and a locked file")
+struct FailureTests {
+    @Test func `a full disk refuses, writes nothing partially, and recovers`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+            let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            try database.execute(sql: "PRAGMA max_page_count = \(pages + 2)")
+        }
+        var recorded: [CodeRecord] = []
+        var refused: (grant: Grant, code: CodeRecord)?
+        while refused == nil, recorded.count < 1000 {
+            let grant = world.grant()
+            let code = try CodeRecord.example(for: grant)
+            do throws(StoreFault) {
+                let outcome = try await store.recordConsent(world.approval(grant, code))
+                #expect(outcome == .recorded)
+                recorded.append(code)
+            } catch {
+                guard case .unavailable = error else { throw error }
+                refused = (grant, code)
+            }
+        }
+        let (grant, code) = try #require(refused)
+        #expect(!recorded.isEmpty)
+        #expect(try await store.grant(grant.id) == nil)
+        #expect(try await store.code(code.digest) == nil)
+        for code in recorded { #expect(try await store.code(code.digest)?.code == code) }
+
+        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+            try database.execute(sql: "PRAGMA max_page_count = 1000000")
+        }
+        #expect(try await store.recordConsent(world.approval(grant, code)) == .recorded)
+        await store.close()
+    }
+
+    @Test func `a locked database refuses commits, still answers reads, and recovers`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))
+        let world = try await World(in: store)
+        let grant = world.grant()
+        let code = try CodeRecord.example(for: grant)
+        let other = try DatabaseQueue(path: store.path, configuration: Self.allowingLongTransactions)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let fault = await #expect(throws: StoreFault.self) {
+            try await store.recordConsent(world.approval(grant, code))
+        }
+        guard case .unavailable = fault else { throw try #require(fault) }
+        #expect(try await store.person(world.person.id) == world.person)
+        #expect(try await store.grant(grant.id) == nil)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try await store.recordConsent(world.approval(grant, code)) == .recorded)
+        try other.close()
+        await store.close()
+    }
+
+    @Test func `a row that violates the schema is reported as damaged, without its values`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+            try database.execute(sql: "UPDATE people SET username = 'Not A Name'")
+        }
+        await #expect(throws: StoreFault.damaged("the column username holds an invalid value")) {
+            try await store.person(world.person.id)
+        }
+        await store.close()
+    }
+
+    @Test func `a logout for an ended session does not wait for the writer`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))
+        let world = try await World(in: store)
+        try await world.approve(world.grant())
+        #expect(try await store.endSession(world.session.digest, at: World.now))
+        let other = try DatabaseQueue(path: store.path, configuration: Self.allowingLongTransactions)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        for _ in 0..<10 {
+            try await store.endWhatHangs(on: world.session.id, notSeenSince: World.now, at: World.now)
+        }
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        await store.close()
+    }
+
+    @Test func `a text that SQLite would truncate is refused`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let scope = ScopeDefinition(token: try #require(Scope.Token("cut")), description: "See\u{0}everything")
+        await #expect(throws: StoreFault.self) { try await store.addScope(scope) }
+        #expect(try await store.scopes() == ScopeDefinition.standard.sorted { $0.token < $1.token })
+        await store.close()
+    }
+
+    private static var allowingLongTransactions: Configuration {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return configuration
+    }
+}

@@ -1,0 +1,171 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: opening")
+struct OpeningTests {
+    @Test func `a new store and its directory can be read by their owner only`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("data/deep/store.sqlite")
+        let store = try SQLiteStore(at: path)
+        #expect(try await store.addScope(ScopeDefinition(token: .init("a") ?? .openID, description: "A")) == .added)
+        func mode(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        for name in ["", "-wal", "-shm"] { #expect(try mode(path + name) == 0o600) }
+        #expect(try mode(directory.path("data/deep")) == 0o700)
+        await store.close()
+    }
+
+    @Test func `a missing store is not created unless requested`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("data/store.sqlite")
+        #expect(throws: SQLiteStore.OpeningRefusal.missing(path: path)) {
+            try SQLiteStore(at: path, createIfMissing: false)
+        }
+        #expect(try directory.contents().isEmpty)
+    }
+
+    @Test func `an empty file becomes a store`() async throws {
+        let directory = try TemporaryDirectory()
+        try Data().write(to: directory.url.appendingPathComponent("store.sqlite"))
+        let store = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
+        #expect(try await store.scopes().count == ScopeDefinition.standard.count)
+        await store.close()
+    }
+
+    @Test(arguments: [
+        Data("hello".utf8), Data(repeating: 0x20, count: 10_000), Data("SQLite format 3\0".utf8),
+        Data("SQLite format 2\0".utf8) + Data(repeating: 0, count: 4080),
+    ])
+    func `a file that is not a database is refused unchanged`(_ bytes: Data) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try bytes.write(to: URL(fileURLWithPath: path))
+        #expect(throws: SQLiteStore.OpeningRefusal.notADatabase(path: path)) { try SQLiteStore(at: path) }
+        #expect(try directory.contents() == ["store.sqlite": bytes])
+    }
+
+    @Test(arguments: ["DELETE", "WAL"])
+    func `the database of another program is refused unchanged`(_ journal: String) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try Self.change(path, "PRAGMA journal_mode = \(journal); CREATE TABLE songs (title TEXT)")
+        let before = try directory.contents()
+        #expect(throws: SQLiteStore.OpeningRefusal.otherApplication(path: path)) { try SQLiteStore(at: path) }
+        #expect(try directory.contents() == before)
+    }
+
+    @Test func `a database from a newer version is refused unchanged`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try await SQLiteStore(at: path).close()
+        try Self.change(path, "PRAGMA user_version = 99")
+        let before = try directory.contents()
+        #expect(Array(before.keys) == ["store.sqlite"])
+        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: Migration.all.count))
+        {
+            try SQLiteStore(at: path)
+        }
+        #expect(try directory.contents() == before)
+    }
+
+    @Test func `a database from an earlier version is refused unchanged unless it may be upgraded`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try await SQLiteStore(at: path, upgrading: false).close()
+        try await SQLiteStore(at: path, upgrading: false).close()
+        try Self.change(path, "PRAGMA user_version = 0")
+        let before = try directory.contents()
+        #expect(throws: SQLiteStore.OpeningRefusal.earlierVersion(path: path, found: 0, supported: Migration.all.count))
+        {
+            try SQLiteStore(at: path, upgrading: false)
+        }
+        #expect(try directory.contents() == before)
+    }
+
+    @Test func `a newer version is detected even if only the WAL contains it`() async throws {
+        let (directory, crashed) = (try TemporaryDirectory(), try TemporaryDirectory())
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        try Self.change(store.path, "PRAGMA user_version = 99")
+        for name in ["store.sqlite", "store.sqlite-wal"] {
+            try FileManager.default.copyItem(atPath: directory.path(name), toPath: crashed.path(name))
+        }
+        await store.close()
+        let (path, before) = (crashed.path("store.sqlite"), try crashed.contents())
+        #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 99, supported: Migration.all.count))
+        {
+            try SQLiteStore(at: path)
+        }
+        // SQLite creates the WAL index again when it opens the file, so only the index may differ.
+        let after = try crashed.contents().filter { !$0.key.hasSuffix("-shm") }
+        #expect(after == before)
+    }
+
+    @Test func `several processes that start at once on an empty directory get the same store`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("data/store.sqlite")
+        let counts = try await outcomes(of: 8) { number in
+            let store = try SQLiteStore(at: path)
+            let outcome = try await store.addFirstAdministrator(.named("admin\(number)"))
+            await store.close()
+            return outcome
+        }
+        #expect(counts == [.added: 1, .administratorExists: 7])
+    }
+
+    @Test func `an invalid path is refused with advice`() throws {
+        let directory = try TemporaryDirectory()
+        try Data("file".utf8).write(to: directory.url.appendingPathComponent("file"))
+        let parent = directory.path("file")
+        let refusal = #expect(throws: SQLiteStore.OpeningRefusal.self) { try SQLiteStore(at: parent + "/store.sqlite") }
+        #expect(refusal == .directoryNotUsable(path: parent, reason: "it cannot be created"))
+        #expect(refusal?.description.contains("choose another one") == true)
+        #expect(throws: SQLiteStore.OpeningRefusal.fileNotUsable(path: directory.url.path, reason: "it is a directory"))
+        {
+            try SQLiteStore(at: directory.url.path)
+        }
+    }
+
+    @Test func `a file that another process keeps locked is refused after the timeout`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try Data().write(to: URL(fileURLWithPath: path))
+        try DatabaseQueue(path: path).inDatabase { database in
+            try database.execute(sql: "BEGIN EXCLUSIVE")
+            #expect(throws: SQLiteStore.OpeningRefusal.locked(path: path)) {
+                try SQLiteStore(at: path, busyTimeout: .milliseconds(20))
+            }
+            try database.execute(sql: "ROLLBACK")
+        }
+    }
+
+    @Test func `a damaged database is refused`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        try await SQLiteStore(at: path).close()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        bytes.replaceSubrange(100..<4096, with: Data(repeating: 0xFF, count: 3996))
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let refusal = #expect(throws: SQLiteStore.OpeningRefusal.self) { try SQLiteStore(at: path) }
+        guard case .damaged = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+    }
+
+    /// Writes to a database as another program does.
+    private static func change(_ path: String, _ sql: String) throws {
+        let database = try DatabaseQueue(path: path)
+        try database.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try database.close()
+    }
+}

@@ -1,0 +1,82 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import Testing
+
+@Suite("The contract: consents by API")
+struct ConsentByResourceContractTests {
+    private static let later = World.now.addingTimeInterval(3600)
+
+    /// Two APIs; the identifier of the second one has every part that a resource indicator can have.
+    private struct APIs {
+        let first: Resource
+        let second: Resource
+        let read: Scope.Token
+        let write: Scope.Token
+
+        init() throws {
+            first = try Resource("https://first.example.com")
+            second = try Resource("https://second.example.com/v1/%20?a=b&c=d,e;f")
+            read = try #require(Scope.Token("photos.read"))
+            write = try #require(Scope.Token("photos.write"))
+        }
+    }
+
+    private static func grant(_ world: World, _ scope: [Scope.Token], at resources: Resource...) -> Grant {
+        Grant(
+            personID: world.person.id, clientID: world.client.id, scope: Scope(scope), resources: resources,
+            sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
+    }
+
+    // The allowed scopes are stored per API; scopes that identify the user belong to no API.
+    @Test(arguments: StoreKind.allCases)
+    func `consent is stored by API`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let apis = try APIs()
+            try await world.approve(Self.grant(world, [.openID, apis.read], at: apis.first))
+            try await world.approve(Self.grant(world, [.openID, apis.write], at: apis.first, apis.second))
+            try await world.approve(Self.grant(world, [.email, apis.write]))
+            let consent = try #require(try await world.consent)
+            #expect(consent.scope == Scope([.openID, .email, apis.read, apis.write]))
+            #expect(consent.remembered == Scope([.openID, .email, apis.write]))
+            #expect(
+                consent.rememberedAt
+                    == [apis.first: Scope([apis.read, apis.write]), apis.second: Scope([apis.write])])
+            #expect(try await world.store.consents(of: world.person.id).map(\.consent) == [consent])
+            // A scope that was left out at one API is still allowed at the other.
+            try await world.approve(
+                Self.grant(world, [.openID], at: apis.first), asked: Scope([.openID, .email, apis.write]))
+            let narrower = try #require(try await world.consent)
+            #expect(narrower.remembered == Scope([.openID, apis.write]))
+            #expect(narrower.rememberedAt == [apis.first: Scope([apis.read]), apis.second: Scope([apis.write])])
+        }
+    }
+
+    // A scope that no grant contains any more is forgotten, for each API separately.
+    @Test(arguments: StoreKind.allCases)
+    func `revoked consent is deleted at its API`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let apis = try APIs()
+            let grants = [
+                Self.grant(world, [apis.read, apis.write], at: apis.first),
+                Self.grant(world, [apis.read], at: apis.second), Self.grant(world, [.openID, apis.read]),
+            ]
+            for grant in grants { try await world.approve(grant) }
+            #expect(try await world.store.revokeGrant(grants[1].id, because: .application, at: Self.later) == .revoked)
+            #expect(try await world.consent?.rememberedAt == [apis.first: Scope([apis.read, apis.write])])
+            #expect(
+                try await world.store.narrowConsent(
+                    of: world.person.id, to: world.client.id, keeping: Scope([.openID, apis.read]), at: Self.later)
+                    == .narrowed)
+            #expect(try await world.consent?.rememberedAt == [apis.first: Scope([apis.read])])
+            #expect(try await world.store.revokeGrant(grants[2].id, because: .application, at: Self.later) == .revoked)
+            // The same scope is still allowed at another API, which does not allow it for the service
+            // itself.
+            #expect(try await world.consent?.scope == Scope([apis.read]))
+            #expect(try await world.consent?.remembered == Scope())
+            #expect(try await world.store.revokeGrant(grants[0].id, because: .application, at: Self.later) == .revoked)
+            #expect(try await world.consent == nil)
+        }
+    }
+}
