@@ -215,7 +215,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol", httpTypes],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CounterfoilProtocolTests", dependencies: ["CounterfoilProtocol", "TestSupport"],
             swiftSettings: settings
@@ -232,6 +237,21 @@ let package = Package(
             dependencies: [
                 "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens",
                 "TestSupport", "counterfoil", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilClientTestingTests",
+            dependencies: [
+                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: [
+                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "TestSupport", "counterfoil",
+                "counterfoil-server", httpTypes,
             ],
             swiftSettings: settings
         ),

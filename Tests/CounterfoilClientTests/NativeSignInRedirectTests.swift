@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CounterfoilClient

@@ -5,6 +5,7 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of complete sign-ins over real connections against a scripted server.

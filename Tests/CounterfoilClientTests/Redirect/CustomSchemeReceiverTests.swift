@@ -1,4 +1,5 @@
 #if os(Linux)
+    import TestSupport
     import CounterfoilClient
     import CounterfoilProtocol
     import Foundation
@@ -11,7 +12,7 @@
         private static func listen(
             _ uri: String, _ environment: [String: String]
         ) async throws -> CustomSchemeReceiver {
-            let handler = RedirectHandler(program: try CommandLineTool.executable().path, name: "Lightbox")
+            let handler = RedirectHandler(program: try Product.client.executable.path, name: "Lightbox")
             return try await CustomSchemeReceiver.listen(
                 at: CustomSchemeRedirectURI(uri), handler: handler, environment: environment)
         }
@@ -44,7 +45,7 @@
                     try FileManager.default.createDirectory(
                         at: desktop.file(folder), withIntermediateDirectories: true)
                     try FileManager.default.createSymbolicLink(
-                        at: program, withDestinationURL: try CommandLineTool.executable())
+                        at: program, withDestinationURL: try Product.client.executable)
                     // Some versions of xdg-open mistake a scheme with a digit for a file name.
                     let scheme = "com.example.opener." + String(repeating: "x", count: number + folder.count)
                     let receiver = try await CustomSchemeReceiver.listen(

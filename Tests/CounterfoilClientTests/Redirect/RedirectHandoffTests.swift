@@ -4,6 +4,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of an executable that a desktop starts with a URL, such as `counterfoil`.
@@ -32,7 +33,7 @@ struct RedirectHandoffTests {
             let desktop = try Desktop()
             let ended = try await DesktopProgram.run(
                 [
-                    try CommandLineTool.executable().path, "receive-redirect",
+                    try Product.client.executable.path, "receive-redirect",
                     "com.example.nobody:/cb?code=evil-c0de&state=s",
                 ], environment: desktop.environment)
             #expect(ended.status == 3)
@@ -41,7 +42,7 @@ struct RedirectHandoffTests {
                     == "No app is waiting for this response. It was ignored; to sign in, start in the app.\n"
             )
             let misused = try await DesktopProgram.run(
-                [try CommandLineTool.executable().path, "receive-redirect", "--c0de", "x"],
+                [try Product.client.executable.path, "receive-redirect", "--c0de", "x"],
                 environment: desktop.environment)
             #expect(misused.status == 3)
             #expect(!misused.errors.contains("c0de"))
@@ -87,7 +88,7 @@ struct RedirectHandoffTests {
             try await ScriptedAuthorizationServer.run { server in
                 let errors = try OutputPipe()
                 let login = try ChildProcess(
-                    path: try CommandLineTool.executable().path,
+                    path: try Product.client.executable.path,
                     arguments: ["login", server.issuer.rawValue, "--client-id", "lightbox", "--browser", "print"]
                         + ["--redirect-uri", "com.example.killed:/callback"],
                     environment: environment.merging(["HOME": home.path]) { $1 }, standardError: errors.writingEnd)
@@ -128,7 +129,7 @@ struct RedirectHandoffTests {
         private static func follow(_ url: String, _ environment: [String: String]) async throws -> Int32 {
             let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url)))
             let location = try #require(answer.head.headerFields[.location])
-            let program = try CommandLineTool.executable().path
+            let program = try Product.client.executable.path
             let opener = Desktop.openers.first ?? [program, RedirectHandoff.command]
             return try await DesktopProgram.run(opener + [location], environment: environment).status
         }

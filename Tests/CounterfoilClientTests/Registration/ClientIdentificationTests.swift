@@ -4,6 +4,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of the ways in which an app obtains its client identifier.

@@ -3,6 +3,7 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of the sign-out at the server.

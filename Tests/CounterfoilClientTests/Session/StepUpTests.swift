@@ -4,6 +4,7 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tests of an API that requires more than a token grants.

@@ -2,6 +2,7 @@ import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
+import TestSupport
 
 /// A user who has signed in at a scripted server and whose credentials are stored.
 enum SignedIn {

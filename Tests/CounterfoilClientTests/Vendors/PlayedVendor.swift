@@ -1,6 +1,7 @@
 import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
+import TestSupport
 import Testing
 
 /// A scripted server that behaves as the profile of a vendor expects, under the vendor's host name.

@@ -28,7 +28,8 @@ package enum Product: String, Sendable {
             let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
             return (bundle ?? .main).bundleURL.deletingLastPathComponent()
         #else
-            return URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).deletingLastPathComponent()
+            return URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).resolvingSymlinksInPath()
+                .deletingLastPathComponent()
         #endif
     }
 }

@@ -66,7 +66,7 @@ struct RecordedRequestTests {
     }
 
     @Test func `a server that has ended cannot be reached`() async throws {
-        let port = try await ScriptedAuthorizationServer.run { $0.issuer.port }
-        #expect(!RawConnection.isOpen(port: port))
+        let client = try await ScriptedAuthorizationServer.run { PlainClient(server: $0) }
+        await #expect(throws: (any Error).self) { _ = try await client.callAPI(nil) }
     }
 }

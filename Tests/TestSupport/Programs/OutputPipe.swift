@@ -1,13 +1,15 @@
 import Foundation
 
 /// A pipe for one output stream of a program.
-struct OutputPipe: Sendable {
-    struct CannotOpen: Error {}
+package struct OutputPipe: Sendable {
+    package struct CannotOpen: Error {
+        package init() {}
+    }
 
     private let readingEnd: Int32
-    let writingEnd: Int32
+    package let writingEnd: Int32
 
-    init() throws {
+    package init() throws {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw CannotOpen() }
         // A program that another test starts at the same time must not inherit the writing end.
@@ -16,7 +18,7 @@ struct OutputPipe: Sendable {
     }
 
     /// Reads everything until the program ends; `onLine` receives each complete line as it is written.
-    func text(onLine: @escaping @Sendable (String) -> Void = { _ in }) async -> String {
+    package func text(onLine: @escaping @Sendable (String) -> Void = { _ in }) async -> String {
         close(writingEnd)
         let (chunks, chunk) = AsyncStream.makeStream(of: [UInt8].self)
         Thread.detachNewThread { [readingEnd] in

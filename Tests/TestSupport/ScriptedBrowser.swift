@@ -1,16 +1,16 @@
-import CounterfoilClient
+package import CounterfoilClient
 import CounterfoilProtocol
 import HTTPTypes
 import Synchronization
 
 /// A browser without a user: it opens the URL and follows the redirect to the device over real connections.
-final class ScriptedBrowser: BrowserLauncher {
+package final class ScriptedBrowser: BrowserLauncher {
     private let transport: any HTTPTransport
     private let before: @Sendable (_ callback: String) async throws -> Void
     private let visits = Mutex<[Task<TransportResponse?, any Error>]>([])
 
     /// Creates a browser that runs a closure before it follows the redirect.
-    init(
+    package init(
         over transport: any HTTPTransport = AsyncHTTPClientTransport(),
         beforeCallback: @escaping @Sendable (_ callback: String) async throws -> Void = { _ in }
     ) {
@@ -19,7 +19,7 @@ final class ScriptedBrowser: BrowserLauncher {
     }
 
     /// Waits for the pages with which the device responded.
-    func pages() async throws -> [TransportResponse] {
+    package func pages() async throws -> [TransportResponse] {
         var pages: [TransportResponse] = []
         for visit in visits.withLock({ $0 }) {
             if let page = try await visit.value { pages.append(page) }
@@ -27,7 +27,7 @@ final class ScriptedBrowser: BrowserLauncher {
         return pages
     }
 
-    func open(_ url: BrowserURL) async -> BrowserLaunch {
+    package func open(_ url: BrowserURL) async -> BrowserLaunch {
         // Like a real browser, the visit continues when the waiting task is cancelled.
         let visit = Task { [before, transport] () async throws -> TransportResponse? in
             let answer = try await transport.send(TransportRequest(EndpointURL(url.rawValue)))
