@@ -96,7 +96,7 @@ package final class RunningProgram: Sendable {
     package var errors: String { contents("errors") }
 
     /// The complete lines of standard error so far, as events in JSON; throws if a line is something else.
-    var logEvents: [[String: String]] {
+    package var logEvents: [[String: String]] {
         get throws {
             try errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { line in
                 try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
