@@ -55,7 +55,8 @@ struct ConsoleSignInEndpoint: Sendable {
     }
 
     private func page(
-        _ request: IncomingRequest, path: String, notice: SignInMessage? = nil, again: SignInForm.Again? = nil, now: Date
+        _ request: IncomingRequest, path: String, notice: SignInMessage? = nil, again: SignInForm.Again? = nil,
+        now: Date
     ) -> Reply {
         let content = SignInForm.Content(
             carried: path,
