@@ -1,7 +1,7 @@
 package import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
-public import HTTPTypes
+package import HTTPTypes
 public import Logging
 
 /// The authorization server, which responds to the requests at its endpoints.
@@ -11,7 +11,7 @@ public final class AuthorizationServer: Sendable {
     /// The settings by the operator.
     public let settings: ServerSettings
     /// The metrics since the start.
-    public let metrics: ServerMetrics
+    package let metrics: ServerMetrics
     /// The service that deletes expired records and rotates signing keys; run it beside the server.
     public let housekeeper: Housekeeper
 
@@ -109,7 +109,7 @@ public final class AuthorizationServer: Sendable {
     /// user.
     ///
     /// False if the request has no session or not the required role, and if the session cannot be read.
-    public func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
+    package func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
         let now = components.clock()
         guard let session = try? await components.sessions.current(request, now: now) else { return false }
         return endpoint.audience != .administrators || session.person.isAdministrator
@@ -133,13 +133,13 @@ public final class AuthorizationServer: Sendable {
     }
 
     /// Responds to a request that was refused at an endpoint, for example because of its body.
-    public func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
+    package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         return sharing.mark(await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json))
     }
 
     /// Responds to a request that was refused before its endpoint was known.
-    public func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
+    package func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutWayOn
         let reply = refusal.reply(
             as: reader, in: request.words, issuer: settings.issuer, home: pages.home, requestID: request.id)
@@ -149,7 +149,7 @@ public final class AuthorizationServer: Sendable {
     /// Counts and logs an answered request.
     ///
     /// The log omits the URL, because it may contain secrets.
-    public func noteAnswer(
+    package func noteAnswer(
         to request: IncomingRequest, at endpoint: Endpoint?, status: HTTPResponse.Status, after duration: Duration
     ) {
         let seconds = duration / .seconds(1)

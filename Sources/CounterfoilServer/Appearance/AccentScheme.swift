@@ -2,24 +2,24 @@
 ///
 /// The owner's colour is used unchanged wherever it is readable. Otherwise its lightness changes until it
 /// is; its hue never changes. Text has a contrast of at least 4.5 : 1 to its background (WCAG 1.4.3).
-public struct AccentScheme: Sendable, Hashable {
+package struct AccentScheme: Sendable, Hashable {
     /// The shades in light mode.
-    public let light: Shades
+    package let light: Shades
     /// The shades in dark mode.
-    public let dark: Shades
+    package let dark: Shades
 
     /// The shades of one mode.
-    public struct Shades: Sendable, Hashable {
+    package struct Shades: Sendable, Hashable {
         /// The colour of links, and the background of the main button.
-        public let accent: AccentColor
+        package let accent: AccentColor
         /// The background of the main button under the pointer.
-        public let strong: AccentColor
+        package let strong: AccentColor
         /// The text on both backgrounds.
-        public let ink: AccentColor
+        package let ink: AccentColor
         /// The background of marks and badges.
-        public let tint: AccentColor
+        package let tint: AccentColor
         /// The text and icons on marks and badges.
-        public let tintInk: AccentColor
+        package let tintInk: AccentColor
     }
 
     /// The minimum contrast of text to its background.
@@ -31,7 +31,7 @@ public struct AccentScheme: Sendable, Hashable {
     package static let darkGrounds = [(26, 29, 37), (35, 39, 50), (14, 16, 21)].map(AccentColor.init(channels:))
 
     /// Derives the shades from a colour.
-    public init(_ color: AccentColor) {
+    package init(_ color: AccentColor) {
         let hue = OKLab(color)
         let white = AccentColor(channels: (255, 255, 255))
         let lightAccent = Self.readable(color, on: Self.lightGrounds, by: -1)

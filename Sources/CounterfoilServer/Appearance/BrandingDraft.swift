@@ -2,35 +2,35 @@ import CounterfoilProtocol
 import Foundation
 
 /// The branding as entered, before it is checked.
-public struct BrandingDraft: Sendable {
+package struct BrandingDraft: Sendable {
     /// The service's text on the consent page in one language, as entered.
-    public struct Statement: Sendable, Hashable {
+    package struct Statement: Sendable, Hashable {
         /// The text, in Markdown.
-        public var text = ""
+        package var text = ""
         /// The URL of the privacy policy.
-        public var privacyURI = ""
+        package var privacyURI = ""
 
         /// Creates a statement; empty unless given.
-        public init(text: String = "", privacyURI: String = "") {
+        package init(text: String = "", privacyURI: String = "") {
             self.text = text
             self.privacyURI = privacyURI
         }
     }
 
     /// The name of the service.
-    public var siteName = ""
+    package var siteName = ""
     /// The accent colour; empty for the default.
-    public var accent = ""
+    package var accent = ""
     /// The URL or `mailto:` URI where users get help.
-    public var supportURI = ""
+    package var supportURI = ""
     /// The service's texts on the consent page, by language.
-    public var statements: [Language: Statement] = [:]
+    package var statements: [Language: Statement] = [:]
 
     /// Creates an empty draft, which stands for the default look.
-    public init() {}
+    package init() {}
 
     /// Creates a draft from the current branding, to edit it.
-    public init(_ branding: Branding) {
+    package init(_ branding: Branding) {
         siteName = branding.siteName ?? ""
         accent = branding.accent?.rawValue ?? ""
         supportURI = branding.supportURI?.rawValue ?? ""
@@ -58,10 +58,10 @@ public struct BrandingDraft: Sendable {
     }
 
     /// An error in a draft; without a field it concerns the draft as a whole.
-    public struct Problem: Sendable {
+    package struct Problem: Sendable {
         package let field: Field?
         /// The error and its remedy.
-        public let text: LocalizedText
+        package let text: LocalizedText
 
         package init(_ field: Field?, _ error: some Localized) {
             self.field = field
@@ -84,7 +84,7 @@ public struct BrandingDraft: Sendable {
     /// Checks the draft.
     ///
     /// - Returns: The branding and the errors. With an error, the branding must not be used.
-    public func checked(revision: Int) -> (branding: Branding, problems: [Problem]) {
+    package func checked(revision: Int) -> (branding: Branding, problems: [Problem]) {
         var branding = Branding(revision: revision)
         var problems: [Problem] = []
         if !siteName.isEmpty {

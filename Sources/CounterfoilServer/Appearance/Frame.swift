@@ -1,38 +1,38 @@
 import CounterfoilProtocol
 
 /// The data around every page: the service and the language.
-public struct Frame: Sendable, Hashable {
+package struct Frame: Sendable, Hashable {
     /// The service.
-    public var site: Site
+    package var site: Site
     /// The language.
-    public var language: Language
+    package var language: Language
 
     /// Creates a frame.
-    public init(site: Site, language: Language = .english) {
+    package init(site: Site, language: Language = .english) {
         self.site = site
         self.language = language
     }
 }
 
 /// The name and the look of the service.
-public struct Site: Sendable, Hashable {
+package struct Site: Sendable, Hashable {
     /// Its name.
-    public let name: DisplayName
+    package let name: DisplayName
     /// The initials that replace a missing logo.
-    public let initials: String
+    package let initials: String
     /// The path of its logo; nil if it has none.
-    public let logo: String?
+    package let logo: String?
     /// The URI where users get help: https or `mailto:`.
-    public let supportURI: String?
+    package let supportURI: String?
     /// The https URL of its privacy policy.
-    public let privacyURI: String?
+    package let privacyURI: String?
     /// Whether the footer of a page has a link.
-    public let hasLinks: Bool
+    package let hasLinks: Bool
     /// Its accent colour; nil for the default.
-    public let accent: AccentColor?
+    package let accent: AccentColor?
 
     /// Creates a site from its parts.
-    public init(
+    package init(
         name: DisplayName, logo: String? = nil, supportURI: String? = nil, privacyURI: String? = nil,
         accent: AccentColor? = nil
     ) {
@@ -46,7 +46,7 @@ public struct Site: Sendable, Hashable {
     }
 
     /// Creates a site from the branding, with the settings of the server as defaults.
-    public init(_ branding: Branding, settings: ServerSettings, language: Language = .standard) {
+    package init(_ branding: Branding, settings: ServerSettings, language: Language = .standard) {
         self.init(
             name: branding.siteName.map { DisplayName($0, orElse: settings.siteName.description) } ?? settings.siteName,
             logo: branding.logo.map { settings.issuer.path(of: $0) },

@@ -2,12 +2,12 @@
 /// §7.2).
 ///
 /// It shows nothing of the request, which may be an authorization response for the app.
-public struct AppLinkPage: Sendable, Hashable {
+package struct AppLinkPage: Sendable, Hashable {
     /// The name of the client that owns the redirect URI.
-    public var applicationName: DisplayName
+    package var applicationName: DisplayName
 
     /// Creates the page.
-    public init(applicationName: DisplayName) {
+    package init(applicationName: DisplayName) {
         self.applicationName = applicationName
     }
 }

@@ -2,9 +2,9 @@
 ///
 /// For an untrusted client it continues only when the user chooses to (RFC 9700 §4.11.2). It is the response to
 /// the consent form, because Chromium applies `form-action` to every redirect after a form and would block one.
-public struct GoOnPage: Sendable, Hashable {
+package struct GoOnPage: Sendable, Hashable {
     /// The outcome of the request.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// The client got the requested access.
         case allowed
         /// The user denied the request.
@@ -14,40 +14,40 @@ public struct GoOnPage: Sendable, Hashable {
     }
 
     /// The name of the client.
-    public var applicationName: DisplayName
+    package var applicationName: DisplayName
     /// The initials shown if the client has no logo.
-    public var applicationInitials: String
+    package var applicationInitials: String
     /// The path of the client's logo.
-    public var applicationLogo: String?
+    package var applicationLogo: String?
     /// The redirect URL, with the authorization response in it unless ``fields`` hold the response.
-    public var destination: String
+    package var destination: String
     /// The authorization response as form fields for the destination (OAuth 2.0 Form Post Response Mode §2);
     /// empty if the response is in the URL.
-    public var fields: [Field] = []
+    package var fields: [Field] = []
     /// The outcome of the request.
-    public var kind: Kind
+    package var kind: Kind
     /// The host of the redirect URI, if the user must choose; nil if the page continues automatically.
-    public var host: String?
+    package var host: String?
 
     /// Whether the page continues automatically.
-    public var goesOn: Bool { host == nil }
+    package var goesOn: Bool { host == nil }
 
     /// A hidden field of the form.
-    public struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
         /// The name of the field.
-        public var name: String
+        package var name: String
         /// The value of the field.
-        public var value: String
+        package var value: String
 
         /// Creates a field.
-        public init(name: String, value: String) {
+        package init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// Creates the page.
-    public init(
+    package init(
         applicationName: DisplayName, applicationLogo: String? = nil, destination: String, kind: Kind,
         host: String? = nil
     ) {

@@ -7,9 +7,9 @@ import HTTPTypes
 ///
 /// Only the server creates one, from a request. A public client is identified, never authenticated
 /// (RFC 6749 §2.1).
-public struct AuthenticatedClient: Sendable {
+package struct AuthenticatedClient: Sendable {
     /// The client.
-    public let client: RegisteredClient
+    package let client: RegisteredClient
 
     fileprivate init(_ client: RegisteredClient) { self.client = client }
 }

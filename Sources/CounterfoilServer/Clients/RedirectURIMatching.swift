@@ -1,13 +1,13 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// The comparison of a requested redirect URI with the registered ones.
 ///
 /// RFC 6749 §3.1.2.3 and RFC 8252 §8.4: simple string comparison with the registered bytes
 /// (RFC 3986 §6.2.1). The port of a loopback URI is the exception: the client may choose it
 /// (RFC 8252 §7.3).
-public enum RedirectURIMatching {
+package enum RedirectURIMatching {
     /// The result of comparing the `redirect_uri` of a request.
-    public enum MatchVerdict: Sendable, Hashable {
+    package enum MatchVerdict: Sendable, Hashable {
         /// The response goes to the URI of the match.
         case matches(Match)
         /// No redirect happens.
@@ -24,7 +24,7 @@ public enum RedirectURIMatching {
     ///   - asksForOpenID: Whether the request asks for the scope `openid`.
     ///   - issuer: The server; nil before its first start, when its own origin is not known yet.
     ///   - callbackOrigin: The second origin of the server; nil if it has none.
-    public static func verdict(
+    package static func verdict(
         on requested: String?, of client: RegisteredClient, asksForOpenID: Bool, issuer: Issuer?,
         callbackOrigin: CallbackOrigin? = nil
     ) -> MatchVerdict {
@@ -56,7 +56,7 @@ public enum RedirectURIMatching {
     }
 
     /// Returns true if a requested URI matches a registered one.
-    public static func matches(registered: RedirectURI, requested: RedirectURI) -> Bool {
+    package static func matches(registered: RedirectURI, requested: RedirectURI) -> Bool {
         guard case .loopback(let registeredHost, _) = registered.kind,
             case .loopback(let requestedHost, _) = requested.kind
         else { return registered.rawValue == requested.rawValue }
@@ -65,7 +65,7 @@ public enum RedirectURIMatching {
     }
 
     /// Returns true if a URI leads to the server itself, under any loopback host name.
-    public static func isOwnOrigin(
+    package static func isOwnOrigin(
         _ uri: RedirectURI, of issuer: Issuer, _ callbackOrigin: CallbackOrigin? = nil
     ) -> Bool {
         if let callbackOrigin, callbackOrigin.holds(uri) { return true }
@@ -81,11 +81,11 @@ public enum RedirectURIMatching {
 
 extension RedirectURIMatching {
     /// A registered redirect URI together with the requested one.
-    public struct Match: Localized, Hashable {
+    package struct Match: Localized, Hashable {
         /// The redirect URI that gets the response.
-        public let redirectURI: ResponseRedirectURI
+        package let redirectURI: ResponseRedirectURI
         /// The registered URI.
-        public let registered: RedirectURI
+        package let registered: RedirectURI
 
         fileprivate init(redirectURI: ResponseRedirectURI, registered: RedirectURI) {
             self.redirectURI = redirectURI
@@ -93,7 +93,7 @@ extension RedirectURIMatching {
         }
 
         /// The reason why it matches, for the user.
-        public var text: LocalizedText {
+        package var text: LocalizedText {
             guard let requested = redirectURI.requested else {
                 return LocalizedText("redirect-uri.left-out", ["uri": .text(registered.rawValue)])
             }
@@ -103,7 +103,7 @@ extension RedirectURIMatching {
     }
 
     /// The reason why a request has no valid redirect URI.
-    public enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
+    package enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
         /// It is not a redirect URI.
         case malformed(RedirectURI.Refusal)
         /// No registered URI matches.
@@ -120,7 +120,7 @@ extension RedirectURIMatching {
         /// The message for the user.
         ///
         /// It is safe to show: it contains nothing of the URI but a scheme that browsers know.
-        public var text: LocalizedText {
+        package var text: LocalizedText {
             switch self {
             case .malformed(let refusal): LocalizedText("redirect-uri.unusable", ["why": .nested(refusal.text)])
             case .notRegistered: LocalizedText("redirect-uri.not-registered")

@@ -3,30 +3,30 @@
 ///
 /// RFC 8252 §8.6: shown if no consent is needed, but the redirect URI does not assure which program on
 /// the device gets the response. `decision` is `allow`, `deny` or `switch`.
-public struct ContinuePage: Sendable, Hashable {
+package struct ContinuePage: Sendable, Hashable {
     /// The name of the client.
-    public var applicationName: DisplayName
+    package var applicationName: DisplayName
     /// The initials shown if the client has no logo.
-    public var applicationInitials: String
+    package var applicationInitials: String
     /// The path of the client's logo.
-    public var applicationLogo: String?
+    package var applicationLogo: String?
     /// The destination of the response.
-    public var redirectDestination: ConsentPage.RedirectDestination
+    package var redirectDestination: ConsentPage.RedirectDestination
     /// The name of the signed-in user.
-    public var personName: DisplayName
+    package var personName: DisplayName
     /// The masked email address of the user.
-    public var personEmail: MaskedEmail?
+    package var personEmail: MaskedEmail?
     /// The path that the form posts to.
-    public var action: String
+    package var action: String
     /// The pending authorization request as a query; the hidden field `request`.
-    public var request: String
+    package var request: String
     /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
-    public var ticket: String
+    package var ticket: String
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
-    public var wayToBrowser: WayToBrowser?
+    package var wayToBrowser: WayToBrowser?
 
     /// Creates the page.
-    public init(
+    package init(
         applicationName: DisplayName, applicationLogo: String? = nil,
         redirectDestination: ConsentPage.RedirectDestination, personName: DisplayName, personEmail: MaskedEmail?,
         action: String, request: String, ticket: String, wayToBrowser: WayToBrowser? = nil

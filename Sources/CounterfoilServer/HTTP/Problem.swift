@@ -1,7 +1,7 @@
 /// The reason why a user gets an error page instead of the requested one.
 ///
 /// The message catalogue has three texts for each: `problem.not-found.title`, `.explanation` and `.advice`.
-public enum Problem: String, CaseIterable, Sendable {
+package enum Problem: String, CaseIterable, Sendable {
     /// There is no page at the URL.
     case notFound = "not-found"
     /// The body exceeds the limit of the endpoint; placeholder `limit`.

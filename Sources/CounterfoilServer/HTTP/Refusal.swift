@@ -12,9 +12,9 @@ protocol Refusing: Error {
 /// The response to a request that failed, with its log message.
 ///
 /// This is the only place where a thrown error becomes a response.
-public struct Refusal: Sendable {
+package struct Refusal: Sendable {
     /// The reader of the response.
-    public enum Reader: Sendable {
+    package enum Reader: Sendable {
         /// A user, who gets a page.
         case page
         /// A program, which gets JSON.

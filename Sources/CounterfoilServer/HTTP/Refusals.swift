@@ -3,35 +3,35 @@ import HTTPTypes
 
 extension Refusal {
     /// A body that exceeds the limit of the endpoint.
-    public static func tooLarge(limit: Int) -> Refusal {
+    package static func tooLarge(limit: Int) -> Refusal {
         Refusal(
             .contentTooLarge, .invalidRequest, .tooLarge, ["limit": .number(limit)],
             description: "the body is larger than \(limit) bytes")
     }
 
     /// A body that did not arrive in time.
-    public static let tooSlow = Refusal(
+    package static let tooSlow = Refusal(
         .requestTimeout, .invalidRequest, .tooSlow, description: "the body did not arrive in time")
 
     /// A body that arrived while the server held too many bytes of bodies.
-    public static let overloaded = Refusal(
+    package static let overloaded = Refusal(
         .serviceUnavailable, .temporarilyUnavailable, .overloaded,
         description: "the server is receiving too many large requests", retryAfter: 5)
 
     /// A request target that exceeds the limit of the server.
-    public static func targetTooLong(limit: Int) -> Refusal {
+    package static func targetTooLong(limit: Int) -> Refusal {
         Refusal(
             .uriTooLong, .invalidRequest, .addressTooLong, ["limit": .number(limit)],
             description: "the URL is longer than \(limit) bytes")
     }
 
     /// A host name that does not belong to the server (RFC 9110 §15.5.20).
-    public static let misdirected = Refusal(
+    package static let misdirected = Refusal(
         .misdirectedRequest, .invalidRequest, .notFound,
         description: "the Host field names neither the host of the issuer nor that of --callback-origin")
 
     /// A URL without a page or file, or without one that this user may see.
-    public static let notFound = Refusal(
+    package static let notFound = Refusal(
         .notFound, .invalidRequest, .notFound, description: "there is no resource at this URL", wayOn: .home)
 }
 

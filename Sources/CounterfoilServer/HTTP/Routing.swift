@@ -14,7 +14,7 @@ package struct Routing: Sendable {
         case misdirected
 
         /// The route; nil if there is none.
-        public var route: RouteTable.Route? { if case .endpoint(let route) = self { route } else { nil } }
+        package var route: RouteTable.Route? { if case .endpoint(let route) = self { route } else { nil } }
     }
 
     private let settings: ServerSettings

@@ -1,23 +1,23 @@
-public import CounterfoilTokens
-public import Foundation
+package import CounterfoilTokens
+package import Foundation
 
 /// The lifecycle of a signing key (OpenID Connect Core §10.1.1).
 ///
 /// A key is published, signs, is replaced, and is deleted when every token that it signed has expired.
-public enum KeySuccession {
+package enum KeySuccession {
     /// The seconds between the publication of a key and its first signature.
     ///
     /// It is longer than clients cache the key set, so that no client gets a token with a key that it does
     /// not know.
-    public static let notice: TimeInterval = 15 * 60
+    package static let notice: TimeInterval = 15 * 60
     /// The seconds for which a replaced key stays published: the longest lifetime of a token, and two hours
     /// for clock skew.
-    public static let retention: TimeInterval = 86_400 + 2 * 3600
+    package static let retention: TimeInterval = 86_400 + 2 * 3600
     /// The age in days at which a key is replaced, unless the operator sets another.
-    public static let standardLifetime = 90
+    package static let standardLifetime = 90
 
     /// The state of a key at a time.
-    public enum State: String, Sendable, Hashable, CaseIterable {
+    package enum State: String, Sendable, Hashable, CaseIterable {
         /// Published, but not signing yet.
         case published
         /// Signing.
@@ -55,25 +55,25 @@ public enum KeySuccession {
 
 extension SealedSigningKey {
     /// Returns the state of the key at a time, and the beginning of that state.
-    public func state(at now: Date) -> (state: KeySuccession.State, since: Date) {
+    package func state(at now: Date) -> (state: KeySuccession.State, since: Date) {
         if let replacedAt, replacedAt <= now { return (.retired, replacedAt) }
         return signsFrom <= now ? (.signing, signsFrom) : (.published, createdAt)
     }
 }
 
 /// The rotation of signing keys.
-public struct KeyRotation: Sendable {
+package struct KeyRotation: Sendable {
     private let store: any SigningKeyStore
     private let serverKey: ServerKey
 
     /// Creates a rotation for the keys of a store, which are encrypted with a server key.
-    public init(_ store: any SigningKeyStore, serverKey: ServerKey) {
+    package init(_ store: any SigningKeyStore, serverKey: ServerKey) {
         self.store = store
         self.serverKey = serverKey
     }
 
     /// The time at which a new key begins to sign.
-    public enum Beginning: Sendable, Hashable {
+    package enum Beginning: Sendable, Hashable {
         /// After ``KeySuccession/notice``, when clients have fetched the key.
         case afterNotice
         /// At once.
@@ -83,7 +83,7 @@ public struct KeyRotation: Sendable {
     }
 
     /// Creates the successor of the newest key of an algorithm; nil if another process did so first.
-    public func rotate(
+    package func rotate(
         _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice, now: Date
     ) async throws -> SealedSigningKey? {
         let keys = try await store.signingKeys()

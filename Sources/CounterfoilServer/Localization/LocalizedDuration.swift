@@ -1,6 +1,6 @@
 extension LocalizedText {
     /// Describes a duration in its natural unit: "one hour", "90 minutes", "30 days".
-    public static func duration(seconds: Int) -> LocalizedText {
+    package static func duration(seconds: Int) -> LocalizedText {
         switch seconds {
         case ..<120: LocalizedText("duration.seconds", ["count": .number(seconds)])
         case 3600: LocalizedText("duration.hours", ["count": .number(1)])

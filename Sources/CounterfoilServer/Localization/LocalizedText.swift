@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 
 /// A text for a user before the choice of the language: a key and the values of its placeholders.
 ///
 ///     LocalizedText("logo.too-large", ["limit": .number(512)])
-public struct LocalizedText: Localized, Hashable {
+package struct LocalizedText: Localized, Hashable {
     /// The value of a placeholder.
-    public enum Value: Sendable, Hashable, ExpressibleByStringInterpolation {
+    package enum Value: Sendable, Hashable, ExpressibleByStringInterpolation {
         /// Text that is not translated, such as a URL.
         case text(String)
         /// An untrusted name.
@@ -18,7 +18,7 @@ public struct LocalizedText: Localized, Hashable {
         case nested(LocalizedText)
 
         /// Creates text from a literal.
-        public init(stringLiteral value: String) { self = .text(value) }
+        package init(stringLiteral value: String) { self = .text(value) }
     }
 
     /// The key in the catalogue.
@@ -27,10 +27,10 @@ public struct LocalizedText: Localized, Hashable {
     package let values: [String: Value]
 
     /// The text itself.
-    public var text: LocalizedText { self }
+    package var text: LocalizedText { self }
 
     /// Creates a text from a key and the values of its placeholders.
-    public init(_ key: some LocalizationKey, _ values: [String: Value]) {
+    package init(_ key: some LocalizationKey, _ values: [String: Value]) {
         self.init(key: key.rawValue, values)
     }
 

@@ -1,31 +1,31 @@
-public import Foundation
+package import Foundation
 
 /// The texts in one language.
 ///
 ///     let words = request.words
 ///     page.problem = words(refusal)
-public struct Localizer: Sendable {
+package struct Localizer: Sendable {
     /// The language.
-    public let language: Language
+    package let language: Language
 
     private let catalogue: Catalogue?
 
     /// Creates the texts of a language from the catalogue of the server.
-    public init(_ language: Language) {
+    package init(_ language: Language) {
         self.language = language
         catalogue = try? Catalogue.shipped.get()
     }
 
     /// English texts, for the command line and the log.
-    public static let english = Localizer(.english)
+    package static let english = Localizer(.english)
 
     /// Translates a message.
-    public func callAsFunction(_ message: some Localized) -> String { self(message.text) }
+    package func callAsFunction(_ message: some Localized) -> String { self(message.text) }
 
     /// Translates a text.
     ///
     /// A missing text is shown as its key; a test of the catalogue makes sure that none is missing.
-    public func callAsFunction(_ text: LocalizedText) -> String {
+    package func callAsFunction(_ text: LocalizedText) -> String {
         guard let template = template(of: text) else { return text.key }
         var said = ""
         for piece in template.pieces {
@@ -39,14 +39,14 @@ public struct Localizer: Sendable {
     }
 
     /// Formats a date in UTC: 21 November 2026.
-    public func date(_ date: Date) -> String {
+    package func date(_ date: Date) -> String {
         date.formatted(
             Date.FormatStyle(date: .long, time: .omitted, locale: language.locale, timeZone: .gmt)
         )
     }
 
     /// Formats a date and time in UTC: 21 November 2026 at 14:03 UTC.
-    public func moment(_ date: Date) -> String {
+    package func moment(_ date: Date) -> String {
         let said = date.formatted(
             Date.FormatStyle(date: .long, time: .shortened, locale: language.locale, timeZone: .gmt)
         )

@@ -6,7 +6,7 @@ extension IncomingRequest {
     ///
     /// The forms of an authorization contain its request in `request`, and with it `ui_locales` (OpenID
     /// Connect Core §3.1.2.1).
-    public var language: Language {
+    package var language: Language {
         Language.negotiate(
             uiLocales: uiLocales,
             acceptLanguage: head.headerFields[.acceptLanguage]
@@ -14,7 +14,7 @@ extension IncomingRequest {
     }
 
     /// The texts of ``language``; computed at each access, so read it once for each response.
-    public var words: Localizer { Localizer(language) }
+    package var words: Localizer { Localizer(language) }
 
     private var uiLocales: String? {
         if let asked = Self.uiLocales(in: try? FormParameters(parsing: query)) { return asked }

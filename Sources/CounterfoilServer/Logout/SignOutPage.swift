@@ -4,22 +4,22 @@
 /// OpenID Connect RP-Initiated Logout §2: the user is asked unless the client has proved that it means this
 /// session. If a form of another site sent the request, the browser has omitted the session cookie. The page
 /// then posts the request again automatically, with `decision=ask`, so that the request is never in a URL.
-public struct SignOutPage: Sendable, Hashable {
+package struct SignOutPage: Sendable, Hashable {
     /// The name of the signed-in user; nil while it is unknown.
-    public var personName: DisplayName?
+    package var personName: DisplayName?
     /// The name of the client that sent the request, if known.
-    public var applicationName: DisplayName?
+    package var applicationName: DisplayName?
     /// The path that the form posts to.
-    public var action: String
+    package var action: String
     /// The pending request as a query; the hidden field `request`.
-    public var request: String
+    package var request: String
     /// The form ticket, which proves that the form came from this page.
     ///
     /// It is the hidden field `ticket`, and empty while the user is unknown.
-    public var ticket: String
+    package var ticket: String
 
     /// Creates the page.
-    public init(
+    package init(
         personName: DisplayName?, applicationName: DisplayName? = nil, action: String, request: String, ticket: String
     ) {
         self.personName = personName
@@ -31,20 +31,20 @@ public struct SignOutPage: Sendable, Hashable {
 }
 
 /// The page that confirms the sign-out.
-public struct SignedOutPage: Sendable, Hashable {
+package struct SignedOutPage: Sendable, Hashable {
     /// The name of the client that sent the request, if known.
-    public var applicationName: DisplayName?
+    package var applicationName: DisplayName?
     /// The redirect URL of the client; nil if the request has none that is registered.
-    public var destination: String?
+    package var destination: String?
     /// Whether the page continues there automatically; otherwise it has a button.
-    public var goesOn: Bool
+    package var goesOn: Bool
     /// The host of the redirect URL, if the client is untrusted and the user must choose.
-    public var host: String?
+    package var host: String?
     /// The path of the sign-in page.
-    public var signInPath: String
+    package var signInPath: String
 
     /// Creates the page.
-    public init(
+    package init(
         applicationName: DisplayName? = nil, destination: String? = nil, goesOn: Bool = false, host: String? = nil,
         signInPath: String
     ) {

@@ -1,9 +1,9 @@
 import Synchronization
 
 /// The counters of this process since its start; they contain no users, clients or secrets.
-public final class ServerMetrics: Sendable {
+package final class ServerMetrics: Sendable {
     /// An event with its own counter.
-    public enum Event: String, Sendable, Hashable, CaseIterable {
+    package enum Event: String, Sendable, Hashable, CaseIterable {
         /// An event could not be recorded in the audit log.
         case auditWriteFailure
         /// An event was left out of the audit log by the rate limit.
@@ -23,28 +23,28 @@ public final class ServerMetrics: Sendable {
     }
 
     /// A kind of audit event and its outcome.
-    public struct AuditedEvent: Sendable, Hashable {
+    package struct AuditedEvent: Sendable, Hashable {
         /// The kind of event.
-        public let kind: AuditEvent.Kind
+        package let kind: AuditEvent.Kind
         /// The outcome of the event.
-        public let outcome: AuditEvent.Outcome
+        package let outcome: AuditEvent.Outcome
 
         /// Creates an audited event.
-        public init(kind: AuditEvent.Kind, outcome: AuditEvent.Outcome) {
+        package init(kind: AuditEvent.Kind, outcome: AuditEvent.Outcome) {
             self.kind = kind
             self.outcome = outcome
         }
     }
 
     /// The distribution of request durations.
-    public struct Histogram: Sendable, Hashable {
+    package struct Histogram: Sendable, Hashable {
         /// The upper bounds of the buckets, in seconds; a last bucket without a bound follows.
-        public static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+        package static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
         /// The number of requests in each bucket, not cumulative.
-        public private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+        package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
         /// The sum of all durations, in seconds.
-        public private(set) var sum = 0.0
+        package private(set) var sum = 0.0
 
         mutating func note(_ seconds: Double) {
             let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
@@ -54,25 +54,25 @@ public final class ServerMetrics: Sendable {
     }
 
     /// The requests at one endpoint.
-    public struct Requests: Sendable, Hashable {
+    package struct Requests: Sendable, Hashable {
         /// The number of responses by status class, 1 to 5.
-        public internal(set) var byStatusClass = [Int: Int]()
+        package internal(set) var byStatusClass = [Int: Int]()
         /// The number of responses with the status 429.
-        public internal(set) var throttled = 0
+        package internal(set) var throttled = 0
         /// The durations of the requests.
-        public internal(set) var durations = Histogram()
+        package internal(set) var durations = Histogram()
     }
 
     /// The counters at one time.
-    public struct Snapshot: Sendable, Hashable {
+    package struct Snapshot: Sendable, Hashable {
         /// The requests by endpoint; nil stands for requests to no endpoint.
-        public internal(set) var requests: [Endpoint?: Requests] = [:]
+        package internal(set) var requests: [Endpoint?: Requests] = [:]
         /// The number of successful token responses, by `grant_type`.
-        public internal(set) var tokens: [String: Int] = [:]
+        package internal(set) var tokens: [String: Int] = [:]
         /// The number of audit events, including those that the rate limit left out.
-        public internal(set) var audited: [AuditedEvent: Int] = [:]
+        package internal(set) var audited: [AuditedEvent: Int] = [:]
         /// The other events.
-        public internal(set) var events: [Event: Int] = [:]
+        package internal(set) var events: [Event: Int] = [:]
     }
 
     private let state = Mutex(Snapshot())
@@ -80,7 +80,7 @@ public final class ServerMetrics: Sendable {
     init() {}
 
     /// The current counters.
-    public var snapshot: Snapshot { state.withLock { $0 } }
+    package var snapshot: Snapshot { state.withLock { $0 } }
 
     func count(_ event: Event) { add(1, to: event) }
 
@@ -106,7 +106,7 @@ public final class ServerMetrics: Sendable {
 }
 
 /// Information about this build.
-public enum Build {
+package enum Build {
     /// The version of this product.
-    public static let version = "0.1.0"
+    package static let version = "0.1.0"
 }

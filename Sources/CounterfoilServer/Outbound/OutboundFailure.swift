@@ -20,7 +20,7 @@ public enum OutboundFailure: String, Error, LocalizationKey {
     case busy = "association.busy"
 
     /// The limit of the size.
-    public var values: [String: LocalizedText.Value] {
+    package var values: [String: LocalizedText.Value] {
         self == .tooLarge ? ["limit": .number(AssociationCheck.byteLimit / 1024)] : [:]
     }
 }

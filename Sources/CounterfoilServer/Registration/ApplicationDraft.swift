@@ -2,41 +2,41 @@ import CounterfoilProtocol
 import CounterfoilTokens
 
 /// The registration of a client as entered in a form or on the command line, before it is checked.
-public struct ApplicationDraft: Sendable, Hashable {
+package struct ApplicationDraft: Sendable, Hashable {
     /// `client_name`.
-    public var name = ""
+    package var name = ""
     /// The publisher; empty for none.
-    public var publisher = ""
+    package var publisher = ""
     /// `redirect_uris`.
-    public var redirectURIs: [String] = []
+    package var redirectURIs: [String] = []
     /// The names of the scopes that the client may request.
-    public var scopes: [String] = []
+    package var scopes: [String] = []
     /// The names of the scopes that a user may decline.
-    public var optionalScopes: [String] = []
+    package var optionalScopes: [String] = []
     /// The client's text on the consent page, in Markdown; empty for none.
-    public var consentText = ""
+    package var consentText = ""
     /// `policy_uri`; empty for none.
-    public var privacyURI = ""
+    package var privacyURI = ""
     /// `tos_uri`; empty for none.
-    public var termsURI = ""
+    package var termsURI = ""
     /// The origins of a single-page app; empty for those of its redirect URIs.
-    public var origins: [String] = []
+    package var origins: [String] = []
     /// Its apps on Apple's platforms.
-    public var appleApps: [String] = []
+    package var appleApps: [String] = []
     /// Its Android apps.
-    public var androidApps: [String] = []
+    package var androidApps: [String] = []
     /// `jwks`, the keys with which it authenticates, as JSON; empty for a client with secrets.
-    public var keys = ""
+    package var keys = ""
     /// `post_logout_redirect_uris`.
-    public var postLogoutRedirectURIs: [String] = []
+    package var postLogoutRedirectURIs: [String] = []
     /// `backchannel_logout_uri`; empty for none.
-    public var backchannelLogoutURI = ""
+    package var backchannelLogoutURI = ""
 
     /// Creates an empty draft.
-    public init() {}
+    package init() {}
 
     /// Creates a draft from a registered client, to edit it.
-    public init(_ client: RegisteredClient) {
+    package init(_ client: RegisteredClient) {
         name = client.presentation.name
         publisher = client.presentation.publisher ?? ""
         redirectURIs = client.redirectURIs.map(\.rawValue)
@@ -55,42 +55,42 @@ public struct ApplicationDraft: Sendable, Hashable {
 }
 
 /// The policy of a client as an administrator entered it, before it is checked.
-public struct PolicyDraft: Sendable, Hashable {
+package struct PolicyDraft: Sendable, Hashable {
     /// Whether the client belongs to the owner of this server.
-    public var isFirstParty = false
+    package var isFirstParty = false
     /// Whether an administrator vouches for its publisher.
-    public var isVouchedFor = false
+    package var isVouchedFor = false
     /// Whether an administrator has verified its claimed https redirect URIs.
-    public var isClaimedHTTPSVerified = false
+    package var isClaimedHTTPSVerified = false
     /// `s256`, `s256-or-plain` or `exempt-until:DATE`.
-    public var pkce = ""
+    package var pkce = ""
     /// Whether a request without `state` is refused.
-    public var requiresState = true
+    package var requiresState = true
     /// `offline-access`, `always` or `never`.
-    public var refreshTokens = ""
+    package var refreshTokens = ""
     /// Whether refresh tokens rotate at each use: `true`, `false`, or empty for the default of the client type.
-    public var rotatesRefreshTokens = ""
+    package var rotatesRefreshTokens = ""
     /// Seconds; empty for the default of the client type.
-    public var refreshGracePeriod = ""
+    package var refreshGracePeriod = ""
     /// Seconds; empty for the default of the client type.
-    public var refreshIdleLifetime = ""
+    package var refreshIdleLifetime = ""
     /// Seconds; empty for the default of the client type.
-    public var refreshLifetime = ""
+    package var refreshLifetime = ""
     /// Seconds; empty for the setting of the server.
-    public var accessTokenLifetime = ""
+    package var accessTokenLifetime = ""
     /// Seconds; empty for the setting of the server.
-    public var idTokenLifetime = ""
+    package var idTokenLifetime = ""
     /// `block`, `warn` or `allow`.
-    public var webViews = ""
+    package var webViews = ""
     /// `ES256` or `RS256`.
-    public var idTokenAlgorithm = ""
+    package var idTokenAlgorithm = ""
     /// `public` or `pairwise`.
-    public var subjectType = ""
+    package var subjectType = ""
     /// The names of the scopes that are approved for a service's requests without a user.
-    public var machineScopes: [String] = []
+    package var machineScopes: [String] = []
 
     /// Creates a draft from a policy, to edit it.
-    public init(_ policy: ClientPolicy) {
+    package init(_ policy: ClientPolicy) {
         isFirstParty = policy.isFirstParty
         isVouchedFor = policy.isVouchedFor
         isClaimedHTTPSVerified = policy.isClaimedHTTPSVerified
@@ -111,7 +111,7 @@ public struct PolicyDraft: Sendable, Hashable {
 }
 
 /// A field of a client's registration or policy; the raw value is its name in forms and in JSON.
-public enum ApplicationField: String, Sendable, Hashable, CaseIterable {
+package enum ApplicationField: String, Sendable, Hashable, CaseIterable {
     /// The form as a whole.
     case whole = "form"
     /// The client type.

@@ -1,12 +1,12 @@
 /// An error in one field of a client's registration.
-public struct ApplicationProblem: Sendable, Hashable {
+package struct ApplicationProblem: Sendable, Hashable {
     /// The field with the error.
-    public let field: ApplicationField
+    package let field: ApplicationField
     /// The error and its remedy.
-    public let text: LocalizedText
+    package let text: LocalizedText
 
     /// Creates a problem.
-    public init(_ field: ApplicationField, _ error: some Localized) {
+    package init(_ field: ApplicationField, _ error: some Localized) {
         self.field = field
         text = error.text
     }
@@ -17,17 +17,17 @@ public struct ApplicationProblem: Sendable, Hashable {
 }
 
 /// All errors of a client's registration together.
-public struct ApplicationRefusal: Error, Sendable, Hashable {
+package struct ApplicationRefusal: Error, Sendable, Hashable {
     /// The problems in the order of the fields; never empty.
-    public let problems: [ApplicationProblem]
+    package let problems: [ApplicationProblem]
 
     /// Creates a refusal.
-    public init(_ problems: [ApplicationProblem]) { self.problems = problems }
+    package init(_ problems: [ApplicationProblem]) { self.problems = problems }
 }
 
 extension ApplicationProblem {
     /// The reason why a registration is refused.
-    public enum Reason: String, LocalizationKey, Error {
+    package enum Reason: String, LocalizationKey, Error {
         /// The name is missing or too long.
         case nameLength = "application.name-length"
         /// The letters of a name have too many combining marks.

@@ -1,29 +1,29 @@
-public import CounterfoilProtocol
-public import CounterfoilTokens
+package import CounterfoilProtocol
+package import CounterfoilTokens
 import Foundation
 
 /// A registration that has passed all checks; only ``ApplicationRules`` creates one.
-public struct CheckedApplication: Sendable, Hashable {
+package struct CheckedApplication: Sendable, Hashable {
     /// The name, texts and links of the client, without its logo.
-    public let presentation: ClientPresentation
+    package let presentation: ClientPresentation
     /// The redirect URIs.
-    public let redirectURIs: [RedirectURI]
+    package let redirectURIs: [RedirectURI]
     /// The scopes that the client may request.
-    public let scope: Scope
+    package let scope: Scope
     /// The scopes that a user may decline.
-    public let optionalScope: Scope
+    package let optionalScope: Scope
     /// The origins of a single-page app.
-    public let origins: [WebOrigin]
+    package let origins: [WebOrigin]
     /// Its apps on Apple's platforms.
-    public let appleApps: [AppleApp]
+    package let appleApps: [AppleApp]
     /// Its Android apps.
-    public let androidApps: [AndroidApp]
+    package let androidApps: [AndroidApp]
     /// The keys with which it authenticates; nil for a client with secrets.
-    public let keys: JSONWebKeySet?
+    package let keys: JSONWebKeySet?
     /// The redirect URIs after sign-out.
-    public let postLogoutRedirectURIs: [RedirectURI]
+    package let postLogoutRedirectURIs: [RedirectURI]
     /// The URL that receives back-channel logout notifications.
-    public let backchannelLogoutURI: AbsoluteURI?
+    package let backchannelLogoutURI: AbsoluteURI?
 
     fileprivate init(
         presentation: ClientPresentation, redirectURIs: [RedirectURI], scope: Scope, optionalScope: Scope,
@@ -44,16 +44,16 @@ public struct CheckedApplication: Sendable, Hashable {
 }
 
 /// The rules of client registration, for the console and the command line.
-public struct ApplicationRules: Sendable {
+package struct ApplicationRules: Sendable {
     /// The server; nil before its first start, when its own origin is not known yet.
-    public let issuer: Issuer?
+    package let issuer: Issuer?
     /// The second origin of the server, for callback URLs; nil if it has none.
-    public let callbackOrigin: CallbackOrigin?
+    package let callbackOrigin: CallbackOrigin?
     /// The schemes without a period that are allowed nevertheless.
-    public let plainSchemes: Set<String>
+    package let plainSchemes: Set<String>
 
     /// Creates the rules of a server that may not be running.
-    public init(
+    package init(
         issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
         plainSchemes: Set<String> = ServerSettings.standardPlainSchemes
     ) {
@@ -71,7 +71,7 @@ public struct ApplicationRules: Sendable {
     /// Checks a draft.
     ///
     /// `schemesInUse` has the schemes of the owner's other clients, in lower case.
-    public func check(
+    package func check(
         _ draft: ApplicationDraft,
         type: ClientType,
         id: ClientIdentifier?,
@@ -102,7 +102,7 @@ public struct ApplicationRules: Sendable {
     }
 
     /// The context in which the redirect URIs of a draft are checked.
-    public func context(
+    package func context(
         _ draft: ApplicationDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String> = []
     ) -> RedirectURIContext {
         RedirectURIContext(

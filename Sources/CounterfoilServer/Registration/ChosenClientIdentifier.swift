@@ -1,19 +1,19 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// A `client_id` that an administrator chooses, for a client that moves here from another server.
 ///
 /// RFC 6749 §2.2 allows every visible character. This identifier also appears in paths, in logs, and in
 /// HTTP Basic credentials that some clients do not encode. Only characters that need no escaping in any of
 /// them are therefore allowed.
-public struct ChosenClientIdentifier: Sendable, Hashable {
+package struct ChosenClientIdentifier: Sendable, Hashable {
     /// The most characters.
-    public static let lengthLimit = 128
+    package static let lengthLimit = 128
 
     /// The identifier.
-    public let id: ClientIdentifier
+    package let id: ClientIdentifier
 
     /// The reason why a text cannot be chosen.
-    public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         /// It is empty or longer than ``ChosenClientIdentifier/lengthLimit``.
         case length
         /// It is a URL, which is the form of clients that publish their metadata there.
@@ -26,7 +26,7 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
         case reserved(prefix: String)
 
         /// The reason and the remedy, safe to show.
-        public var description: String {
+        package var description: String {
             switch self {
             case .length: "a client_id has 1 to \(ChosenClientIdentifier.lengthLimit) characters"
             case .url: "a client_id that is a URL is reserved for clients that publish a metadata document there"
@@ -40,7 +40,7 @@ public struct ChosenClientIdentifier: Sendable, Hashable {
     /// Checks a text without changing it, because clients in the field send exactly that text.
     ///
     /// The identifier must not conflict with the paths of `pages`.
-    public init(_ text: String, beside pages: ServerPages) throws(Refusal) {
+    package init(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard (1...Self.lengthLimit).contains(text.utf8.count) else { throw .length }
         guard !text.contains("://") else { throw .url }
         guard text.utf8.allSatisfy(\.isUnreserved), let id = ClientIdentifier(text) else { throw .character }

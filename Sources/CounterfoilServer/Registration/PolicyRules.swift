@@ -1,22 +1,22 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 import CounterfoilTokens
-public import Foundation
+package import Foundation
 
 extension ApplicationRules {
     /// The lifetimes of a token that may be set, in seconds: a minute to a day.
-    public static let tokenLifetimes = 60...86_400
+    package static let tokenLifetimes = 60...86_400
     /// The grace periods in which a refresh may be retried, in seconds: up to ten minutes.
-    public static let refreshGracePeriods = 0...600
+    package static let refreshGracePeriods = 0...600
     /// The idle lifetimes of a refresh token, in seconds: ten minutes to a year.
-    public static let refreshIdleLifetimes = 600...31_536_000
+    package static let refreshIdleLifetimes = 600...31_536_000
     /// The total lifetimes of a refresh token, in seconds: ten minutes to two years.
-    public static let refreshLifetimes = 600...63_072_000
+    package static let refreshLifetimes = 600...63_072_000
 
     /// Checks the policy that an administrator has entered for a client.
     ///
     /// A verified claim needs a claimed https redirect URI. An exemption needs a date that is not in the
     /// past. Only a confidential client may turn off the rotation of refresh tokens.
-    public func check(
+    package func check(
         _ draft: PolicyDraft,
         of type: ClientType,
         redirectURIs: [RedirectURI],
@@ -144,7 +144,7 @@ extension RedirectURI {
 
 extension RegisteredClient {
     /// Creates a client at its first registration.
-    public init(
+    package init(
         id: ClientIdentifier,
         type: ClientType,
         owner: PersonIdentifier?,
@@ -176,7 +176,7 @@ extension RegisteredClient {
     /// Returns the client with a changed registration; its logo and its policy stay.
     ///
     /// The decisions of an administrator hold as ``settled(after:byAdministrator:)`` says.
-    public func rewritten(
+    package func rewritten(
         _ checked: CheckedApplication, byAdministrator: Bool, now: Date
     ) -> RegisteredClient {
         var client = self
@@ -204,7 +204,7 @@ extension RegisteredClient {
     /// - Parameters:
     ///   - former: The client before the change.
     ///   - byAdministrator: Whether an administrator made the change.
-    public func settled(after former: RegisteredClient, byAdministrator: Bool) -> RegisteredClient {
+    package func settled(after former: RegisteredClient, byAdministrator: Bool) -> RegisteredClient {
         var client = self
         client.policy.machineScope = client.policy.machineScope.intersection(former.scope).intersection(scope)
         guard !byAdministrator else { return client }

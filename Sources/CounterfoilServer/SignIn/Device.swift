@@ -2,7 +2,7 @@
 /// iPhone.
 ///
 /// It is derived from the `User-Agent`, so it helps a user to recognize a session but proves nothing.
-public struct Device: Localized, Hashable {
+package struct Device: Localized, Hashable {
     private enum Kind: Hashable {
         case browser(String)
         case anyBrowser
@@ -14,7 +14,7 @@ public struct Device: Localized, Hashable {
     private let system: String?
 
     /// Parses a stored `User-Agent`, which may be empty.
-    public init(userAgent: String) {
+    package init(userAgent: String) {
         let agent = UserAgent(userAgent)
         system = Self.systems.first { agent.says(anyOf: $0.words) && $0.also.allSatisfy { agent.says($0) } }?.name
         if WebView(userAgent: userAgent) != nil {
@@ -29,7 +29,7 @@ public struct Device: Localized, Hashable {
     }
 
     /// The localized description; names of browsers and systems are not translated.
-    public var text: LocalizedText {
+    package var text: LocalizedText {
         switch (kind, system) {
         case (.browser(let browser), let system?):
             LocalizedText("device.browser-on-system", ["browser": .text(browser), "system": .text(system)])

@@ -1,7 +1,7 @@
 /// A masked email address that its owner recognizes and others cannot use: `al•••@example.com`.
-public struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
+package struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
     /// The masked address, safe to show.
-    public let description: String
+    package let description: String
 
     /// Wraps an address that is already masked.
     init(masked description: String) { self.description = DisplayName(description).description }
@@ -14,7 +14,7 @@ public struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
 
     /// Masks an address: keeps the domain and two characters of the local part, or one if it has fewer than
     /// four.
-    public init(_ address: String) {
+    package init(_ address: String) {
         let at = address.lastIndex(of: "@") ?? address.endIndex
         let local = address[..<at]
         let domain = at == address.endIndex ? "" : DisplayName(String(address[address.index(after: at)...])).description

@@ -1,12 +1,12 @@
 /// The confirmation that the first administrator was created.
-public struct SetupDonePage: Sendable, Hashable {
+package struct SetupDonePage: Sendable, Hashable {
     /// The username of the administrator.
-    public var username: String
+    package var username: String
     /// The path of the sign-in page.
-    public var signInPath: String
+    package var signInPath: String
 
     /// Creates the page.
-    public init(username: String, signInPath: String) {
+    package init(username: String, signInPath: String) {
         self.username = username
         self.signInPath = signInPath
     }

@@ -1,20 +1,20 @@
 /// The form for the first administrator; it posts `username`, `email`, `password` and `token`.
-public struct SetupPage: Sendable, Hashable {
+package struct SetupPage: Sendable, Hashable {
     /// The path that the form posts to.
-    public var action: String
+    package var action: String
     /// The secret of the one-time link; the hidden field `token`.
-    public var token: String
+    package var token: String
     /// The username that was typed, when the form is shown again.
-    public var username: String
+    package var username: String
     /// The email address that was typed, when the form is shown again.
-    public var email: String
+    package var email: String
     /// The error, in one sentence, when the form is shown again.
-    public var problem: String?
+    package var problem: String?
     /// The field with the error.
-    public var wrongField: Field?
+    package var wrongField: Field?
 
     /// The fields that can have an error.
-    public enum Field: Sendable, Hashable {
+    package enum Field: Sendable, Hashable {
         /// The username.
         case username
         /// The email address.
@@ -24,7 +24,7 @@ public struct SetupPage: Sendable, Hashable {
     }
 
     /// Creates the page.
-    public init(
+    package init(
         action: String, token: String, username: String = "", email: String = "",
         problem: String? = nil, wrongField: Field? = nil
     ) {

@@ -1,43 +1,43 @@
 /// The sign-in form; it posts `username`, `password`, `request` and `ticket`.
-public struct SignInPage: Sendable, Hashable {
+package struct SignInPage: Sendable, Hashable {
     /// The name of the client, if the sign-in is for one.
-    public var applicationName: DisplayName?
+    package var applicationName: DisplayName?
     /// The path that the form posts to.
-    public var action: String
+    package var action: String
     /// The pending authorization request as a query; the hidden field `request`.
-    public var request: String
+    package var request: String
     /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
-    public var ticket: String
+    package var ticket: String
     /// The initial username: from `login_hint`, or as typed when the form is shown again.
-    public var username: String
+    package var username: String
     /// The error, in one sentence, when the form is shown again; the same for an unknown user and a wrong
     /// password.
-    public var problem: String?
+    package var problem: String?
     /// The delay before the next attempt, in seconds, if there were too many.
-    public var retryAfterSeconds: Int?
+    package var retryAfterSeconds: Int?
     /// The user who signed in before in this browser; a button `forget` with the value `true` deletes the hint.
-    public var earlier: Earlier?
+    package var earlier: Earlier?
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
-    public var wayToBrowser: WayToBrowser?
+    package var wayToBrowser: WayToBrowser?
     /// A notice in one or two sentences, if the user does not expect this page.
-    public var notice: String?
+    package var notice: String?
 
     /// The user who signed in before in this browser.
-    public struct Earlier: Sendable, Hashable {
+    package struct Earlier: Sendable, Hashable {
         /// The display name.
-        public var name: DisplayName
+        package var name: DisplayName
         /// The masked email address.
-        public var email: MaskedEmail?
+        package var email: MaskedEmail?
 
         /// Creates a hint.
-        public init(name: DisplayName, email: MaskedEmail? = nil) {
+        package init(name: DisplayName, email: MaskedEmail? = nil) {
             self.name = name
             self.email = email
         }
     }
 
     /// Creates the page.
-    public init(
+    package init(
         applicationName: DisplayName? = nil, action: String, request: String, ticket: String,
         username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,
         wayToBrowser: WayToBrowser? = nil, notice: String? = nil

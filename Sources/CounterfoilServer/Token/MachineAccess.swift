@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// The access of a client that acts without a user.
 ///
@@ -68,36 +68,36 @@ extension RegisteredClient {
     /// The registered scopes that can be approved for requests without a user.
     ///
     /// The standard scopes, such as `openid` and `offline_access`, need a user.
-    public var machineScopeCandidates: Scope {
+    package var machineScopeCandidates: Scope {
         guard type == .service else { return Scope() }
         return Scope(scope.tokens.filter { !ScopeDefinition.ofPeople.contains($0) })
     }
 
     /// The scopes that the client can request without a user.
-    public var approvedMachineScope: Scope { machineScopeCandidates.intersection(policy.machineScope) }
+    package var approvedMachineScope: Scope { machineScopeCandidates.intersection(policy.machineScope) }
 
     /// The scopes that no administrator has approved yet.
-    public var pendingMachineScope: Scope {
+    package var pendingMachineScope: Scope {
         Scope(machineScopeCandidates.tokens.filter { !policy.machineScope.contains($0) })
     }
 
     /// Approves every registered scope of a service, because the administrator chose them at registration.
-    public mutating func approveRegisteredMachineScope() { policy.machineScope = machineScopeCandidates }
+    package mutating func approveRegisteredMachineScope() { policy.machineScope = machineScopeCandidates }
 }
 
 /// A change of the scopes that a client can request without a user, for the audit log.
-public struct MachineAccessChange: Sendable, Hashable {
+package struct MachineAccessChange: Sendable, Hashable {
     /// The scopes that the client can now request.
-    public let approved: Scope
+    package let approved: Scope
     /// The scopes that the client can no longer request.
-    public let withdrawn: Scope
+    package let withdrawn: Scope
 
     /// Compares two states of a client; nil if there is no difference.
     ///
     /// - Parameters:
     ///   - former: The previous state; nil for a new client.
     ///   - client: The new state.
-    public init?(from former: RegisteredClient?, to client: RegisteredClient) {
+    package init?(from former: RegisteredClient?, to client: RegisteredClient) {
         let (before, after) = (former?.approvedMachineScope ?? Scope(), client.approvedMachineScope)
         approved = Scope(after.tokens.filter { !before.contains($0) })
         withdrawn = Scope(before.tokens.filter { !after.contains($0) })
@@ -105,7 +105,7 @@ public struct MachineAccessChange: Sendable, Hashable {
     }
 
     /// The detail of the audit event.
-    public var detail: String {
+    package var detail: String {
         [approved.isEmpty ? nil : "approved \(approved)", withdrawn.isEmpty ? nil : "withdrawn \(withdrawn)"]
             .compactMap(\.self).joined(separator: ", ")
     }

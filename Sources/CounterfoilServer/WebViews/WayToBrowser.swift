@@ -1,12 +1,12 @@
 /// The link from a web-view to the browser, for a page that is shown in a web-view.
-public struct WayToBrowser: Sendable, Hashable {
+package struct WayToBrowser: Sendable, Hashable {
     /// The URL of the page, for opening it manually in the browser.
-    public var address: String
+    package var address: String
     /// The URL that opens the page in the browser from inside the web-view; nil if none is known.
-    public var opening: String?
+    package var opening: String?
 
     /// Creates a link.
-    public init(address: String, opening: String? = nil) {
+    package init(address: String, opening: String? = nil) {
         self.address = address
         self.opening = opening
     }

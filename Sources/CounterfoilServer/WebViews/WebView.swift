@@ -8,9 +8,9 @@ import CounterfoilProtocol
 /// the fields of the browser and is not a web-view. A web page on the home screen of an iPhone cannot be
 /// distinguished from a web-view. Google's search app counts as a browser, because many people use it as one,
 /// unless it shows Android's web-view.
-public struct WebView: Sendable, Hashable {
+package struct WebView: Sendable, Hashable {
     /// The operating system, as far as the link to the browser depends on it.
-    public enum Platform: Sendable, Hashable {
+    package enum Platform: Sendable, Hashable {
         /// Android, on which an intent opens the browser.
         case android
         /// An Apple system; on iOS and iPadOS, a URL scheme opens Safari since version 17.
@@ -20,14 +20,14 @@ public struct WebView: Sendable, Hashable {
     }
 
     /// The operating system.
-    public let platform: Platform
+    package let platform: Platform
 
     /// Recognizes a web-view; returns nil for other user agents and for empty fields.
     ///
     /// - Parameters:
     ///   - userAgent: the field `User-Agent`.
     ///   - requestedWith: the field `X-Requested-With`, in which Android's web-view names the app around it.
-    public init?(userAgent: String?, requestedWith: String? = nil) {
+    package init?(userAgent: String?, requestedWith: String? = nil) {
         let agent = UserAgent(userAgent ?? "")
         let isAndroid = agent.says("Android")
         let isApple = agent.says("iPhone", "iPad", "iPod", "Macintosh")
@@ -49,7 +49,7 @@ public struct WebView: Sendable, Hashable {
     /// The URL that opens a page of this server in the browser from inside the web-view.
     ///
     /// - Parameter url: an absolute http or https URL without a fragment; any other is returned unchanged.
-    public func openInBrowserURL(for url: String) -> String {
+    package func openInBrowserURL(for url: String) -> String {
         guard let uri = try? AbsoluteURI(parsing: url), uri.hasAuthority, uri.fragment == nil,
             uri.scheme == "https" || uri.scheme == "http"
         else { return url }

@@ -1,16 +1,16 @@
 /// The page that replaces another page in a web-view: it gives the reason and the link to the browser.
-public struct WebViewPage: Sendable, Hashable {
+package struct WebViewPage: Sendable, Hashable {
     /// The name of the client.
-    public var applicationName: DisplayName
+    package var applicationName: DisplayName
     /// The initials shown if the client has no logo.
-    public var applicationInitials: String
+    package var applicationInitials: String
     /// The path of the client's logo.
-    public var applicationLogo: String?
+    package var applicationLogo: String?
     /// The link to the browser, where the request starts again.
-    public var wayToBrowser: WayToBrowser
+    package var wayToBrowser: WayToBrowser
 
     /// Creates the page.
-    public init(
+    package init(
         applicationName: DisplayName, applicationLogo: String? = nil, wayToBrowser: WayToBrowser
     ) {
         self.applicationName = applicationName

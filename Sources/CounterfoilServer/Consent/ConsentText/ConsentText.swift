@@ -3,19 +3,19 @@
 /// It is CommonMark. Raw HTML is dropped, and an image is replaced by its alternative text. Headings are below
 /// those of the page. Links lead only to https and mailto URLs and show their host. The text remains untrusted,
 /// so the page shows it in a separate area that names its author.
-public struct ConsentText: Sendable, Hashable {
+package struct ConsentText: Sendable, Hashable {
     /// The maximum length of a text, in Unicode scalars.
-    public static let characterLimit = 4000
+    package static let characterLimit = 4000
     /// The maximum number of lines of a text.
-    public static let lineLimit = 200
+    package static let lineLimit = 200
 
     /// The source text, with line feeds as line ends.
-    public let markdown: String
+    package let markdown: String
     /// The HTML for the page; it has visible content.
-    public let html: SafeHTML
+    package let html: SafeHTML
 
     /// Parses a text, for registration and for the page.
-    public init(markdown source: String) throws(Refusal) {
+    package init(markdown source: String) throws(Refusal) {
         let markdown = try Self.checked(source)
         var writer = ConsentTextWriter()
         MarkdownDocument(parsing: markdown).walk { step in
@@ -67,7 +67,7 @@ public struct ConsentText: Sendable, Hashable {
 
 extension ConsentText {
     /// The reasons why a text cannot be registered.
-    public enum Refusal: Error, Localized, Hashable {
+    package enum Refusal: Error, Localized, Hashable {
         /// More than ``ConsentText/characterLimit`` characters.
         case tooLong(characters: Int)
         /// More than ``ConsentText/lineLimit`` lines.
@@ -80,7 +80,7 @@ extension ConsentText {
         case nothingToSee
 
         /// The error message with the remedy.
-        public var text: LocalizedText {
+        package var text: LocalizedText {
             switch self {
             case .tooLong(let characters):
                 LocalizedText(

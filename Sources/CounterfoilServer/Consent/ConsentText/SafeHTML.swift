@@ -2,9 +2,9 @@
 ///
 /// It is the only value that a template prints unescaped, with three braces, and only this module can create
 /// it.
-public struct SafeHTML: Sendable, Hashable, CustomStringConvertible {
+package struct SafeHTML: Sendable, Hashable, CustomStringConvertible {
     /// The HTML.
-    public let description: String
+    package let description: String
 
     init(unsafeTrusting html: [UInt8]) {
         description = String(decoding: html, as: UTF8.self)

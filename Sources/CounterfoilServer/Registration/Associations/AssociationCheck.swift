@@ -1,19 +1,19 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// The check whether the host of a claimed https redirect URI associates the app with it (RFC 8252 §7.2).
 ///
 /// Apple's systems read `apple-app-site-association` there, Android reads `assetlinks.json`. Without the
 /// file they open the URL in the browser instead of the app, and on older systems any app could claim it.
-public struct AssociationCheck: Sendable {
+package struct AssociationCheck: Sendable {
     /// The app that the file should name.
-    public enum App: Sendable, Hashable {
+    package enum App: Sendable, Hashable {
         /// An app on Apple's platforms.
         case apple(AppleApp)
         /// An Android app.
         case android(AndroidApp)
 
         /// The path of the association file.
-        public var path: String {
+        package var path: String {
             switch self {
             case .apple: "/.well-known/apple-app-site-association"
             case .android: "/.well-known/assetlinks.json"
@@ -22,24 +22,24 @@ public struct AssociationCheck: Sendable {
     }
 
     /// The most bytes of a file; Apple has the same limit.
-    public static let byteLimit = 128 * 1024
+    package static let byteLimit = 128 * 1024
 
     private let fetcher: any AssociationFetcher
 
     /// Creates a check that fetches files with a fetcher.
-    public init(fetcher: any AssociationFetcher) {
+    package init(fetcher: any AssociationFetcher) {
         self.fetcher = fetcher
     }
 
     /// Fetches the file of a redirect URI's host and checks it; nil if the URI is not an https URI.
-    public func verdict(on app: App, at redirectURI: RedirectURI) async -> AssociationVerdict? {
+    package func verdict(on app: App, at redirectURI: RedirectURI) async -> AssociationVerdict? {
         await verdicts(on: [app], at: redirectURI).first
     }
 
     /// Fetches the file of a redirect URI's host once and checks it for each app of one platform.
     ///
     /// - Returns: A verdict for each app; empty if the URI is not an https URI.
-    public func verdicts(on apps: [App], at redirectURI: RedirectURI) async -> [AssociationVerdict] {
+    package func verdicts(on apps: [App], at redirectURI: RedirectURI) async -> [AssociationVerdict] {
         guard case .https(let host) = redirectURI.kind, let path = apps.first?.path else { return [] }
         // The systems fetch from port 443, whatever port the URI has.
         guard redirectURI.uri.port == nil || redirectURI.uri.port == 443,
@@ -50,7 +50,7 @@ public struct AssociationCheck: Sendable {
     }
 
     /// Checks a fetched file.
-    public static func verdict(on app: App, from fetch: AssociationFetch) -> AssociationVerdict {
+    package static func verdict(on app: App, from fetch: AssociationFetch) -> AssociationVerdict {
         switch fetch {
         case .failed(let failure): return .notFetched(failure)
         case .answered(status: 200, let contentType, let body):

@@ -1,5 +1,5 @@
 /// The result of checking the association file of a host for an app.
-public enum AssociationVerdict: Localized, Hashable {
+package enum AssociationVerdict: Localized, Hashable {
     /// The file names the app.
     case namesTheApp
     /// The file names the app, but no paths for it.
@@ -26,10 +26,10 @@ public enum AssociationVerdict: Localized, Hashable {
     case notFetched(AssociationFetch.Failure)
 
     /// Whether the systems will open the app.
-    public var isGood: Bool { self == .namesTheApp }
+    package var isGood: Bool { self == .namesTheApp }
 
     /// The finding and its remedy, for the developer of the app.
-    public var text: LocalizedText {
+    package var text: LocalizedText {
         switch self {
         case .namesTheApp: LocalizedText("association.names-the-app")
         case .namesNoPaths: LocalizedText("association.names-no-paths")

@@ -4,24 +4,24 @@
 /// The first bytes of the file alone determine its format. A logo is 96 pixels wide and high and has at
 /// most ``Logo/byteLimit`` bytes. The whole image is scaled to fit, with transparent margins if it is not
 /// square.
-public struct LogoEncoder: Sendable {
+package struct LogoEncoder: Sendable {
     /// The most bytes of an upload.
-    public static let uploadLimit = 512 * 1024
+    package static let uploadLimit = 512 * 1024
     /// The largest width and height of an upload, in pixels.
-    public static let sideLimit = 4096
+    package static let sideLimit = 4096
     /// The most pixels of an upload.
-    public static let pixelLimit = 8_000_000
+    package static let pixelLimit = 8_000_000
     /// The width and height of a logo, in pixels.
-    public static let side = 96
+    package static let side = 96
 
     // One at a time: the pixels of an image at the limit take 32 MB.
     private let queue = BoundedQueue(label: "counterfoil.logos", width: 1, capacity: 8)
 
     /// Creates an encoder; a process needs exactly one, because it limits the concurrent work.
-    public init() {}
+    package init() {}
 
     /// Encodes a logo without blocking an event loop.
-    public func logo(from upload: [UInt8]) async throws(LogoRefusal) -> Logo {
+    package func logo(from upload: [UInt8]) async throws(LogoRefusal) -> Logo {
         // A file that is no image is refused at once, before the queue.
         guard upload.count <= Self.uploadLimit else { throw .tooLarge }
         guard Kind(of: upload) != nil else { throw .notAPicture }
@@ -35,7 +35,7 @@ public struct LogoEncoder: Sendable {
     }
 
     /// Encodes a logo on the calling thread, which can take a second for the largest uploads.
-    public static func logo(from upload: [UInt8]) throws(LogoRefusal) -> Logo {
+    package static func logo(from upload: [UInt8]) throws(LogoRefusal) -> Logo {
         guard upload.count <= uploadLimit else { throw .tooLarge }
         let picture =
             switch Kind(of: upload) {

@@ -1,5 +1,5 @@
 /// The reason why an upload is not accepted as a logo.
-public enum LogoRefusal: Error, Localized, Hashable {
+package enum LogoRefusal: Error, Localized, Hashable {
     /// The file is larger than ``LogoEncoder/uploadLimit``.
     case tooLarge
     /// The file is neither PNG nor JPEG, whatever its name is.
@@ -14,7 +14,7 @@ public enum LogoRefusal: Error, Localized, Hashable {
     case busy(retryAfter: Int)
 
     /// The error and its remedy, for the user who chose the file.
-    public var text: LocalizedText {
+    package var text: LocalizedText {
         switch self {
         case .tooLarge: LocalizedText("logo.too-large", ["limit": .number(LogoEncoder.uploadLimit / 1024)])
         case .notAPicture: LocalizedText("logo.not-a-picture")

@@ -1,24 +1,24 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// Examples of URIs that a registered redirect URI matches and does not match.
 ///
 /// Each example differs from the registered URI in one detail. The result comes from
 /// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:)``, which also checks requests.
-public enum RedirectURIPreview {
+package enum RedirectURIPreview {
     /// A redirect URI that a request could contain.
-    public struct Example: Sendable, Hashable {
+    package struct Example: Sendable, Hashable {
         /// The requested URI.
-        public let uri: String
+        package let uri: String
         /// Whether the server redirects to it.
-        public let matches: Bool
+        package let matches: Bool
         /// The reason.
-        public let why: LocalizedText
+        package let why: LocalizedText
     }
 
     /// Creates the examples for one redirect URI of a client.
     ///
     /// The client may be a draft. Its other redirect URIs count too.
-    public static func examples(
+    package static func examples(
         for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil
     ) -> [Example] {
         var seen: Set<String> = []
@@ -41,15 +41,15 @@ public enum RedirectURIPreview {
     }
 
     /// The differences between a requested URI and the nearest registered one.
-    public struct Nearest: Sendable {
+    package struct Nearest: Sendable {
         /// The registered URI with the fewest differences.
-        public let registered: RedirectURI
+        package let registered: RedirectURI
         /// The differences.
-        public let differences: [LocalizedText]
+        package let differences: [LocalizedText]
     }
 
     /// Finds the registered URI nearest to one that matches none; nil if the text is not a redirect URI.
-    public static func nearest(to tried: String, of client: RegisteredClient) -> Nearest? {
+    package static func nearest(to tried: String, of client: RegisteredClient) -> Nearest? {
         guard let tried = try? RedirectURI(tried) else { return nil }
         return client.redirectURIs.map { registered in
             Nearest(

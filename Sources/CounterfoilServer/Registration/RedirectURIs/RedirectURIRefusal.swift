@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 
 extension RedirectURIRegistration {
     /// The reason why a URI is not registered.
-    public enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
+    package enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
         /// It is not a redirect URI at all.
         case malformed(RedirectURI.Refusal)
         /// It has more than ``RedirectURIRegistration/byteLimit`` bytes.
@@ -39,7 +39,7 @@ extension RedirectURIRegistration {
         case notASingleSlash
 
         /// The error and its remedy.
-        public var text: LocalizedText {
+        package var text: LocalizedText {
             switch self {
             case .malformed(let refusal): refusal.text
             case .tooLong:
@@ -70,7 +70,7 @@ extension RedirectURIRegistration {
 
 extension RedirectURI.Refusal: Localized {
     /// The error and its remedy.
-    public var text: LocalizedText {
+    package var text: LocalizedText {
         switch self {
         case .notAURI(let refusal): refusal.text
         case .hasFragment: LocalizedText("redirect-uri.fragment")
@@ -84,7 +84,7 @@ extension RedirectURI.Refusal: Localized {
 
 extension AbsoluteURI.Refusal: Localized {
     /// The error and its remedy.
-    public var text: LocalizedText {
+    package var text: LocalizedText {
         switch self {
         case .tooLong: LocalizedText("redirect-uri.too-long", ["limit": .number(AbsoluteURI.byteLimit)])
         case .relative: LocalizedText("redirect-uri.relative")

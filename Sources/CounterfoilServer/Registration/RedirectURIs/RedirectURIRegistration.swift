@@ -1,17 +1,17 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// The rules for registering a redirect URI (RFC 8252 §7 and §8.4, RFC 9700 §2.1).
 ///
 /// An unsafe URI is refused, and an unwise one gets a warning. The console, the command line and every
 /// other way to register a client use ``verdict(on:for:)``.
-public enum RedirectURIRegistration {
+package enum RedirectURIRegistration {
     /// The most bytes of a registered URI.
-    public static let byteLimit = 2048
+    package static let byteLimit = 2048
     /// The most URIs of one client.
-    public static let limit = 20
+    package static let limit = 20
 
     /// Decides whether a text may be registered as a redirect URI.
-    public static func verdict(on text: String, for context: RedirectURIContext) -> RedirectURIVerdict {
+    package static func verdict(on text: String, for context: RedirectURIContext) -> RedirectURIVerdict {
         do {
             let uri = try checked(text, for: context)
             return .accepted(uri, warnings: warnings(of: uri, for: context))
@@ -19,7 +19,7 @@ public enum RedirectURIRegistration {
     }
 
     /// Checks a URI for a client of which only the type is known.
-    public static func check(
+    package static func check(
         _ text: String, issuer: Issuer?, type: ClientType = .native
     ) throws(Refusal) -> RedirectURI {
         try checked(text, for: RedirectURIContext(type: type, issuer: issuer))

@@ -1,7 +1,7 @@
-public import CounterfoilProtocol
+package import CounterfoilProtocol
 
 /// The decision about a redirect URI that is to be registered.
-public enum RedirectURIVerdict: Sendable, Hashable {
+package enum RedirectURIVerdict: Sendable, Hashable {
     /// It may be registered, with warnings about what is unwise.
     case accepted(RedirectURI, warnings: [RedirectURIWarning])
     /// It may not be registered.
@@ -9,24 +9,24 @@ public enum RedirectURIVerdict: Sendable, Hashable {
 }
 
 /// The context of a verdict, beside the URI itself.
-public struct RedirectURIContext: Sendable, Hashable {
+package struct RedirectURIContext: Sendable, Hashable {
     /// The type of the client.
-    public var type: ClientType
+    package var type: ClientType
     /// The identifier of the client; nil before it has one.
-    public var clientID: ClientIdentifier?
+    package var clientID: ClientIdentifier?
     /// The server; nil before its first start, when its own origin is not known yet.
-    public var issuer: Issuer?
+    package var issuer: Issuer?
     /// The second origin of the server, for callback URLs; nil if it has none.
-    public var callbackOrigin: CallbackOrigin?
+    package var callbackOrigin: CallbackOrigin?
     /// The schemes without a period that are allowed nevertheless, in lower case.
-    public var plainSchemes: Set<String>
+    package var plainSchemes: Set<String>
     /// The bundle identifiers and package names of the client's apps.
-    public var appNames: Set<String>
+    package var appNames: Set<String>
     /// The schemes of the owner's other clients, in lower case.
-    public var schemesInUse: Set<String>
+    package var schemesInUse: Set<String>
 
     /// Creates a context.
-    public init(
+    package init(
         type: ClientType,
         clientID: ClientIdentifier? = nil,
         issuer: Issuer? = nil,
@@ -45,7 +45,7 @@ public struct RedirectURIContext: Sendable, Hashable {
     }
 
     /// Collects the schemes of clients for ``schemesInUse``.
-    public static func schemes(of clients: some Sequence<RegisteredClient>) -> Set<String> {
+    package static func schemes(of clients: some Sequence<RegisteredClient>) -> Set<String> {
         var schemes: Set<String> = []
         for uri in clients.lazy.flatMap(\.redirectURIs) {
             if case .privateUseScheme(let scheme) = uri.kind { schemes.insert(scheme.lowercased()) }
@@ -55,7 +55,7 @@ public struct RedirectURIContext: Sendable, Hashable {
 }
 
 /// A warning about an accepted redirect URI, for its developer.
-public enum RedirectURIWarning: Localized, Hashable {
+package enum RedirectURIWarning: Localized, Hashable {
     /// `localhost`, which need not resolve to the device (RFC 8252 §8.3).
     case localhost
     /// The port of a loopback URI; a request may use any other port too (RFC 8252 §7.3).
@@ -76,7 +76,7 @@ public enum RedirectURIWarning: Localized, Hashable {
     case claimed
 
     /// Whether it is only a note; otherwise it names a risk.
-    public var isNote: Bool {
+    package var isNote: Bool {
         switch self {
         case .portIgnored, .notAnAppName, .claimed: true
         case .localhost, .longScheme, .schemeInUse, .plainScheme, .perhapsNotReversed, .upperCase: false
@@ -84,7 +84,7 @@ public enum RedirectURIWarning: Localized, Hashable {
     }
 
     /// The warning and its remedy.
-    public var text: LocalizedText {
+    package var text: LocalizedText {
         switch self {
         case .localhost: LocalizedText("redirect-uri.localhost")
         case .portIgnored(let port): LocalizedText("redirect-uri.port-ignored", ["port": .number(port)])

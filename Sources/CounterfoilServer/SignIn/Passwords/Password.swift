@@ -26,6 +26,9 @@ public struct Password: Secret {
         case sameAsName = "password.same-as-name"
         /// The password is a common one.
         case common = "password.common"
+
+        /// The reason in English.
+        public var description: String { Localizer.english(self) }
     }
 
     /// Creates a password to set: no character classes are required, but a common password is refused.
