@@ -4,19 +4,14 @@ public enum ConstantTime {
     ///
     /// The time depends only on their lengths.
     public static func equals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
-        equals(Array(left), Array(right))
+        compare(left, right)
     }
 
     /// Returns true if two byte strings are equal.
     ///
     /// The time depends only on their lengths.
     public static func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        guard left.count == right.count else { return false }
-        var difference: UInt8 = 0
-        for index in left.indices {
-            difference |= left[index] ^ right[index]
-        }
-        return difference == 0
+        compare(left, right)
     }
 
     /// Returns true if two strings have the same UTF-8 bytes.
@@ -24,5 +19,14 @@ public enum ConstantTime {
     /// The time depends only on their lengths.
     public static func equals(_ left: String, _ right: String) -> Bool {
         equals(left.utf8, right.utf8)
+    }
+
+    private static func compare<Left: Collection<UInt8>, Right: Collection<UInt8>>(
+        _ left: Left, _ right: Right
+    ) -> Bool {
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for (left, right) in zip(left, right) { difference |= left ^ right }
+        return difference == 0
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A random number generator that repeats its values for the same seed, so a failure can be reproduced
 /// (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
@@ -12,4 +14,19 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+}
+
+extension SeededGenerator {
+    private static let seedOfThisRun: UInt64 = {
+        let name = "COUNTERFOIL_TEST_SEED"
+        if let seed = ProcessInfo.processInfo.environment[name].flatMap(UInt64.init) { return seed }
+        let seed = UInt64.random(in: .min ... .max)
+        print("\(name)=\(seed)")
+        return seed
+    }()
+
+    /// Creates a generator with the seed of this run of the tests, which is printed.
+    ///
+    /// The environment variable `COUNTERFOIL_TEST_SEED` repeats an earlier run.
+    package static func ofThisRun() -> SeededGenerator { SeededGenerator(seed: seedOfThisRun) }
 }

@@ -21,13 +21,23 @@ public final class PasswordHasher: Sendable {
 
     private let queue: BoundedQueue
     private let random: RandomBytes
+    private let verified: @Sendable (PasswordHash) -> Void
 
     /// Creates a hasher that runs `cores` hashes at once, by default one for each core, and queues at most
     /// `capacity`.
-    public init(cores: Int? = nil, capacity: Int = 64, random: RandomBytes = RandomBytes()) {
+    public convenience init(cores: Int? = nil, capacity: Int = 64, random: RandomBytes = RandomBytes()) {
+        self.init(cores: cores, capacity: capacity, random: random, verified: { _ in })
+    }
+
+    /// Creates a hasher that tells a test each hash for which Argon2 did its work in a verification.
+    package init(
+        cores: Int? = nil, capacity: Int = 64, random: RandomBytes = RandomBytes(),
+        verified: @escaping @Sendable (PasswordHash) -> Void
+    ) {
         let cores = cores ?? ProcessInfo.processInfo.activeProcessorCount
         queue = BoundedQueue(label: "counterfoil.passwords", width: cores, capacity: capacity)
         self.random = random
+        self.verified = verified
     }
 
     /// Hashes a password with a new salt.
@@ -41,9 +51,12 @@ public final class PasswordHasher: Sendable {
     /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether
     /// the user exists.
     public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Bool {
-        try await queue.run {
-            let matches = Self.matches(password, hash ?? Self.nobody)
-            return matches && hash != nil
+        try await queue.run { [verified] in
+            let compared = hash ?? Self.nobody
+            let code = Self.compare(password, compared)
+            // Any other code means that Argon2 rejected the hash unread.
+            if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
+            return code == ARGON2_OK.rawValue && hash != nil
         }
     }
 
@@ -68,8 +81,9 @@ public final class PasswordHasher: Sendable {
             encoded: String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    private static func matches(_ password: Password, _ hash: PasswordHash) -> Bool {
+    /// Returns the code of libargon2.
+    private static func compare(_ password: Password, _ hash: PasswordHash) -> Int32 {
         let bytes = Array(password.exposed.utf8)
-        return argon2id_verify(hash.exposed, bytes, bytes.count) == ARGON2_OK.rawValue
+        return argon2id_verify(hash.exposed, bytes, bytes.count)
     }
 }

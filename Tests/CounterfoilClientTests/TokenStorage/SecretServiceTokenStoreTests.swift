@@ -62,16 +62,15 @@
             #expect(try await store.credentials(of: .standard) == credentials)
         }
 
-        @Test func `the wait for a service that shows a prompt has a limit`() async throws {
+        @Test(.timeLimit(.minutes(1)))
+        func `the wait for a service that shows a prompt has a limit`() async throws {
             let session = try await SecretServiceSession()
             let directory = try TemporaryDirectory()
             var environment = session.environment
             environment["PATH"] = try Self.path(directory, "secret-tool", "sleep 1000")
             let store = SecretServiceTokenStore(environment: environment, timeout: .milliseconds(300))
-            let start = ContinuousClock.now
             await #expect(
                 performing: { try await store.record(of: .standard) }, throws: Self.unavailable("unlock it"))
-            #expect(ContinuousClock.now - start < .seconds(10))
         }
 
         @Test func `an endless response is cut off`() async throws {

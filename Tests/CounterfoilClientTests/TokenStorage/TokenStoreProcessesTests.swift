@@ -40,7 +40,7 @@ struct TokenStoreProcessesTests {
                         let store = Self.store(path)
                         let found = try #require(try await store.record(of: .standard))
                         Self.mark(ready)
-                        while Self.count(ready) < 8 { try await Task.sleep(for: .milliseconds(1)) }
+                        _ = try await Waiting.until("the other processes") { Self.count(ready) < 8 ? nil : true }
                         let credentials = try EncryptedFileTokenStoreTests.credentials("number-\(number)")
                         if case .replaced = try await store.replace(found, with: credentials, in: .standard) {
                             Self.mark(wins)

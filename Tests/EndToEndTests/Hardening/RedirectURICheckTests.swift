@@ -6,9 +6,7 @@ import Testing
 /// The command line and a running server give the same verdict on redirect URIs.
 @Suite(.timeLimit(.minutes(10)))
 struct RedirectURICheckTests {
-    /// The time limit per client for generated redirect URIs, because each one starts a program.
-    private static let time = Duration.seconds(20)
-    /// The number of redirect URIs per client.
+    /// The number of redirect URIs per client; each one starts a program.
     private static let enough = 32
 
     // Compares `app check` with /oauth2/authorize for every kind of redirect URI.
@@ -34,13 +32,9 @@ struct RedirectURICheckTests {
                 }
                 tried.append(text)
             }
-            let end = ContinuousClock.now.advanced(by: Self.time)
             var browser = UserAgent()
             var matched = 0
-            for (number, uri) in tried.enumerated() {
-                // The registered redirect URIs and every single change are always tested, even on a slow
-                // machine.
-                guard number < registered.count + Change.count || ContinuousClock.now < end else { break }
+            for uri in tried {
                 let check = try await site.administer(["app", "check", id, uri])
                 let request = FormParameters([
                     "response_type": "none", "client_id": id, "redirect_uri": uri, "scope": "photos.read",

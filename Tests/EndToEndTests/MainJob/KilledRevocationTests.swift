@@ -26,12 +26,13 @@ struct KilledRevocationTests {
             var browser = UserAgent()
             // Another device of the same user, which stays signed in.
             var other = try await signIn(with: &browser, clientID, at: site).refresh_token
+            var chance = SeededGenerator.ofThisRun()
             for _ in 0..<6 {
                 let tokens = try await signIn(with: &browser, clientID, at: site)
                 let before = try await revocations(at: site)
                 let dying = server
                 async let answer = try? revoke(tokens.refresh_token, of: clientID, at: site)
-                try await Task.sleep(for: .microseconds(Int.random(in: 0...6000)))
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...6000, using: &chance)))
                 try? dying.kill(site)
                 let isAnswered = await answer?.status == 200
                 await dying.stop()

@@ -32,10 +32,11 @@ struct RestartTests {
 
             // The server is killed during a refresh: whatever was recorded, the retry succeeds.
             var current = again.refresh_token
+            var chance = SeededGenerator.ofThisRun()
             for _ in 0..<3 {
                 let (token, dying) = (current, server)
                 async let attempt = try? refresh(token, of: clientID, at: site)
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...8)))
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...8, using: &chance)))
                 try dying.kill(site)
                 _ = await attempt
                 server = try await restart(server, site)
