@@ -124,10 +124,10 @@ struct Fill {
 
     /// Deletes the codes, as the server does after they expire.
     private func removeCodes() async throws {
-        let limits = HousekeepingLimits(
+        let limits = ExpirationLimits(
             now: now, codesBefore: now.addingTimeInterval(3600), sessionsIdleBefore: .distantPast,
             refreshIdleBefore: .distantPast, grantsBefore: .distantPast)
-        while try await store.removeWhatIsOver(limits, atMost: 5000) > 0 {}
+        while try await store.deleteExpired(limits, atMost: 5000) > 0 {}
     }
 
     /// Runs a task for each index, with enough tasks at a time that the writer is never idle.

@@ -9,7 +9,7 @@ import Logging
 struct Console: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
-    let sessions: SessionKeeper
+    let sessions: SessionManager
     let tickets: TicketAuthority
     let random: RandomBytes
     let logger: Logger
@@ -102,7 +102,7 @@ struct Console: Sendable {
         return ConsoleHead(
             personName: DisplayName(of: visit.person),
             isAdministrator: visit.person.isAdministrator,
-            registersApplications: settings.registration.isOpen(to: visit.person),
+            registersClients: settings.registration.isOpen(to: visit.person),
             part: part,
             paths: ConsoleHead.Paths(
                 applications: prefix + Endpoint.applications.path,

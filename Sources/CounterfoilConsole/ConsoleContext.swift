@@ -4,7 +4,7 @@ import CounterfoilServer
 struct ConsoleContext {
     let personName: DisplayName
     let isAdministrator: Bool
-    let registersApplications: Bool
+    let registersClients: Bool
     let inApplications: Bool
     let inAccount: Bool
     let inAdministration: Bool
@@ -14,7 +14,7 @@ struct ConsoleContext {
     init(_ head: ConsoleHead) {
         personName = head.personName
         isAdministrator = head.isAdministrator
-        registersApplications = head.registersApplications
+        registersClients = head.registersClients
         inApplications = head.part == .applications
         inAccount = head.part == .account
         inAdministration = head.part == .administration

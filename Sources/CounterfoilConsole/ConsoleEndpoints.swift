@@ -10,7 +10,7 @@ extension Endpoint {
     /// The apps that a user has allowed.
     package static let account = page("account", "/account").signedIn
     /// The permissions of one app.
-    package static let connectedApplication = form("connectedApplication", "/account/apps/{client_id}").signedIn
+    package static let connectedApp = form("connectedApp", "/account/apps/{client_id}").signedIn
     /// The browsers in which a user is signed in.
     package static let sessions = form("sessions", "/account/sessions").signedIn
     /// A new password.
@@ -23,24 +23,24 @@ extension Endpoint {
     /// A developer's own clients.
     package static let applications = page("applications", "/apps").signedIn
     /// The registration of a client.
-    package static let newApplication = form("newApplication", "/apps/new").signedIn
+    package static let newApp = form("newApp", "/apps/new").signedIn
     /// The registration of one client.
     package static let application = page("application", "/apps/{client_id}").signedIn
     /// The form that changes a registration.
-    package static let editApplication = form("editApplication", "/apps/{client_id}/edit").signedIn.recent
+    package static let editApp = form("editApp", "/apps/{client_id}/edit").signedIn.recent
     /// The logo of a client.
     package static let applicationLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
         .signedIn
     /// The policy of a client, which administrators set.
     package static let applicationPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
     /// The values that connect a client to this server.
-    package static let connectApplication = page("connectApplication", "/apps/{client_id}/connect").signedIn
+    package static let connectApp = page("connectApp", "/apps/{client_id}/connect").signedIn
     /// The secrets of a confidential client.
     package static let applicationSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
     /// The check that the host of a claimed https URL names the client.
     package static let applicationAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
     /// The deletion of a client.
-    package static let deleteApplication = form("deleteApplication", "/apps/{client_id}/delete").signedIn.recent
+    package static let deleteApp = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
     /// The verdicts on redirect URIs while a developer types them.
     package static let verdicts = posting("verdicts", "/apps/verdict", bodyLimit: 128 * 1024, answersPeople: false)
         .signedIn
@@ -65,9 +65,9 @@ extension ServerPages {
         home: .account,
         signIn: .consoleSignIn,
         endpoints: [
-            .consoleSignIn, .account, .connectedApplication, .sessions, .password, .signOut, .applications,
-            .newApplication, .application, .editApplication, .applicationLogo, .applicationPolicy, .connectApplication,
-            .applicationSecrets, .applicationAssociation, .deleteApplication, .verdicts, .administration, .branding,
+            .consoleSignIn, .account, .connectedApp, .sessions, .password, .signOut, .applications,
+            .newApp, .application, .editApp, .applicationLogo, .applicationPolicy, .connectApp,
+            .applicationSecrets, .applicationAssociation, .deleteApp, .verdicts, .administration, .branding,
             .audit,
         ],
         templates: consoleTemplates,
@@ -78,7 +78,7 @@ extension ServerPages {
                 console: console, form: components.signInForm(at: .consoleSignIn, purpose: .consoleSignIn)
             ).handlers
                 + AccountEndpoints(console: console, hasher: components.hasher, people: components.people).handlers
-                + ApplicationEndpoints(
+                + AppEndpoints(
                     console: console, encoder: encoder,
                     associations: components.associations.map { AssociationCheck(fetcher: $0) },
                     challenges: components.challenges

@@ -15,7 +15,7 @@ package struct ConsoleHead: Sendable, Hashable {
     /// Whether the navigation shows the administration.
     package var isAdministrator: Bool
     /// Whether the navigation shows My Apps; otherwise only administrators register clients.
-    package var registersApplications: Bool = true
+    package var registersClients: Bool = true
     /// The current part; nil if the page belongs to none.
     package var part: Part?
     package var paths: Paths = Paths()

@@ -61,8 +61,8 @@ struct ConsoleSignInEndpoint: Sendable {
         let content = SignInForm.Content(
             carried: path,
             // No client policy applies here, and a user must always be able to reach their own account.
-            wayToBrowser: WebViewVerdict(on: request, under: .warn)
-                .wayToBrowser(console.settings.issuer.origin + path),
+            openInBrowserLink: WebViewVerdict(on: request, under: .warn)
+                .openInBrowserLink(console.settings.issuer.origin + path),
             notice: notice.map { request.words($0) })
         return form.page(content, again: again, on: request, now: now)
     }

@@ -75,14 +75,14 @@ package struct FormVerdict: Sendable, Hashable {
     /// The reasons, one sentence each.
     package let words: [String]
     /// Examples of what would match after saving; empty for a refused line.
-    package let examples: [ApplicationPage.Example]
+    package let examples: [AppPage.Example]
     /// Whether the line is accepted without a warning; the templates cannot compare values.
     package let isAccepted: Bool
     package let isWarned: Bool
     package let isRefused: Bool
 
     package init(
-        _ uri: String, _ state: State, words: [String], examples: [ApplicationPage.Example] = []
+        _ uri: String, _ state: State, words: [String], examples: [AppPage.Example] = []
     ) {
         self.uri = uri
         self.state = state

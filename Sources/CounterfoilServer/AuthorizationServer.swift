@@ -13,7 +13,7 @@ public final class AuthorizationServer: Sendable {
     /// The metrics since the start.
     package let metrics: ServerMetrics
     /// The service that deletes expired records and rotates signing keys; run it beside the server.
-    public let housekeeper: Housekeeper
+    public let maintenance: MaintenanceService
 
     /// The service that records outages of the store; run it beside the server.
     public let heartbeat: Heartbeat
@@ -80,7 +80,7 @@ public final class AuthorizationServer: Sendable {
         self.pages = pages
         settings = components.settings
         metrics = components.metrics
-        housekeeper = components.housekeeper
+        maintenance = components.maintenance
         heartbeat = components.heartbeat
         logoutNotifier = logoutSender.map(components.logoutNotifier)
         crossOrigin = CrossOrigin(store: components.store)

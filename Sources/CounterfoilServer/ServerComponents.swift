@@ -14,18 +14,18 @@ package struct ServerComponents: Sendable {
     package let auditor: Auditor
     /// The fetcher of association files; nil if nothing can be fetched.
     package let associations: (any AssociationFetcher)?
-    package let sessions: SessionKeeper
+    package let sessions: SessionManager
     package let tickets: TicketAuthority
     package let signInThrottle: SignInThrottle
     let earlierSignIns: EarlierSignIns
-    package let challenges: ChallengeWatch
+    package let challenges: ChallengeReuseDetector
 
     let serverKey: ServerKey
     let keys: KeyRing
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
     let cookies: Cookies
-    let subjects: SubjectNames
+    let subjects: SubjectIdentifiers
     let setupLink = SetupLink()
 
     init(
@@ -53,12 +53,12 @@ package struct ServerComponents: Sendable {
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         cookies = Cookies(issuer: settings.issuer)
-        subjects = SubjectNames(serverKey)
-        sessions = SessionKeeper(store: store, settings: settings, cookies: cookies, random: random)
+        subjects = SubjectIdentifiers(serverKey)
+        sessions = SessionManager(store: store, settings: settings, cookies: cookies, random: random)
         tickets = TicketAuthority(key: serverKey.tickets)
         signInThrottle = SignInThrottle(limits: settings.signInLimits)
         earlierSignIns = EarlierSignIns(key: serverKey.earlierSignIns, cookies: cookies)
-        challenges = ChallengeWatch()
+        challenges = ChallengeReuseDetector()
     }
 
     /// The check of user names and passwords.
@@ -71,8 +71,8 @@ package struct ServerComponents: Sendable {
             tickets: tickets, earlierSignIns: earlierSignIns, auditor: auditor, random: random)
     }
 
-    var housekeeper: Housekeeper {
-        Housekeeper(
+    var maintenance: MaintenanceService {
+        MaintenanceService(
             settings: settings, store: store, keys: keys, serverKey: serverKey, auditor: auditor, metrics: metrics,
             logger: logger, clock: clock)
     }
@@ -124,9 +124,9 @@ package struct ServerComponents: Sendable {
 
     /// Creates the handlers of the endpoints that clients and APIs call without a user agent.
     private func clientHandlers() -> [EndpointHandler] {
-        let refreshTokens = RefreshTokenAuthority(key: serverKey.refreshTokens)
+        let refreshTokens = RefreshTokenCodec(key: serverKey.refreshTokens)
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
-        let knownAccessTokens = KnownAccessTokens(accessTokens)
+        let knownAccessTokens = VerifiedTokenCache(accessTokens)
         let throttle = ClientThrottle()
         let authenticator = ClientAuthenticator(
             issuer: settings.issuer, store: store,

@@ -29,7 +29,7 @@ public struct ServerSettings: Sendable, Hashable {
     /// registration.
     public var recentSignInAge: Int = 3600
     /// The age of a signing key in days at which it is replaced.
-    public var keyLifetime: Int = KeySuccession.standardLifetime
+    public var keyLifetime: Int = SigningKeyLifecycle.standardLifetime
     /// The retention period of the audit log in days; nil keeps every event.
     public var auditRetention: Int? = Self.standardAuditRetention
     /// The limits that slow down or refuse sign-ins.

@@ -48,7 +48,7 @@ struct ResponseFields: Sendable {
             return switch content.script {
             case nil: plainPolicy
             case .interactive: interactivePolicy
-            case .goOn: goOnPolicy
+            case .proceed: goOnPolicy
             }
         }
         return joined(formAction(to: address), content.script == nil ? [] : ["script-src 'self'"])

@@ -6,13 +6,13 @@ import HTTPTypes
 /// The pages of a user's own account.
 struct AccountEndpoints: Sendable {
     let console: Console
-    let applications: ConnectedApplications
+    let applications: ConnectedApps
     let browsers: SignedInBrowsers
     let password: PasswordChange
 
     init(console: Console, hasher: PasswordHasher, people: SignIn) {
         self.console = console
-        applications = ConnectedApplications(console: console)
+        applications = ConnectedApps(console: console)
         browsers = SignedInBrowsers(console: console)
         password = PasswordChange(console: console, hasher: hasher, people: people)
     }
@@ -20,7 +20,7 @@ struct AccountEndpoints: Sendable {
     var handlers: [EndpointHandler] {
         [
             console.handler(.account, show: applications.list),
-            console.handler(.connectedApplication, show: applications.show, change: applications.change),
+            console.handler(.connectedApp, show: applications.show, change: applications.change),
             console.handler(.sessions, show: browsers.show, change: browsers.end),
             console.handler(.password, show: password.show, change: password.change),
             console.handler(.signOut, change: signOut),

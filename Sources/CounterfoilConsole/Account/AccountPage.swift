@@ -10,7 +10,7 @@ package struct AccountPage: ConsolePage, Hashable {
     package var person: AccountHolder
     package var paths: AccountPaths = AccountPaths(at: .applications)
     /// The apps, most recently allowed first.
-    package var applications: [ConnectedApplication]
+    package var applications: [ConnectedApp]
 }
 
 /// The user on the account pages.
@@ -42,7 +42,7 @@ package struct AccountPaths: Sendable, Hashable {
     package var account: String
     package var sessions: String
     package var password: String
-    package var isAtApplications: Bool
+    package var isAtApps: Bool
     package var isAtSessions: Bool
     package var isAtPassword: Bool
 
@@ -53,14 +53,14 @@ package struct AccountPaths: Sendable, Hashable {
         self.account = account
         self.sessions = sessions
         self.password = password
-        isAtApplications = part == .applications
+        isAtApps = part == .applications
         isAtSessions = part == .sessions
         isAtPassword = part == .password
     }
 }
 
 /// An app that a user has allowed, for lists and headings.
-package struct ConnectedApplication: Sendable, Hashable {
+package struct ConnectedApp: Sendable, Hashable {
     package var name: DisplayName
     /// The initials that replace a missing logo.
     package var initials: String

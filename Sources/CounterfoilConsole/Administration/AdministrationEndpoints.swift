@@ -28,20 +28,20 @@ struct AdministrationEndpoints: Sendable {
         let clients = try await console.store.clients()
         for owner in Set(clients.compactMap(\.owner)) { owners[owner] = try await console.store.person(owner) }
         let summaries = clients.map { client in
-            ApplicationSummary(
+            AppSummary(
                 client, words: visit.words, issuer: console.settings.issuer,
                 owner: client.owner.flatMap { owners[$0] })
         }
         // Clients that need attention come first: PKCE exceptions, pending scopes, then unknown publishers.
-        func rank(_ application: ApplicationSummary) -> Int {
+        func rank(_ application: AppSummary) -> Int {
             application.hasPKCEException ? 0 : application.hasPendingScopes ? 1 : application.isVouchedFor ? 3 : 2
         }
         let ordered = (0...3).flatMap { place in summaries.filter { rank($0) == place } }
         let page = AdministrationPage(
             console: console.head(visit, in: .administration),
-            notice: visit.notice(ApplicationNotice.self) ?? visit.notice(BrandingNotice.self),
+            notice: visit.notice(AppNotice.self) ?? visit.notice(BrandingNotice.self),
             applications: ordered,
-            newPath: console.path(.newApplication),
+            newPath: console.path(.newApp),
             paths: AdministrationPaths(console, at: .administration)
         )
         return Reply(.ok, .page(page))

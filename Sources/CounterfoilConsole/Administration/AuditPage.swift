@@ -48,7 +48,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let branding: String
     /// The path of the audit log.
     package let audit: String
-    package let isAtApplications: Bool
+    package let isAtApps: Bool
     package let isAtBranding: Bool
     package let isAtAudit: Bool
 
@@ -56,7 +56,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         applications = console.path(.administration)
         branding = console.path(.branding)
         audit = console.path(.audit)
-        isAtApplications = endpoint == .administration
+        isAtApps = endpoint == .administration
         isAtBranding = endpoint == .branding
         isAtAudit = endpoint == .audit
     }

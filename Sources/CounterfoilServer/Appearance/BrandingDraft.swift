@@ -95,7 +95,7 @@ package struct BrandingDraft: Sendable {
                         LocalizedText(Problem.Reason.nameLength, ["limit": .number(DisplayName.maximumLength)])))
             }
             if DisplayName.hidesSomething(siteName) {
-                problems.append(Problem(.siteName, ApplicationProblem.Reason.controlCharacters))
+                problems.append(Problem(.siteName, ClientProblem.Reason.controlCharacters))
             }
             branding.siteName = siteName
         }

@@ -31,5 +31,5 @@ package enum PageScript: Sendable, Hashable {
     /// Copies texts, and sends requests to the server while the user types.
     case interactive
     /// Submits the form of a page that continues without the user.
-    case goOn
+    case proceed
 }

@@ -11,10 +11,10 @@ package struct ProblemPage: Sendable, Hashable {
     /// The identifier of the request in the log, which users can quote to the operator.
     package var requestID: String?
     /// The button to continue; nil for none.
-    package var wayOn: WayOn?
+    package var continueLink: ContinueLink?
 
     /// A button that leads to another page.
-    package struct WayOn: Sendable, Hashable {
+    package struct ContinueLink: Sendable, Hashable {
         /// A URL of the service.
         package var address: String
         /// The label of the button.
@@ -30,13 +30,13 @@ package struct ProblemPage: Sendable, Hashable {
     /// Creates a problem page.
     package init(
         status: Int, title: String, explanation: String, advice: String, requestID: String? = nil,
-        wayOn: WayOn? = nil
+        continueLink: ContinueLink? = nil
     ) {
         self.status = status
         self.title = title
         self.explanation = explanation
         self.advice = advice
         self.requestID = requestID
-        self.wayOn = wayOn
+        self.continueLink = continueLink
     }
 }

@@ -27,10 +27,10 @@ extension ContinuePage: Page {
     }
 }
 
-extension GoOnPage: Page {
+extension ReturnPage: Page {
     package static let template = "go-on"
 
-    package var script: PageScript? { goesOn && !fields.isEmpty ? .goOn : nil }
+    package var script: PageScript? { goesOn && !fields.isEmpty ? .proceed : nil }
     package var leadsTo: String? { destination }
     package var postsToClient: Bool { !fields.isEmpty }
 
@@ -45,7 +45,7 @@ extension GoOnPage: Page {
 extension SignOutPage: Page {
     package static let template = "sign-out"
 
-    package var script: PageScript? { personName == nil ? .goOn : nil }
+    package var script: PageScript? { personName == nil ? .proceed : nil }
 }
 
 extension SignedOutPage: Page {

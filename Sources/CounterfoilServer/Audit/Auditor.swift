@@ -9,11 +9,11 @@ package struct Auditor: Sendable {
     let store: any AuditStore
     let logger: Logger
     let metrics: ServerMetrics
-    let flood: AuditFlood
+    let flood: AuditRateLimiter
 
     init(
         store: any AuditStore, logger: Logger, metrics: ServerMetrics = ServerMetrics(),
-        flood: AuditFlood = AuditFlood()
+        flood: AuditRateLimiter = AuditRateLimiter()
     ) {
         self.store = store
         self.logger = logger

@@ -9,7 +9,7 @@ struct AuthorizationAnswer: Sendable {
     let client: RegisteredClient
 
     /// The response without a page that the user sees: a redirect, or a page that posts the form at once.
-    func reply(_ kind: GoOnPage.Kind, issuer: Issuer) -> Reply {
+    func reply(_ kind: ReturnPage.Kind, issuer: Issuer) -> Reply {
         switch mode {
         case .query: .seeOther(response.url(to: redirectURI))
         case .formPost: page(kind, issuer: issuer)
@@ -18,15 +18,15 @@ struct AuthorizationAnswer: Sendable {
 
     /// The page that carries the response: it continues automatically or, if `host` is given, when the user
     /// presses the button.
-    func page(_ kind: GoOnPage.Kind, choosing host: String? = nil, issuer: Issuer) -> Reply {
-        var page = GoOnPage(
+    func page(_ kind: ReturnPage.Kind, choosing host: String? = nil, issuer: Issuer) -> Reply {
+        var page = ReturnPage(
             applicationName: client.displayName,
             applicationLogo: issuer.logoPath(of: client),
             destination: redirectURI.rawValue, kind: kind, host: host)
         switch mode {
         case .query: page.destination = response.url(to: redirectURI)
         case .formPost:
-            page.fields = response.parameters.pairs.map { GoOnPage.Field(name: $0.name, value: $0.value) }
+            page.fields = response.parameters.pairs.map { ReturnPage.Field(name: $0.name, value: $0.value) }
         }
         return Reply(host == nil ? .ok : .badRequest, .page(page))
     }

@@ -6,7 +6,7 @@ import HTTPTypes
 struct AuthorizationEndpoint: Sendable {
     let flow: AuthorizationFlow
     let pages: AuthorizationPages
-    let sessions: SessionKeeper
+    let sessions: SessionManager
 
     /// The maximum size of the request that pages carry, in bytes; every later step accepts that size.
     private static let carriedLimit = 28 * 1024

@@ -70,7 +70,7 @@ struct AuthorizationFlow: Sendable {
     /// - Parameter shown: the question that the page asked, if its form answers one.
     func receiveAgain(
         _ form: FormParameters,
-        shown: ShownQuestion? = nil,
+        shown: ConsentSnapshot? = nil,
         now: Date
     ) async throws -> ValidatedAuthorization {
         let parsed = try ParsedAuthorizationRequest(form)
@@ -80,7 +80,7 @@ struct AuthorizationFlow: Sendable {
         do {
             let authorization = try await validate(parsed, client: client, now: now)
             // The scopes of an API can have changed as well.
-            guard shown == nil || shown == ShownQuestion(authorization) else { throw changed }
+            guard shown == nil || shown == ConsentSnapshot(authorization) else { throw changed }
             return authorization
         } catch is ResponseTargetError { throw changed }
     }
@@ -126,8 +126,8 @@ struct AuthorizationFlow: Sendable {
     /// user cannot be asked.
     private func isMeant(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
         if let person, let meant = authorization.request.claims?.requiredSubjects {
-            let name = Array(hints.subjects.name(of: person.id, to: authorization.client).utf8)
-            guard meant.contains(where: { Array($0.utf8) == name }) else { return false }
+            let subject = Array(hints.subjects.subject(for: person.id, client: authorization.client).utf8)
+            guard meant.contains(where: { Array($0.utf8) == subject }) else { return false }
         }
         return switch authorization.hinted {
         case nil: true

@@ -32,20 +32,20 @@ struct AuthorizationPages: Sendable {
     func signIn(_ visit: AuthorizationVisit, again: SignInForm.Again? = nil) -> Reply {
         let content = SignInForm.Content(
             carried: visit.carried, applicationName: visit.client.displayName,
-            username: visit.authorization.request.loginHint ?? "", wayToBrowser: wayToBrowser(visit))
+            username: visit.authorization.request.loginHint ?? "", openInBrowserLink: openInBrowserLink(visit))
         return signInForm.page(content, again: again, on: visit.request, now: visit.now)
     }
 
     func consent(_ visit: AuthorizationVisit, session: LiveSession, earlier: Consent?) async throws -> Reply {
         let language = visit.request.language
         let branding = try await store.branding()
-        let question = ConsentQuestion(
+        let question = ConsentPresenter(
             authorization: visit.authorization, person: session.person, earlier: earlier,
             branding: branding, settings: settings, words: visit.request.words)
         var page = question.page(
             definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.consent.path,
             request: visit.carried, ticket: ticket(.consent, visit, session: session))
-        page.wayToBrowser = wayToBrowser(visit)
+        page.openInBrowserLink = openInBrowserLink(visit)
         var reply = Reply(.ok, .page(page))
         // The branding is read once for the page and its frame.
         reply.frame = Frame(site: Site(branding, settings: settings, language: language), language: language)
@@ -62,7 +62,7 @@ struct AuthorizationPages: Sendable {
             personEmail: MaskedEmail(of: session.person),
             action: settings.issuer.path + Endpoint.confirmation.path, request: visit.carried,
             ticket: ticket(.confirmation, visit, session: session),
-            wayToBrowser: wayToBrowser(visit))
+            openInBrowserLink: openInBrowserLink(visit))
         return Reply(.ok, .page(page))
     }
 
@@ -82,14 +82,15 @@ struct AuthorizationPages: Sendable {
         let page = WebViewPage(
             applicationName: visit.client.displayName,
             applicationLogo: settings.issuer.logoPath(of: visit.client),
-            wayToBrowser: WayToBrowser(settings.issuer.authorizationURL(carried: visit.carried), from: webView)
+            openInBrowserLink: OpenInBrowserLink(
+                settings.issuer.authorizationURL(carried: visit.carried), from: webView)
         )
         return Reply(.forbidden, .page(page))
     }
 
-    private func wayToBrowser(_ visit: AuthorizationVisit) -> WayToBrowser? {
+    private func openInBrowserLink(_ visit: AuthorizationVisit) -> OpenInBrowserLink? {
         WebViewVerdict(on: visit.request, under: visit.client.policy.webViews)
-            .wayToBrowser(settings.issuer.authorizationURL(carried: visit.carried))
+            .openInBrowserLink(settings.issuer.authorizationURL(carried: visit.carried))
     }
 
     /// The step after the sign-in page: a redirect within the server, with the proof that the user has just

@@ -4,7 +4,7 @@ import CounterfoilTokens
 /// A reader of ID tokens that are sent back as `id_token_hint`.
 struct IDTokenHints: Sendable {
     let keys: any SigningKeys
-    let subjects: SubjectNames
+    let subjects: SubjectIdentifiers
     private let verifier: IDTokenHintVerifier
 
     /// The user whom a hint names.
@@ -15,7 +15,7 @@ struct IDTokenHints: Sendable {
         case somebody
     }
 
-    init(issuer: Issuer, keys: any SigningKeys, subjects: SubjectNames) {
+    init(issuer: Issuer, keys: any SigningKeys, subjects: SubjectIdentifiers) {
         self.keys = keys
         self.subjects = subjects
         verifier = IDTokenHintVerifier(issuer: issuer)
@@ -37,6 +37,6 @@ struct IDTokenHints: Sendable {
 
     /// Returns true if the `sub` of a hint is the subject identifier of a user for the client.
     func mean(_ hint: IDTokenHint, _ person: Person, at client: RegisteredClient) -> Bool {
-        Array(hint.subject.utf8) == Array(subjects.name(of: person.id, to: client).utf8)
+        Array(hint.subject.utf8) == Array(subjects.subject(for: person.id, client: client).utf8)
     }
 }

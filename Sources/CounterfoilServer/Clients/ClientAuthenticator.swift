@@ -17,7 +17,7 @@ package struct AuthenticatedClient: Sendable {
 /// Authenticates the client of a request (RFC 6749 §2.3 and §3.2.1).
 struct ClientAuthenticator: Sendable {
     let issuer: Issuer
-    let store: any ClientStore & HousekeepingStore
+    let store: any ClientStore & ClientAssertionStore
     let assertions: ClientAssertionVerifier
     let throttle: ClientThrottle
     let auditor: Auditor
@@ -30,14 +30,14 @@ struct ClientAuthenticator: Sendable {
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> AuthenticatedClient {
-        guard let claim = try ClientClaim(request, form) else {
+        guard let claim = try PresentedClientCredentials(request, form) else {
             throw OAuthError(.invalidRequest, "the parameter client_id is missing")
         }
         return try await authenticate(claim, by: request, now: now)
     }
 
     func authenticate(
-        _ claim: ClientClaim, by request: IncomingRequest, now: Date
+        _ claim: PresentedClientCredentials, by request: IncomingRequest, now: Date
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
             let client = try await store.client(claim.clientID)
@@ -59,7 +59,7 @@ struct ClientAuthenticator: Sendable {
     /// instead of the reason. Right credentials are never throttled because of the failures of others: 256
     /// random bits cannot be guessed.
     func limited<Asker>(
-        _ claim: ClientClaim, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
+        _ claim: PresentedClientCredentials, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
     ) async throws -> Asker {
         do {
             return try await judge()
@@ -88,7 +88,8 @@ struct ClientAuthenticator: Sendable {
     private static let notedNameLimit = 128
 
     private func withSecret(
-        _ presented: ClientSecret?, _ client: RegisteredClient?, _ secrets: [ClientSecretRecord], _ claim: ClientClaim
+        _ presented: ClientSecret?, _ client: RegisteredClient?, _ secrets: [ClientSecretRecord],
+        _ claim: PresentedClientCredentials
     ) throws -> AuthenticatedClient {
         let isRight = isSecret(presented, among: secrets)
         // RFC 8252 §8.5: a secret that every copy of an app contains proves nothing.
@@ -103,9 +104,9 @@ struct ClientAuthenticator: Sendable {
 
     /// RFC 7523 §3.
     private func withAssertion(
-        _ assertion: String, _ client: RegisteredClient?, _ claim: ClientClaim, now: Date
+        _ assertion: String, _ client: RegisteredClient?, _ claim: PresentedClientCredentials, now: Date
     ) async throws -> AuthenticatedClient {
-        guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
+        guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
         guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
         guard let keys = client.keys else {
             throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
@@ -130,8 +131,10 @@ struct ClientAuthenticator: Sendable {
         return AuthenticatedClient(client)
     }
 
-    private func withNothing(_ client: RegisteredClient?, _ claim: ClientClaim) throws -> AuthenticatedClient {
-        guard let client else { throw claim.refusal(ClientClaim.unknownClient) }
+    private func withNothing(_ client: RegisteredClient?, _ claim: PresentedClientCredentials) throws
+        -> AuthenticatedClient
+    {
+        guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
         // RFC 6749 §3.2.1: a confidential client must authenticate.
         guard !client.type.isConfidential else {
             throw claim.refusal(

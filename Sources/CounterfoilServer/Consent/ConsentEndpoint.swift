@@ -6,7 +6,7 @@ struct ConsentEndpoint: Sendable {
     let question: AuthorizationQuestion
     let flow: AuthorizationFlow
     let pages: AuthorizationPages
-    let sessions: SessionKeeper
+    let sessions: SessionManager
 
     /// The decision of the user; wire name `decision`.
     private enum Decision: String {
@@ -78,7 +78,7 @@ extension PageForm {
         of session: LiveSession,
         with tickets: QuestionTickets,
         now: Date
-    ) throws(PageProblem) -> (shown: ShownQuestion, interaction: InteractionIdentifier) {
+    ) throws(PageProblem) -> (shown: ConsentSnapshot, interaction: InteractionIdentifier) {
         let text = try value("ticket")
         let request = try value("request")
         do {

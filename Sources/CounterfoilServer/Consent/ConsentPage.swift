@@ -104,7 +104,7 @@ package struct ConsentPage: Sendable, Hashable {
     /// A sentence about an earlier consent of the user for this client.
     package var earlierConsent: String?
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
-    package var wayToBrowser: WayToBrowser?
+    package var openInBrowserLink: OpenInBrowserLink?
 
     /// Whether the page has an optional permission.
     package var hasChoice: Bool { permissions.contains { !$0.required } }
@@ -118,7 +118,7 @@ package struct ConsentPage: Sendable, Hashable {
         request: String, ticket: String, permissions: [Permission], siteWords: SafeHTML? = nil,
         siteWordsLanguage: String? = nil, sitePrivacy: Link? = nil, applicationWords: SafeHTML? = nil,
         privacy: Link? = nil, terms: Link? = nil, resources: [DisplayName] = [], lifetime: String,
-        earlierConsent: String? = nil, wayToBrowser: WayToBrowser? = nil
+        earlierConsent: String? = nil, openInBrowserLink: OpenInBrowserLink? = nil
     ) {
         self.applicationName = applicationName
         self.publisher = publisher
@@ -142,6 +142,6 @@ package struct ConsentPage: Sendable, Hashable {
         self.resources = resources
         self.lifetime = lifetime
         self.earlierConsent = earlierConsent
-        self.wayToBrowser = wayToBrowser
+        self.openInBrowserLink = openInBrowserLink
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 
 /// The question that a page asked: the revision and the appearance of the client, and the requested scopes and
 /// APIs.
-struct ShownQuestion: Sendable, Hashable {
+struct ConsentSnapshot: Sendable, Hashable {
     /// The prefix of the form ticket.
     fileprivate let rawValue: String
 
@@ -62,7 +62,7 @@ struct QuestionTickets: Sendable {
         interaction: InteractionIdentifier,
         expires: Date
     ) -> String {
-        let shown = ShownQuestion(visit.authorization)
+        let shown = ConsentSnapshot(visit.authorization)
         let ticket = tickets.issue(
             purpose, to: Self.holder(session, shown), request: visit.carried, interaction: interaction,
             expires: expires)
@@ -74,16 +74,16 @@ struct QuestionTickets: Sendable {
         of session: LiveSession,
         request: String,
         now: Date
-    ) throws(TicketAuthority.Refusal) -> (shown: ShownQuestion, interaction: InteractionIdentifier) {
+    ) throws(TicketAuthority.Refusal) -> (shown: ConsentSnapshot, interaction: InteractionIdentifier) {
         guard let dot = text.lastIndex(of: ".") else { throw .forged }
-        let shown = ShownQuestion(rawValue: String(text[..<dot]))
+        let shown = ConsentSnapshot(rawValue: String(text[..<dot]))
         let ticket = try tickets.check(
             String(text[text.index(after: dot)...]), purpose, of: Self.holder(session, shown), request: request,
             now: now)
         return (shown, ticket.interaction)
     }
 
-    private static func holder(_ session: LiveSession, _ shown: ShownQuestion) -> String {
+    private static func holder(_ session: LiveSession, _ shown: ConsentSnapshot) -> String {
         session.holder + "." + shown.rawValue
     }
 }

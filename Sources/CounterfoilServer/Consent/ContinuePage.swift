@@ -23,13 +23,13 @@ package struct ContinuePage: Sendable, Hashable {
     /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
     package var ticket: String
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
-    package var wayToBrowser: WayToBrowser?
+    package var openInBrowserLink: OpenInBrowserLink?
 
     /// Creates the page.
     package init(
         applicationName: DisplayName, applicationLogo: String? = nil,
         redirectDestination: ConsentPage.RedirectDestination, personName: DisplayName, personEmail: MaskedEmail?,
-        action: String, request: String, ticket: String, wayToBrowser: WayToBrowser? = nil
+        action: String, request: String, ticket: String, openInBrowserLink: OpenInBrowserLink? = nil
     ) {
         self.applicationName = applicationName
         applicationInitials = applicationName.initials
@@ -40,6 +40,6 @@ package struct ContinuePage: Sendable, Hashable {
         self.action = action
         self.request = request
         self.ticket = ticket
-        self.wayToBrowser = wayToBrowser
+        self.openInBrowserLink = openInBrowserLink
     }
 }

@@ -64,5 +64,5 @@ package enum Problem: String, CaseIterable, Sendable {
     }
 
     /// Returns the label of the button that leads to another page.
-    func wayOn() -> LocalizedText { LocalizedText(key: "problem.\(rawValue).way-on") }
+    func continueLink() -> LocalizedText { LocalizedText(key: "problem.\(rawValue).way-on") }
 }

@@ -22,7 +22,7 @@ package struct Refusal: Sendable {
     }
 
     /// The target of the button on the page.
-    enum WayOn: Sendable {
+    enum ContinueLink: Sendable {
         /// The first page for signed-in users.
         case home
         /// A URL.
@@ -35,7 +35,7 @@ package struct Refusal: Sendable {
     private let values: [String: LocalizedText.Value]
     private var fault: String?
     private var fields: HTTPFields = [:]
-    private var wayOn: WayOn?
+    private var continueLink: ContinueLink?
     /// A response that replaces the page or JSON: a redirect to the client or another page of this server.
     private var redirect: Reply?
 
@@ -44,11 +44,11 @@ package struct Refusal: Sendable {
     /// - Parameters:
     ///   - description: `error_description` of JSON, in English (RFC 6749 §5.2).
     ///   - fault: the log message if the operator must fix something; otherwise nil.
-    ///   - wayOn: the target of the button on the page; nil for no button.
+    ///   - continueLink: the target of the button on the page; nil for no button.
     init(
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
         _ values: [String: LocalizedText.Value] = [:],
-        description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, wayOn: WayOn? = nil
+        description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, continueLink: ContinueLink? = nil
     ) {
         self.status = status
         let reason = Localizer.english(problem.explanation(values))
@@ -56,7 +56,7 @@ package struct Refusal: Sendable {
         self.problem = problem
         self.values = values
         self.fault = fault
-        self.wayOn = wayOn
+        self.continueLink = continueLink
         if let retryAfter { fields[.retryAfter] = String(retryAfter) }
     }
 
@@ -102,7 +102,7 @@ package struct Refusal: Sendable {
     /// The refusal without the button, for an origin that does not have its target.
     var withoutWayOn: Refusal {
         var refusal = self
-        refusal.wayOn = nil
+        refusal.continueLink = nil
         return refusal
     }
 
@@ -121,7 +121,9 @@ package struct Refusal: Sendable {
                 status: status.code, title: words(problem.title(values)),
                 explanation: words(problem.explanation(values)), advice: words(problem.advice(values)),
                 requestID: requestID,
-                wayOn: wayOn.map { .init(address: $0.address(at: issuer, home: home), title: words(problem.wayOn())) }
+                continueLink: continueLink.map {
+                    .init(address: $0.address(at: issuer, home: home), title: words(problem.continueLink()))
+                }
             )
             return Reply(status, .page(page), fields: fields)
         }
@@ -141,7 +143,7 @@ package struct Refusal: Sendable {
     }
 }
 
-extension Refusal.WayOn {
+extension Refusal.ContinueLink {
     fileprivate func address(at issuer: Issuer, home: Endpoint) -> String {
         switch self {
         case .home: issuer.path + home.path

@@ -32,7 +32,7 @@ extension Refusal {
 
     /// A URL without a page or file, or without one that this user may see.
     package static let notFound = Refusal(
-        .notFound, .invalidRequest, .notFound, description: "there is no resource at this URL", wayOn: .home)
+        .notFound, .invalidRequest, .notFound, description: "there is no resource at this URL", continueLink: .home)
 }
 
 extension ResponseTargetError: Refusing {
@@ -73,7 +73,7 @@ extension AuthorizationFlow.ApprovalError: Refusing {
         switch self {
         case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)
         case .clientChanged(let askAgain):
-            Refusal(.conflict, .invalidRequest, .clientChanged, wayOn: .address(askAgain))
+            Refusal(.conflict, .invalidRequest, .clientChanged, continueLink: .address(askAgain))
         case .clientGone: Refusal(.badRequest, .invalidRequest, .clientGone)
         case .personGone: Refusal(.forbidden, .accessDenied, .personGone)
         case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))

@@ -28,7 +28,7 @@ struct IntrospectionAuthenticator: Sendable {
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> IntrospectionCaller {
-        guard let claim = try ClientClaim(request, form) else { throw Self.refusal }
+        guard let claim = try PresentedClientCredentials(request, form) else { throw Self.refusal }
         if RegisteredResource.isIdentifier(claim.clientID) {
             return .resource(try await resource(claim, request, now: now))
         }
@@ -44,7 +44,7 @@ struct IntrospectionAuthenticator: Sendable {
     }
 
     private func resource(
-        _ claim: ClientClaim, _ request: IncomingRequest, now: Date
+        _ claim: PresentedClientCredentials, _ request: IncomingRequest, now: Date
     ) async throws -> RegisteredResource {
         try await clients.limited(claim, by: request, now: now) {
             let resource = try await store.resource(authenticatingAs: claim.clientID)

@@ -9,7 +9,7 @@ struct IntrospectionEndpoint: Sendable {
     let issuer: Issuer
     let callers: IntrospectionAuthenticator
     let store: any ClientStore & GrantStore
-    let accessTokens: KnownAccessTokens
+    let accessTokens: VerifiedTokenCache
     let keys: any SigningKeys
     let wallClock: @Sendable () -> Date
 

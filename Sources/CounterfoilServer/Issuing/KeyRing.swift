@@ -89,7 +89,7 @@ public final class KeyRing: Sendable, SigningKeys {
     func key(for algorithm: SigningAlgorithm) -> SigningKey? {
         let now = clock()
         return state.withLock { state in
-            KeySuccession.signer(algorithm, among: state.records, at: now).flatMap { state.opened[$0.id] }
+            SigningKeyLifecycle.signer(algorithm, among: state.records, at: now).flatMap { state.opened[$0.id] }
         }
     }
 
@@ -101,8 +101,8 @@ public final class KeyRing: Sendable, SigningKeys {
         let now = clock()
         return state.withLock { state in
             if let (keys, time) = state.published, abs(now.timeIntervalSince(time)) < 1 { return keys }
-            let published = state.records.filter { KeySuccession.isPublished($0, at: now) }
-            let ordered = KeySuccession.State.inOrderOfUse.flatMap { wanted in
+            let published = state.records.filter { SigningKeyLifecycle.isPublished($0, at: now) }
+            let ordered = SigningKeyLifecycle.State.inOrderOfUse.flatMap { wanted in
                 published.filter { $0.state(at: now).state == wanted }
             }
             let keys = JSONWebKeySet(keys: ordered.compactMap { state.opened[$0.id]?.publicKey })
@@ -155,6 +155,6 @@ public final class KeyRing: Sendable, SigningKeys {
     }
 }
 
-extension KeySuccession.State {
+extension SigningKeyLifecycle.State {
     fileprivate static let inOrderOfUse: [Self] = [.signing, .published, .retired]
 }

@@ -21,7 +21,7 @@ struct IssuingFacts: Sendable {
 struct TokenIssuer: Sendable {
     let settings: ServerSettings
     let keys: any SigningKeys
-    let subjects: SubjectNames
+    let subjects: SubjectIdentifiers
     let random: RandomBytes
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
@@ -36,7 +36,7 @@ struct TokenIssuer: Sendable {
     func issue(_ facts: IssuingFacts, refreshToken: RefreshToken?) throws -> TokenResponse {
         let now = wallClock()
         let lifetime = facts.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
-        let subject = subjects.name(of: facts.person.id, to: facts.client)
+        let subject = subjects.subject(for: facts.person.id, client: facts.client)
         let accessToken = try accessToken(
             AccessTokenClaims(
                 issuer: settings.issuer,
@@ -100,7 +100,7 @@ struct TokenIssuer: Sendable {
             nonce: facts.nonce,
             accessTokenHash: IDTokenClaims.accessTokenHash(of: accessToken, algorithm: signingKey.algorithm),
             authenticationContext: AuthenticationContext.password,
-            sessionID: try facts.grant.sessionID.map { try subjects.name(of: $0, to: facts.client) },
+            sessionID: try facts.grant.sessionID.map { try subjects.sessionID(for: $0, client: facts.client) },
             user: userClaims(in: facts)
         )
         return IDToken(try signingKey.sign(claims))

@@ -8,7 +8,7 @@ import HTTPTypes
 struct LogoutEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore
-    let sessions: SessionKeeper
+    let sessions: SessionManager
     let hints: IDTokenHints
     let tickets: TicketAuthority
     let auditor: Auditor
@@ -141,7 +141,7 @@ struct LogoutEndpoint: Sendable {
         guard let hint = logout.hint, let client = logout.client,
             let session = try hints.session(of: hint, at: client)
         else { return }
-        try await sessions.endWhatHangs(on: session, now: now)
+        try await sessions.revokeDependents(on: session, now: now)
     }
 
     /// The page that asks the user.

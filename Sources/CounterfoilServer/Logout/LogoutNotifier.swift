@@ -23,7 +23,7 @@ public struct LogoutNotifier: Sendable {
     let settings: ServerSettings
     let store: any ClientStore & LogoutDeliveryStore
     let keys: any SigningKeys
-    let subjects: SubjectNames
+    let subjects: SubjectIdentifiers
     let sender: any LogoutNoticeSender
     let random: RandomBytes
     let metrics: ServerMetrics
@@ -132,12 +132,12 @@ public struct LogoutNotifier: Sendable {
         let token = try key.sign(
             LogoutTokenClaims(
                 issuer: settings.issuer,
-                subject: subjects.name(of: delivery.personID, to: client),
+                subject: subjects.subject(for: delivery.personID, client: client),
                 clientID: client.id,
                 issuedAt: now,
                 expires: now.addingTimeInterval(Self.tokenLifetime),
                 tokenID: Base64URL.encode(random.bytes(16)),
-                sessionID: try subjects.name(of: delivery.sessionID, to: client)))
+                sessionID: try subjects.sessionID(for: delivery.sessionID, client: client)))
         return LogoutNotice(
             to: address, token: token, party: client.owner.map { "owner \($0)" } ?? "client \(client.id)")
     }

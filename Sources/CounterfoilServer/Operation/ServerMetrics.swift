@@ -13,7 +13,7 @@ package final class ServerMetrics: Sendable {
         /// An expired row was deleted.
         case rowRemoved
         /// Expired records could not be deleted.
-        case housekeepingFailure
+        case maintenanceFailure
         /// A client took a back-channel logout notification.
         case logoutDelivered
         /// An attempt to deliver a back-channel logout notification failed.

@@ -2,7 +2,7 @@ package import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
 
-extension ApplicationRules {
+extension ClientRules {
     /// The lifetimes of a token that may be set, in seconds: a minute to a day.
     package static let tokenLifetimes = 60...86_400
     /// The grace periods in which a refresh may be retried, in seconds: up to ten minutes.
@@ -22,45 +22,45 @@ extension ApplicationRules {
         redirectURIs: [RedirectURI],
         scope: Scope,
         now: Date
-    ) throws(ApplicationRefusal) -> ClientPolicy {
-        var problems: [ApplicationProblem] = []
+    ) throws(ClientRegistrationRefusal) -> ClientPolicy {
+        var problems: [ClientProblem] = []
         var policy = ClientPolicy.standard(for: type)
         policy.isFirstParty = draft.isFirstParty
         policy.isVouchedFor = draft.isVouchedFor || draft.isFirstParty
         policy.requiresState = draft.requiresState
         policy.isClaimedHTTPSVerified = draft.isClaimedHTTPSVerified
         if draft.isClaimedHTTPSVerified && !(type == .native && redirectURIs.contains(where: \.isHTTPS)) {
-            problems.append(ApplicationProblem(.claimedHTTPSVerified, .nothingClaimed))
+            problems.append(ClientProblem(.claimedHTTPSVerified, .nothingClaimed))
         }
         if let pkce = PKCEPolicy(draft.pkce) {
             policy.pkce = pkce
             if case .exemptUntil(let day) = pkce, day < CalendarDay(of: now) {
-                problems.append(ApplicationProblem(.exemptUntil, .exemptionOver))
+                problems.append(ClientProblem(.exemptUntil, .exemptionOver))
             }
         } else if PolicyDraft.exemption(in: draft.pkce) != nil {
-            problems.append(ApplicationProblem(.exemptUntil, .notADay))
+            problems.append(ClientProblem(.exemptUntil, .notADay))
         } else {
-            problems.append(ApplicationProblem(.pkce, .notAPKCEPolicy))
+            problems.append(ClientProblem(.pkce, .notAPKCEPolicy))
         }
         if let refreshTokens = RefreshTokenPolicy(rawValue: draft.refreshTokens) {
             policy.refreshTokens = refreshTokens
         } else {
-            problems.append(ApplicationProblem(.refreshTokens, .notARefreshTokenPolicy))
+            problems.append(ClientProblem(.refreshTokens, .notARefreshTokenPolicy))
         }
         if let webViews = WebViewPolicy(rawValue: draft.webViews) {
             policy.webViews = webViews
         } else {
-            problems.append(ApplicationProblem(.webViews, .notAWebViewPolicy))
+            problems.append(ClientProblem(.webViews, .notAWebViewPolicy))
         }
         if let algorithm = SigningAlgorithm(rawValue: draft.idTokenAlgorithm), KeyRing.algorithms.contains(algorithm) {
             policy.idTokenAlgorithm = algorithm
         } else {
-            problems.append(ApplicationProblem(.idTokenAlgorithm, .notAnAlgorithm))
+            problems.append(ClientProblem(.idTokenAlgorithm, .notAnAlgorithm))
         }
         if let subjectType = SubjectType(rawValue: draft.subjectType) {
             policy.subjectType = subjectType
         } else {
-            problems.append(ApplicationProblem(.subjectType, .notASubjectType))
+            problems.append(ClientProblem(.subjectType, .notASubjectType))
         }
         policy.machineScope = machineScope(draft, of: type, registered: scope, &problems)
         policy.refreshTokenLife = refreshTokenLife(draft, of: type, &problems)
@@ -68,23 +68,23 @@ extension ApplicationRules {
             draft.accessTokenLifetime, Self.tokenLifetimes, .accessTokenLifetime, .notALifetime, &problems)
         policy.idTokenLifetime = seconds(
             draft.idTokenLifetime, Self.tokenLifetimes, .idTokenLifetime, .notALifetime, &problems)
-        guard problems.isEmpty else { throw ApplicationRefusal(problems) }
+        guard problems.isEmpty else { throw ClientRegistrationRefusal(problems) }
         return policy
     }
 
     /// Checks the scopes for requests without a user, which must be registered for the service.
     private func machineScope(
-        _ draft: PolicyDraft, of type: ClientType, registered: Scope, _ problems: inout [ApplicationProblem]
+        _ draft: PolicyDraft, of type: ClientType, registered: Scope, _ problems: inout [ClientProblem]
     ) -> Scope {
         let names = draft.machineScopes
         guard type == .service else {
-            if !names.isEmpty { problems.append(ApplicationProblem(.machineScopes, .machineScopeNotUsed)) }
+            if !names.isEmpty { problems.append(ClientProblem(.machineScopes, .machineScopeNotUsed)) }
             return Scope()
         }
         var tokens: [Scope.Token] = []
         for name in names {
-            func refuse(_ reason: ApplicationProblem.Reason) {
-                problems.append(ApplicationProblem(.machineScopes, reason, ["name": .text(String(name.prefix(100)))]))
+            func refuse(_ reason: ClientProblem.Reason) {
+                problems.append(ClientProblem(.machineScopes, reason, ["name": .text(String(name.prefix(100)))]))
             }
             guard let token = Scope.Token(name) else {
                 refuse(.notAScope)
@@ -102,7 +102,7 @@ extension ApplicationRules {
     }
 
     private func refreshTokenLife(
-        _ draft: PolicyDraft, of type: ClientType, _ problems: inout [ApplicationProblem]
+        _ draft: PolicyDraft, of type: ClientType, _ problems: inout [ClientProblem]
     ) -> RefreshTokenLife {
         var life = RefreshTokenLife()
         switch draft.rotatesRefreshTokens {
@@ -110,9 +110,9 @@ extension ApplicationRules {
         case "true": life.rotates = true
         // RFC 9700 §2.2.2: the refresh tokens of a public client rotate, so that the server detects a copy.
         case "false" where !type.isConfidential:
-            problems.append(ApplicationProblem(.rotatesRefreshTokens, .rotationNeeded))
+            problems.append(ClientProblem(.rotatesRefreshTokens, .rotationNeeded))
         case "false": life.rotates = false
-        default: problems.append(ApplicationProblem(.rotatesRefreshTokens, .notARotation))
+        default: problems.append(ClientProblem(.rotatesRefreshTokens, .notARotation))
         }
         life.gracePeriod = seconds(
             draft.refreshGracePeriod, Self.refreshGracePeriods, .refreshGracePeriod, .notARefreshTime, &problems)
@@ -124,14 +124,14 @@ extension ApplicationRules {
     }
 
     private func seconds(
-        _ text: String, _ range: ClosedRange<Int>, _ field: ApplicationField, _ reason: ApplicationProblem.Reason,
-        _ problems: inout [ApplicationProblem]
+        _ text: String, _ range: ClosedRange<Int>, _ field: ClientField, _ reason: ClientProblem.Reason,
+        _ problems: inout [ClientProblem]
     ) -> Int? {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
         guard text.utf8.count <= 8, let seconds = Int(text), range.contains(seconds) else {
             let limits = ["least": LocalizedText.Value.number(range.lowerBound), "most": .number(range.upperBound)]
-            problems.append(ApplicationProblem(field, reason, limits))
+            problems.append(ClientProblem(field, reason, limits))
             return nil
         }
         return seconds
@@ -148,7 +148,7 @@ extension RegisteredClient {
         id: ClientIdentifier,
         type: ClientType,
         owner: PersonIdentifier?,
-        _ checked: CheckedApplication,
+        _ checked: CheckedClient,
         policy: ClientPolicy,
         logo: LogoIdentifier? = nil,
         now: Date
@@ -177,7 +177,7 @@ extension RegisteredClient {
     ///
     /// The decisions of an administrator hold as ``settled(after:byAdministrator:)`` says.
     package func rewritten(
-        _ checked: CheckedApplication, byAdministrator: Bool, now: Date
+        _ checked: CheckedClient, byAdministrator: Bool, now: Date
     ) -> RegisteredClient {
         var client = self
         client.presentation = checked.presentation

@@ -10,7 +10,7 @@ import HTTPTypes
 struct RevocationEndpoint: Sendable {
     let authenticator: ClientAuthenticator
     let store: any GrantStore & RefreshTokenStore
-    let refreshTokens: RefreshTokenAuthority
+    let refreshTokens: RefreshTokenCodec
     let accessTokens: IssuedAccessTokenVerifier
     let keys: any SigningKeys
     let auditor: Auditor
@@ -37,9 +37,9 @@ struct RevocationEndpoint: Sendable {
     /// - Throws: `invalid_grant` if the token was issued to another client.
     private func grant(of token: AnyToken, presentedBy client: RegisteredClient) async throws -> Grant? {
         let grant: Grant?
-        if let genuine = RefreshToken(token.exposed).flatMap(refreshTokens.read) {
+        if let decoded = RefreshToken(token.exposed).flatMap(refreshTokens.read) {
             // A token of any age belongs to the family, also a rotated one.
-            grant = try await store.refreshFacts(genuine.family.digest)?.grant
+            grant = try await store.refreshFacts(decoded.family.digest)?.grant
         } else if let claims = try? accessTokens.verify(token, keys: keys.publicKeys).claims {
             // An expired token is accepted too, because other tokens of its grant can still be valid.
             guard claims.clientID == client.id else { throw Self.foreign }

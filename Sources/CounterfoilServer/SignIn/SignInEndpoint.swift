@@ -27,11 +27,11 @@ struct SignInEndpoint: Sendable {
         case .again(let again):
             return pages.signIn(visit, again: again)
         case .signedIn(let session, let cookies):
-            return try await goOn(visit, session: session).setting(cookies)
+            return try await proceed(visit, session: session).setting(cookies)
         }
     }
 
-    private func goOn(_ visit: AuthorizationVisit, session: LiveSession) async throws -> Reply {
+    private func proceed(_ visit: AuthorizationVisit, session: LiveSession) async throws -> Reply {
         switch try await flow.next(for: visit, session: session, signedInForThis: true) {
         case .signIn, .askConsent, .confirm:
             return pages.afterSignIn(visit, session: session)

@@ -14,7 +14,7 @@ package struct SignInForm: Sendable {
     let purpose: Ticket.Purpose
     let settings: ServerSettings
     let people: SignIn
-    let sessions: SessionKeeper
+    let sessions: SessionManager
     let tickets: TicketAuthority
     let earlierSignIns: EarlierSignIns
     let auditor: Auditor
@@ -54,17 +54,17 @@ package struct SignInForm: Sendable {
         let applicationName: DisplayName?
         /// The initial username.
         let username: String
-        let wayToBrowser: WayToBrowser?
+        let openInBrowserLink: OpenInBrowserLink?
         let notice: String?
 
         package init(
             carried: String, applicationName: DisplayName? = nil, username: String = "",
-            wayToBrowser: WayToBrowser?, notice: String? = nil
+            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil
         ) {
             self.carried = carried
             self.applicationName = applicationName
             self.username = username
-            self.wayToBrowser = wayToBrowser
+            self.openInBrowserLink = openInBrowserLink
             self.notice = notice
         }
     }
@@ -92,7 +92,7 @@ package struct SignInForm: Sendable {
             retryAfterSeconds: again?.retryAfter,
             earlier: isForgotten
                 ? nil : earlierSignIns.of(request).map { SignInPage.Earlier(name: $0.name, email: $0.email) },
-            wayToBrowser: content.wayToBrowser,
+            openInBrowserLink: content.openInBrowserLink,
             notice: content.notice
         )
         var reply = Reply(again?.status ?? .ok, .page(page))

@@ -18,7 +18,7 @@ package struct SignInPage: Sendable, Hashable {
     /// The user who signed in before in this browser; a button `forget` with the value `true` deletes the hint.
     package var earlier: Earlier?
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
-    package var wayToBrowser: WayToBrowser?
+    package var openInBrowserLink: OpenInBrowserLink?
     /// A notice in one or two sentences, if the user does not expect this page.
     package var notice: String?
 
@@ -40,7 +40,7 @@ package struct SignInPage: Sendable, Hashable {
     package init(
         applicationName: DisplayName? = nil, action: String, request: String, ticket: String,
         username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,
-        wayToBrowser: WayToBrowser? = nil, notice: String? = nil
+        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil
     ) {
         self.applicationName = applicationName
         self.action = action
@@ -50,7 +50,7 @@ package struct SignInPage: Sendable, Hashable {
         self.problem = problem
         self.retryAfterSeconds = retryAfterSeconds
         self.earlier = earlier
-        self.wayToBrowser = wayToBrowser
+        self.openInBrowserLink = openInBrowserLink
         self.notice = notice
     }
 }

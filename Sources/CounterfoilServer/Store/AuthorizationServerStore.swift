@@ -10,9 +10,9 @@
 ///   nothing.
 /// - A store that cannot answer throws ``StoreFault``. A write that throws has not been committed. If a lost
 ///   connection hides the result, the caller treats the write as never requested.
-public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientStore & ConsentStore & GrantStore
-    & HousekeepingStore & LogoutDeliveryStore & PeopleStore & RefreshTokenStore & ResourceStore & ScopeStore
-    & ServiceRecordStore & SessionStore & SigningKeyStore
+public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientAssertionStore & ClientStore
+    & ConsentStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore & RefreshTokenStore
+    & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SigningKeyStore
 
 /// The reason why a store could not answer.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -4,7 +4,7 @@ public import Foundation
 /// A token family: the refresh tokens of one grant, numbered by generation, of which only the latest is valid
 /// (RFC 9700 §4.14.2).
 ///
-/// A token carries the name of its family, its generation and a proof of both (see `RefreshTokenAuthority`).
+/// A token carries the name of its family, its generation and a proof of both (see `RefreshTokenCodec`).
 /// The server therefore stores no token. A family is one row, however often it is refreshed, and a token of
 /// any age can be recognized.
 public struct RefreshFamily: Sendable, Hashable {

@@ -180,7 +180,7 @@ public protocol SessionStore: Sendable {
     /// The session itself is deleted too. The server calls this method when it finds such a session, which any
     /// client can cause with an old ID token. If there is nothing to end, the store therefore writes nothing and
     /// takes no write lock.
-    func endWhatHangs(
+    func revokeDependents(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault)
 }

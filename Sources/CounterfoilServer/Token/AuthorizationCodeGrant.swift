@@ -77,7 +77,7 @@ struct AuthorizationCodeGrant: TokenGrant {
     /// refresh token.
     private func family(for approval: Approval, now: Date) -> (record: RefreshFamily, token: RefreshToken)? {
         let grant = approval.facts.grant
-        let name = RefreshTokenAuthority.Family(random: context.issuer.random)
+        let name = RefreshTokenCodec.Family(random: context.issuer.random)
         guard RefreshTokenTerms.areIssued(to: approval.client, for: grant.scope),
             let token = context.refreshTokens.token(of: name, generation: 0)
         else { return nil }

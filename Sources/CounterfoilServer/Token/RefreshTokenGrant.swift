@@ -21,19 +21,19 @@ struct RefreshTokenGrant: TokenGrant {
     }
 
     func respond(to asked: TokenRequest.RefreshExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
-        guard let genuine = context.refreshTokens.read(asked.refreshToken) else {
+        guard let decoded = context.refreshTokens.read(asked.refreshToken) else {
             throw Self.refusal("the refresh token was not issued by this server")
         }
         let terms = RefreshTokenTerms(of: exchange.client.client, settings: context.settings)
         for _ in 0..<Self.attempts {
-            let facts = try await context.store.refreshFacts(genuine.family.digest)
+            let facts = try await context.store.refreshFacts(decoded.family.digest)
             let verdict = Self.judge(
-                asked, by: exchange.client, generation: genuine.generation, facts: facts, terms: terms,
+                asked, by: exchange.client, generation: decoded.generation, facts: facts, terms: terms,
                 issuer: context.settings.issuer,
-                service: try await service(for: genuine, facts, terms, now: exchange.now), now: exchange.now)
+                service: try await service(for: decoded, facts, terms, now: exchange.now), now: exchange.now)
             switch verdict {
             case .issue(let approval):
-                if let response = try await refresh(approval, of: genuine.family, exchange) { return response }
+                if let response = try await refresh(approval, of: decoded.family, exchange) { return response }
             case .refuse(let error):
                 throw error
             case .wait(let seconds): throw RepeatedTooOften(retryAfter: seconds)
@@ -50,7 +50,7 @@ struct RefreshTokenGrant: TokenGrant {
 
     /// Issues tokens and records the refresh; returns nil if another refresh changed the family meanwhile.
     private func refresh(
-        _ approval: Approval, of family: RefreshTokenAuthority.Family, _ exchange: TokenExchange
+        _ approval: Approval, of family: RefreshTokenCodec.Family, _ exchange: TokenExchange
     ) async throws -> TokenResponse? {
         let grant = approval.facts.grant
         let target = try await context.target(
@@ -72,9 +72,9 @@ struct RefreshTokenGrant: TokenGrant {
 
     /// Reads the record of outages, but only if an outage could excuse a late retry.
     private func service(
-        for genuine: RefreshTokenAuthority.Genuine, _ facts: RefreshFacts?, _ terms: RefreshTokenTerms, now: Date
+        for decoded: RefreshTokenCodec.Decoded, _ facts: RefreshFacts?, _ terms: RefreshTokenTerms, now: Date
     ) async throws -> ServiceRecord {
-        guard let family = facts?.family, Self.isLate(genuine.generation, in: family, terms: terms, now: now) else {
+        guard let family = facts?.family, Self.isLate(decoded.generation, in: family, terms: terms, now: now) else {
             return ServiceRecord()
         }
         return try await context.store.serviceRecord(since: family.rotatedAt)

@@ -32,8 +32,8 @@ struct GrantContext: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
     let issuer: TokenIssuer
-    let refreshTokens: RefreshTokenAuthority
-    let challenges: ChallengeWatch
+    let refreshTokens: RefreshTokenCodec
+    let challenges: ChallengeReuseDetector
     let auditor: Auditor
 
     /// Resolves the APIs that a request names, or those of its grant if it names none (RFC 8707 §2.2).

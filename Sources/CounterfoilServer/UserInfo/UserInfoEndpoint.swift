@@ -7,7 +7,7 @@ import HTTPTypes
 struct UserInfoEndpoint: Sendable {
     let settings: ServerSettings
     let store: any GrantStore
-    let accessTokens: KnownAccessTokens
+    let accessTokens: VerifiedTokenCache
     let keys: any SigningKeys
     let throttle: ClientThrottle
     let auditor: Auditor

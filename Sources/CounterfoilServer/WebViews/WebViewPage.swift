@@ -7,15 +7,15 @@ package struct WebViewPage: Sendable, Hashable {
     /// The path of the client's logo.
     package var applicationLogo: String?
     /// The link to the browser, where the request starts again.
-    package var wayToBrowser: WayToBrowser
+    package var openInBrowserLink: OpenInBrowserLink
 
     /// Creates the page.
     package init(
-        applicationName: DisplayName, applicationLogo: String? = nil, wayToBrowser: WayToBrowser
+        applicationName: DisplayName, applicationLogo: String? = nil, openInBrowserLink: OpenInBrowserLink
     ) {
         self.applicationName = applicationName
         applicationInitials = applicationName.initials
         self.applicationLogo = applicationLogo
-        self.wayToBrowser = wayToBrowser
+        self.openInBrowserLink = openInBrowserLink
     }
 }

@@ -13,9 +13,9 @@ package enum WebViewVerdict: Sendable, Hashable {
     case blocked(WebView)
 
     /// The link to the browser for a warning; nil if there is no warning.
-    package func wayToBrowser(_ address: String) -> WayToBrowser? {
+    package func openInBrowserLink(_ address: String) -> OpenInBrowserLink? {
         guard case .warned(let webView) = self else { return nil }
-        return WayToBrowser(address, from: webView)
+        return OpenInBrowserLink(address, from: webView)
     }
 
     package init(on request: IncomingRequest, under policy: WebViewPolicy) {

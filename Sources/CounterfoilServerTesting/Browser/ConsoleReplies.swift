@@ -9,16 +9,16 @@ extension Reply {
         return page
     }
 
-    package var applicationsPage: ApplicationsPage {
-        get throws(UnexpectedReply) { try page("the list of clients", as: ApplicationsPage.self) }
+    package var applicationsPage: AppsPage {
+        get throws(UnexpectedReply) { try page("the list of clients", as: AppsPage.self) }
     }
 
-    package var applicationFormPage: ApplicationFormPage {
-        get throws(UnexpectedReply) { try page("the form of a client", as: ApplicationFormPage.self) }
+    package var applicationFormPage: AppFormPage {
+        get throws(UnexpectedReply) { try page("the form of a client", as: AppFormPage.self) }
     }
 
-    package var applicationPage: ApplicationPage {
-        get throws(UnexpectedReply) { try page("the page of a client", as: ApplicationPage.self) }
+    package var applicationPage: AppPage {
+        get throws(UnexpectedReply) { try page("the page of a client", as: AppPage.self) }
     }
 
     package var secretsPage: SecretsPage {

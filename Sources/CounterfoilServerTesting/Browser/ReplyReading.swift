@@ -46,9 +46,9 @@ extension Reply {
     }
 
     /// The page of this reply that continues to the client.
-    package var goOnPage: GoOnPage {
+    package var goOnPage: ReturnPage {
         get throws(UnexpectedReply) {
-            guard let page = self.page as? GoOnPage else {
+            guard let page = self.page as? ReturnPage else {
                 throw UnexpectedReply(needed: "the page that continues to the client", reply: self)
             }
             return page
@@ -116,9 +116,9 @@ extension Reply {
     }
 
     /// The page of one connected app of this reply.
-    package var connectedApplicationPage: ConnectedApplicationPage {
+    package var connectedAppPage: ConnectedAppPage {
         get throws(UnexpectedReply) {
-            guard let page = self.page as? ConnectedApplicationPage else {
+            guard let page = self.page as? ConnectedAppPage else {
                 throw UnexpectedReply(needed: "the page of a connected app", reply: self)
             }
             return page
@@ -154,7 +154,7 @@ extension Reply {
     /// The fields of a posted form are appended as a query.
     public var destination: String {
         get throws(UnexpectedReply) {
-            if let page = self.page as? GoOnPage {
+            if let page = self.page as? ReturnPage {
                 guard !page.fields.isEmpty else { return page.destination }
                 let form = FormParameters(page.fields.map { FormParameters.Pair(name: $0.name, value: $0.value) })
                 return page.destination + (page.destination.contains("?") ? "&" : "?") + form.encoded

@@ -49,7 +49,7 @@ public final class FaultyStore: Sendable {
         /// Reading sessions.
         case session, sessions
         /// Starting, updating and ending sessions.
-        case beginSession, touchSession, endSession, signOutEverywhere, endWhatHangs
+        case beginSession, touchSession, endSession, signOutEverywhere, revokeDependents
         /// Reading, adding and deleting signing keys.
         case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKey, removeSigningKeys
         /// Changing users and reading pages of users.
@@ -67,7 +67,7 @@ public final class FaultyStore: Sendable {
         /// Taking and settling back-channel logout deliveries, and reading the backlog.
         case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
         /// Deleting expired records, and recording client assertions.
-        case removeWhatIsOver, noteAssertion
+        case deleteExpired, noteAssertion
     }
 
     private struct State {

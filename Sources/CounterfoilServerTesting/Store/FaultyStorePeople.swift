@@ -110,10 +110,10 @@ extension FaultyStore: SessionStore {
         return try await store.signOutEverywhere(person, except: kept, at: time)
     }
 
-    public func endWhatHangs(
+    public func revokeDependents(
         on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
-        try await enter(.endWhatHangs)
-        try await store.endWhatHangs(on: session, notSeenSince: idle, at: time)
+        try await enter(.revokeDependents)
+        try await store.revokeDependents(on: session, notSeenSince: idle, at: time)
     }
 }

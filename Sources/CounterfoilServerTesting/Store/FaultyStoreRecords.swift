@@ -113,14 +113,16 @@ extension FaultyStore: LogoutDeliveryStore {
     }
 }
 
-extension FaultyStore: HousekeepingStore {
-    public func removeWhatIsOver(
-        _ limits: HousekeepingLimits, atMost rows: Int
+extension FaultyStore: MaintenanceStore {
+    public func deleteExpired(
+        _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
-        try await enter(.removeWhatIsOver)
-        return try await store.removeWhatIsOver(limits, atMost: rows)
+        try await enter(.deleteExpired)
+        return try await store.deleteExpired(limits, atMost: rows)
     }
+}
 
+extension FaultyStore: ClientAssertionStore {
     public func noteAssertion(
         _ digest: ArtefactDigest, expires: Date, now: Date
     ) async throws(StoreFault) -> Bool {

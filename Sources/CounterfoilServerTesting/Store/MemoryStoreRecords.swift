@@ -177,9 +177,9 @@ extension MemoryStore.State {
     }
 }
 
-extension MemoryStore: HousekeepingStore {
-    public func removeWhatIsOver(
-        _ limits: HousekeepingLimits, atMost rows: Int
+extension MemoryStore: MaintenanceStore {
+    public func deleteExpired(
+        _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
         state.withLock { state in
             let codes = state.codes.values.filter { $0.expiresAt < limits.codesBefore }.prefix(rows)
@@ -218,7 +218,9 @@ extension MemoryStore: HousekeepingStore {
             return codes.count + sessions.count + families.count + grants.count + assertions.count
         }
     }
+}
 
+extension MemoryStore: ClientAssertionStore {
     public func noteAssertion(
         _ digest: ArtefactDigest, expires: Date, now: Date
     ) async throws(StoreFault) -> Bool {

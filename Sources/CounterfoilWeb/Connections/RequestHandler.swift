@@ -113,7 +113,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if context.channel.isWritable {
             unreadAnswers?.cancel()
             unreadAnswers = nil
-            goOn(context)
+            proceed(context)
         } else {
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             unreadAnswers = context.eventLoop.scheduleTask(in: Self.readingTime) { bound.value.close(promise: nil) }
@@ -130,7 +130,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             end = end ?? .closed
-            goOn(context)
+            proceed(context)
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -143,7 +143,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             answer(.late(head), context)
         case (is HTTPParserError, _):
             end = .malformed
-            goOn(context)
+            proceed(context)
         default:
             context.close(promise: nil)
         }
@@ -175,7 +175,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             reading = .rest(limit: limit - bytes.readableBytes)
         case (.end, .rest):
             reading = .nothing
-            if !isOver { goOn(context) } else if outputIsClosed { context.close(promise: nil) }
+            if !isOver { proceed(context) } else if outputIsClosed { context.close(promise: nil) }
         case (.body, .nothing), (.body, .judging), (.end, .nothing), (.end, .judging): break
         }
     }
@@ -211,7 +211,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // Without a session, the response does not depend on the body.
             refuse(.whole(head, []), context)
         }
-        goOn(context)
+        proceed(context)
     }
 
     /// Answers a request and discards the rest of its body.
@@ -254,7 +254,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !body.isEmpty { context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        guard closesNext else { return goOn(context) }
+        guard closesNext else { return proceed(context) }
         if case .rest = reading {} else { early.removeAll() }
         closeOutput(context)
     }
@@ -275,7 +275,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Processes waiting parts and resumes reading, or closes the connection if no further request arrives.
-    private func goOn(_ context: ChannelHandlerContext) {
+    private func proceed(_ context: ChannelHandlerContext) {
         while let part = early.first, mayTake(part, context) {
             early.removeFirst()
             take(part, context)

@@ -135,7 +135,7 @@ extension PageScript {
     var asset: Asset {
         switch self {
         case .interactive: .script
-        case .goOn: .goOnScript
+        case .proceed: .goOnScript
         }
     }
 }

@@ -13,14 +13,14 @@ extension DataDirectory {
     /// Finds the client with the given identifier.
     func client(_ clientID: String) async throws -> RegisteredClient {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
-            throw CommandFailure.noApplication(clientID)
+            throw CommandFailure.noApp(clientID)
         }
         return client
     }
 }
 
 extension CommandFailure {
-    static func noApplication(_ clientID: String) -> CommandFailure {
+    static func noApp(_ clientID: String) -> CommandFailure {
         .refused("there is no app with the client_id \(clientID.prefix(100)); see: counterfoil-server app list")
     }
 }

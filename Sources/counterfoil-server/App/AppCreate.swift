@@ -55,7 +55,7 @@ struct AppCreate: AsyncParsableCommand {
 
     func run() async throws {
         let chosen = try chosenID()
-        var draft = ApplicationDraft()
+        var draft = ClientDraft()
         draft.name = name
         try registration.write(into: &draft)
         var policyDraft = PolicyDraft(.standard(for: type))

@@ -24,7 +24,7 @@ struct AppDelete: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             let client = try await directory.client(app.clientID)
             guard try await directory.store.removeClient(client.id) else {
-                throw CommandFailure.noApplication(app.clientID)
+                throw CommandFailure.noApp(app.clientID)
             }
             await directory.note(.application, client: client.id, detail: "deleted")
             if options.json { return try Output.json(AppDocument(client)) }

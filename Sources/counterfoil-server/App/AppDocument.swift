@@ -54,7 +54,7 @@ struct AppDocument: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        var fields = encoder.container(keyedBy: ApplicationField.self)
+        var fields = encoder.container(keyedBy: ClientField.self)
         try values.encode(client.id, forKey: .clientID)
         try values.encodeIfPresent(newSecret?.exposed, forKey: .clientSecret)
         try values.encode(client.type.rawValue, forKey: .applicationType)
@@ -89,7 +89,7 @@ struct AppDocument: Encodable {
         try values.encode(client.revision, forKey: .revision)
     }
 
-    private func encodePresentation(into fields: inout KeyedEncodingContainer<ApplicationField>) throws {
+    private func encodePresentation(into fields: inout KeyedEncodingContainer<ClientField>) throws {
         let presentation = client.presentation
         try fields.encodeIfPresent(presentation.publisher, forKey: .publisher)
         try fields.encodeIfPresent(presentation.consentText, forKey: .consentText)
@@ -98,7 +98,7 @@ struct AppDocument: Encodable {
         try fields.encodeIfPresent(presentation.logo?.rawValue, forKey: .logo)
     }
 
-    private func encodePolicy(into fields: inout KeyedEncodingContainer<ApplicationField>) throws {
+    private func encodePolicy(into fields: inout KeyedEncodingContainer<ClientField>) throws {
         let policy = client.policy
         try fields.encode(policy.isFirstParty, forKey: .firstParty)
         try fields.encode(policy.isVouchedFor, forKey: .vouchedFor)
@@ -120,7 +120,7 @@ struct AppDocument: Encodable {
     private static func seconds(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) }
 }
 
-extension ApplicationField: CodingKey {}
+extension ClientField: CodingKey {}
 
 // MARK: - Text output
 

@@ -45,7 +45,7 @@ struct AppEdit: AsyncParsableCommand {
         let picture = try logoChange()
         try await options.withDirectory(creating: false) { directory in
             let former = try await directory.client(app.clientID)
-            var draft = ApplicationDraft(former)
+            var draft = ClientDraft(former)
             if let name { draft.name = name }
             try registration.write(into: &draft)
 
@@ -72,7 +72,7 @@ struct AppEdit: AsyncParsableCommand {
                 Output.line(document.words)
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the app was changed at the same time; try again")
-            case .notFound: throw CommandFailure.noApplication(app.clientID)
+            case .notFound: throw CommandFailure.noApp(app.clientID)
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }
         }

@@ -4,7 +4,7 @@ import CounterfoilServer
 /// The options of `app create` and `app edit`, except the name.
 ///
 /// An empty value clears, and a list replaces the existing one. The options are not validated here:
-/// `ApplicationRules` validates the drafts that they give.
+/// `ClientRules` validates the drafts that they give.
 struct AppOptions: ParsableArguments {
     @OptionGroup(title: "Consent page") var presentation: AppPresentationOptions
     @OptionGroup(title: "Requests") var requests: AppRequestOptions
@@ -18,7 +18,7 @@ struct AppOptions: ParsableArguments {
     var hasChanges: Bool { presentation.hasChanges || requests.hasChanges || hasPolicyChanges }
 
     /// Writes the options into the draft of a registration.
-    func write(into draft: inout ApplicationDraft) throws {
+    func write(into draft: inout ClientDraft) throws {
         try presentation.write(into: &draft)
         try requests.write(into: &draft)
     }

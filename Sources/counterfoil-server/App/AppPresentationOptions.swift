@@ -26,7 +26,7 @@ struct AppPresentationOptions: ParsableArguments {
     var hasChanges: Bool { [publisher, consentText, privacyURI, termsURI, logo].contains { $0 != nil } }
 
     /// Writes the options into a draft, except the logo, which is no part of it.
-    func write(into draft: inout ApplicationDraft) throws {
+    func write(into draft: inout ClientDraft) throws {
         if let publisher { draft.publisher = publisher }
         if let consentText { draft.consentText = consentText.isEmpty ? "" : try InputFile.text(at: consentText) }
         if let privacyURI { draft.privacyURI = privacyURI }

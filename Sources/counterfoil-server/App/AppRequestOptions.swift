@@ -58,7 +58,7 @@ struct AppRequestOptions: ParsableArguments {
     }
 
     /// Writes the options into a draft.
-    func write(into draft: inout ApplicationDraft) throws {
+    func write(into draft: inout ClientDraft) throws {
         func replace(_ list: inout [String], by values: [String]) {
             if !values.isEmpty { list = values.filter { !$0.isEmpty } }
         }

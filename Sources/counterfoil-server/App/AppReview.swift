@@ -7,7 +7,7 @@ import Foundation
 ///
 /// It reports all problems at once.
 struct AppReview {
-    private let rules: ApplicationRules
+    private let rules: ClientRules
     private let type: ClientType
     private let id: ClientIdentifier
     private let schemesInUse: Set<String>
@@ -16,7 +16,7 @@ struct AppReview {
     init(
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
     ) async throws {
-        rules = ApplicationRules(
+        rules = ClientRules(
             issuer: directory.issuer, callbackOrigin: directory.callbackOrigin, plainSchemes: directory.plainSchemes)
         self.type = type
         self.id = id
@@ -26,10 +26,10 @@ struct AppReview {
 
     /// Validates a draft, and the draft of a policy if there is one.
     func check(
-        _ draft: ApplicationDraft, policy policyDraft: PolicyDraft?, now: Date
-    ) throws -> (application: CheckedApplication, policy: ClientPolicy?) {
-        var problems: [ApplicationProblem] = []
-        var application: CheckedApplication?
+        _ draft: ClientDraft, policy policyDraft: PolicyDraft?, now: Date
+    ) throws -> (application: CheckedClient, policy: ClientPolicy?) {
+        var problems: [ClientProblem] = []
+        var application: CheckedClient?
         var policy: ClientPolicy?
         do {
             application = try rules.check(draft, type: type, id: id, schemesInUse: schemesInUse)
@@ -46,7 +46,7 @@ struct AppReview {
     }
 
     /// Prints the warnings and notes about accepted redirect URIs on standard error.
-    func warn(of draft: ApplicationDraft) {
+    func warn(of draft: ClientDraft) {
         let context = rules.context(draft, type: type, id: id, schemesInUse: schemesInUse)
         for text in draft.redirectURIs {
             guard case .accepted(let uri, let warnings) = RedirectURIRegistration.verdict(on: text, for: context) else {
@@ -61,7 +61,7 @@ struct AppReview {
 
 extension CommandFailure {
     /// Lists the problems of a registration, one a line, each after the name of its option.
-    static func refused(_ problems: [ApplicationProblem]) -> CommandFailure {
+    static func refused(_ problems: [ClientProblem]) -> CommandFailure {
         .refused(
             problems.map { problem in
                 (problem.field.option.map { "\($0): " } ?? "") + Localizer.english(problem.text)
@@ -95,7 +95,7 @@ extension Logo {
     }
 }
 
-extension ApplicationField {
+extension ClientField {
     /// The option that sets the field; nil if there is no single one.
     ///
     /// Most options have the name of the field.

@@ -73,7 +73,7 @@ struct AppSecret: AsyncParsableCommand {
                 "the app already has \(ClientSecretRecord.limit) secrets; delete one first with: "
                     + "counterfoil-server app secret \(client.id) --remove oldest")
         case .clientGone:
-            throw CommandFailure.noApplication(app.clientID)
+            throw CommandFailure.noApp(app.clientID)
         }
     }
 

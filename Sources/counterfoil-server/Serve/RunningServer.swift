@@ -81,7 +81,7 @@ struct RunningServer {
             connections: connections, logger: logger,
             onListening: onListening)
         var services: [any Service] = [
-            application, Housekeeping(housekeeper: server.housekeeper), Beating(heartbeat: server.heartbeat),
+            application, Maintenance(maintenance: server.maintenance), Beating(heartbeat: server.heartbeat),
         ]
         if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }
         if let metrics {
@@ -143,11 +143,11 @@ struct RunningServer {
 }
 
 /// The service that deletes expired records and rotates keys.
-private struct Housekeeping: Service {
-    let housekeeper: Housekeeper
+private struct Maintenance: Service {
+    let maintenance: MaintenanceService
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await housekeeper.run() }
+        await cancelWhenGracefulShutdown { await maintenance.run() }
     }
 }
 

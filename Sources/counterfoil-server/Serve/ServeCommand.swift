@@ -77,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp("The age at which a signing key is rotated.", valueName: "days"))
-    var keyLifetime = KeySuccession.standardLifetime
+    var keyLifetime = SigningKeyLifecycle.standardLifetime
 
     @Option(
         name: .long,

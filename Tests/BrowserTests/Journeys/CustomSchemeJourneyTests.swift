@@ -12,7 +12,7 @@ struct CustomSchemeJourneyTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(redirectURIs: ["\(scheme):/callback"])
+            let clientID = try await site.registerClient(redirectURIs: ["\(scheme):/callback"])
             try await site.serving {
                 let device = try Device(in: site.folder)
                 try await VirtualDesktop.run(home: device.home, allowing: scheme, from: site.origin) { desktop in

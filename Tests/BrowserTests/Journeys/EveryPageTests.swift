@@ -51,13 +51,13 @@ struct EveryPageTests {
     @Test func `the rare pages of a sign-in are accessible`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
-            let frames = try await stage.site.addApplication(
+            let frames = try await stage.site.registerClient(
                 "Picture Frames", redirectURIs: ["com.example.frames:/done", "https://frames.example.com/done"],
                 options: ["--publisher", "Frames & Sons", "--no-vouched-for"])
-            let desk = try await stage.site.addApplication(
+            let desk = try await stage.site.registerClient(
                 "Desk Frame", redirectURIs: ["http://localhost/callback"],
                 options: ["--publisher", "Lightbox AS", "--web-views", "warn"])
-            let own = try await stage.site.addApplication(
+            let own = try await stage.site.registerClient(
                 "Darkroom", redirectURIs: ["com.example.darkroom:/done"], options: ["--first-party"])
             let scope = "openid photos.read"
             try await stage.walk(.otherWays) { judge in
@@ -69,7 +69,7 @@ struct EveryPageTests {
                 try await judge(.consentUnverified)
                 try await allow.click()
                 _ = try await browser.waitForElement("a[href^='com.example.frames:/done?code=']")
-                try await judge(.goOn)
+                try await judge(.proceed)
 
                 // RFC 9700 §4.11.2: an invalid request is not redirected automatically.
                 let request = stage.request(frames, scope: scope, redirectURI: "https://frames.example.com/done")
@@ -202,7 +202,7 @@ struct EveryPageTests {
                 try await judge(.applicationTypes)
                 try await stage.follow("/apps/new?type=native")
                 _ = try await browser.waitForElement("#redirect_uris")
-                try await judge(.newApplication)
+                try await judge(.newApp)
 
                 try await stage.fill("name", "Picture Frames")
                 try await stage.fill(
@@ -210,7 +210,7 @@ struct EveryPageTests {
                 try await stage.tick("scope", "openid")
                 try await stage.send()
                 _ = try await browser.waitForElement("#problems")
-                try await judge(.newApplicationProblems)
+                try await judge(.newAppProblems)
                 try await stage.fill("publisher", "Frames & Sons")
                 try await stage.fill(
                     "redirect_uris",
@@ -229,7 +229,7 @@ struct EveryPageTests {
                 _ = try await browser.waitForElement(".card details[open] .refused")
                 try await judge(.application)
                 for (page, screen) in [
-                    ("edit", Screen.editApplication), ("connect", .connect), ("logo", .logo),
+                    ("edit", Screen.editApp), ("connect", .connect), ("logo", .logo),
                     ("association", .association),
                 ] {
                     try await stage.open("\(path)/\(page)")
@@ -240,7 +240,7 @@ struct EveryPageTests {
                 _ = try await browser.waitForElement(".verdicts > li")
                 try await judge(.associationFindings)
                 try await stage.open("\(path)/delete")
-                try await judge(.deleteApplication)
+                try await judge(.deleteApp)
 
                 try await stage.open("/apps/new?type=web")
                 try await stage.fill("name", "Photo Prints")
@@ -290,7 +290,7 @@ struct EveryPageTests {
                 try await stage.open("/account")
                 try await judge(.account)
                 for (page, screen) in [
-                    ("apps/\(stage.lightbox)", Screen.connectedApplication), ("sessions", .sessions),
+                    ("apps/\(stage.lightbox)", Screen.connectedApp), ("sessions", .sessions),
                     ("password", .password),
                 ] {
                     try await stage.open("/account/\(page)")

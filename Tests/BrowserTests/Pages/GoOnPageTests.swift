@@ -14,7 +14,7 @@ struct GoOnPageTests {
         "https://127.0.0.1:49371/callback?state=a%3Bb=c;url=d&code=%27q%27",
     ])
     func `the page continues to the exact redirect URI automatically`(destination: String) async throws {
-        var page = SamplePage.goOn
+        var page = SamplePage.proceed
         page.destination = destination
         try await PageFolder.run { folder in
             let url = try folder.write(page, as: "go-on")
@@ -30,12 +30,12 @@ struct GoOnPageTests {
 
     @Test func `the page for an app has a button in case it does not continue automatically`() async throws {
         try await PageFolder.run { folder in
-            let url = try folder.write(SamplePage.goOn, as: "go-on")
+            let url = try folder.write(SamplePage.proceed, as: "go-on")
             try await Browser.run { browser in
                 try await browser.navigate(to: url)
                 let button = try await browser.find("a.button")
                 #expect(try await button.accessibleName == "Continue to Lightbox")
-                #expect(try await button.property("href")?.string == SamplePage.goOn.destination)
+                #expect(try await button.property("href")?.string == SamplePage.proceed.destination)
                 #expect(try await browser.currentURL == url)
             }
         }
@@ -45,7 +45,7 @@ struct GoOnPageTests {
         "javascript:alert(1)", "data:text/html,x", "JaVaScRiPt:alert(1)", "/relative", "", " javascript:x",
     ])
     func `a destination that the page would execute is refused`(destination: String) throws {
-        var page = SamplePage.goOn
+        var page = SamplePage.proceed
         page.destination = destination
         #expect(throws: PageRenderer.Failure.unsafeDestination) {
             try PageRenderer(pages: .console).render(page, in: SamplePage.frame)

@@ -2,12 +2,12 @@ import CounterfoilServer
 
 /// A page without its contents, by the name of its template.
 enum PageKind: String, CaseIterable, Sendable {
-    case signIn = "sign-in", consent, `continue`, goOn = "go-on", signOut = "sign-out", signedOut = "signed-out"
+    case signIn = "sign-in", consent, `continue`, proceed = "go-on", signOut = "sign-out", signedOut = "signed-out"
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case applications, applicationTypes = "application-types", applicationForm = "application-form", application
-    case connect, secrets, deleteApplication = "delete-application", policy, logo, association
+    case connect, secrets, deleteApp = "delete-application", policy, logo, association
     case administration, branding, audit
-    case account, connectedApplication = "connected-application", sessions, password
+    case account, connectedApp = "connected-application", sessions, password
 
     /// The kind of a page; nil for a page that has no case here.
     init?(_ page: any Page) { self.init(rawValue: type(of: page).template) }
@@ -15,11 +15,11 @@ enum PageKind: String, CaseIterable, Sendable {
     /// Whether the page needs a session, so that only a journey on the real server reaches it.
     var isOfConsole: Bool {
         switch self {
-        case .signIn, .consent, .continue, .goOn, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
+        case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
             .setupDone:
             false
-        case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApplication,
-            .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApplication,
+        case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApp,
+            .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApp,
             .sessions,
             .password:
             true

@@ -16,7 +16,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "consent-long", page: consentLong),
         SamplePage(name: "consent-unverified", page: consentUnverified),
         SamplePage(name: "continue", page: continuing),
-        SamplePage(name: "go-on", page: goOn),
+        SamplePage(name: "go-on", page: proceed),
         SamplePage(name: "go-on-denied", page: goOnDenied),
         SamplePage(name: "go-on-refused", page: goOnRefused),
         SamplePage(name: "go-on-choice", page: goOnChoice),
@@ -51,7 +51,7 @@ struct SamplePage: Sendable {
         var page = signIn
         page.applicationName = nil
         page.earlier = SignInPage.Earlier(name: "Alice Andersen", email: MaskedEmail("alice@example.com"))
-        page.wayToBrowser = webView.wayToBrowser
+        page.openInBrowserLink = webView.openInBrowserLink
         return page
     }
 
@@ -98,7 +98,7 @@ struct SamplePage: Sendable {
     static var consentUnverified: ConsentPage {
         var page = consent
         page.isVouchedFor = false
-        page.wayToBrowser = webView.wayToBrowser
+        page.openInBrowserLink = webView.openInBrowserLink
         page.permissions[1].isNew = true
         page.permissions[2].isNew = true
         page.permissions[2].required = false
@@ -116,24 +116,24 @@ struct SamplePage: Sendable {
         personName: "Alice Andersen", personEmail: MaskedEmail("alice@example.com"), action: "/continue",
         request: "request", ticket: "tkt-5f1c")
 
-    static let goOn = GoOnPage(
+    static let proceed = ReturnPage(
         applicationName: "Lightbox", destination: "com.example.lightbox:/done?code=c&state=s",
         kind: .allowed
     )
 
-    static var goOnDenied: GoOnPage {
-        var page = goOn
+    static var goOnDenied: ReturnPage {
+        var page = proceed
         page.kind = .denied
         return page
     }
 
-    static var goOnRefused: GoOnPage {
-        var page = goOn
+    static var goOnRefused: ReturnPage {
+        var page = proceed
         page.kind = .refused
         return page
     }
 
-    static var goOnChoice: GoOnPage {
+    static var goOnChoice: ReturnPage {
         var page = goOnRefused
         page.destination = "https://lightbox.example/done?error=invalid_request"
         page.host = "lightbox.example"
@@ -141,7 +141,7 @@ struct SamplePage: Sendable {
     }
 
     /// With a choice, so that the page does not submit itself during the test.
-    static var goOnPosted: GoOnPage {
+    static var goOnPosted: ReturnPage {
         var page = goOnChoice
         page.destination = "https://lightbox.example/done"
         page.fields = [.init(name: "error", value: "invalid_request"), .init(name: "state", value: "s")]
@@ -163,7 +163,7 @@ struct SamplePage: Sendable {
 
     static let webView = WebViewPage(
         applicationName: "Lightbox",
-        wayToBrowser: WayToBrowser(
+        openInBrowserLink: OpenInBrowserLink(
             address: "https://id.example.com/oauth2/authorize?client_id=lightbox",
             opening: "intent://id.example.com/oauth2/authorize?client_id=lightbox#Intent;scheme=https;end")
     )

@@ -12,7 +12,7 @@ enum Screen: String, CaseIterable, Sendable {
     case problem
     case consentUnverified = "consent-unverified"
     case `continue`
-    case goOn = "go-on"
+    case proceed = "go-on"
     case goOnChoice = "go-on-choice"
     case goOnPosted = "go-on-posted"
     case consentLocalhost = "consent-localhost"
@@ -32,15 +32,15 @@ enum Screen: String, CaseIterable, Sendable {
     // Developer pages.
     case applicationsNone = "apps-none"
     case applicationTypes = "app-types"
-    case newApplication = "app-new"
-    case newApplicationProblems = "app-new-problems"
+    case newApp = "app-new"
+    case newAppProblems = "app-new-problems"
     case application = "app"
-    case editApplication = "app-edit"
+    case editApp = "app-edit"
     case connect = "app-connect"
     case logo = "app-logo"
     case association = "app-association"
     case associationFindings = "app-association-findings"
-    case deleteApplication = "app-delete"
+    case deleteApp = "app-delete"
     case secrets = "app-secrets"
     case secretRemoval = "app-secrets-remove"
     case applications = "apps"
@@ -56,7 +56,7 @@ enum Screen: String, CaseIterable, Sendable {
     // Account pages.
     case accountNone = "account-none"
     case account
-    case connectedApplication = "account-apps"
+    case connectedApp = "account-apps"
     case sessions = "account-sessions"
     case password = "account-password"
     case passwordProblems = "account-password-problems"
@@ -65,18 +65,18 @@ enum Screen: String, CaseIterable, Sendable {
     var walk: Walk {
         switch self {
         case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
-        case .consentUnverified, .continue, .goOn, .goOnChoice, .goOnPosted, .consentLocalhost, .signInWebView,
+        case .consentUnverified, .continue, .proceed, .goOnChoice, .goOnPosted, .consentLocalhost, .signInWebView,
             .appLink,
             .signOut, .signedOut:
             .otherWays
         case .setup, .setupAgain, .setupDone: .firstStart
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
-        case .applicationsNone, .applicationTypes, .newApplication, .newApplicationProblems, .application,
-            .editApplication, .connect, .logo, .association, .associationFindings, .deleteApplication, .secrets,
+        case .applicationsNone, .applicationTypes, .newApp, .newAppProblems, .application,
+            .editApp, .connect, .logo, .association, .associationFindings, .deleteApp, .secrets,
             .secretRemoval, .applications:
             .developer
         case .administration, .policy, .danger, .branding, .audit, .notFound: .administrator
-        case .accountNone, .account, .connectedApplication, .sessions, .password, .passwordProblems: .account
+        case .accountNone, .account, .connectedApp, .sessions, .password, .passwordProblems: .account
         }
     }
 
@@ -88,7 +88,7 @@ enum Screen: String, CaseIterable, Sendable {
             .signIn
         case .consent, .consentAgain, .consentUnverified, .consentLocalhost: .consent
         case .continue: .continue
-        case .goOn, .goOnChoice, .goOnPosted: .goOn
+        case .proceed, .goOnChoice, .goOnPosted: .proceed
         case .webView: .webView
         case .appLink: .appLink
         case .signOut: .signOut
@@ -98,19 +98,19 @@ enum Screen: String, CaseIterable, Sendable {
         case .setupDone: .setupDone
         case .applicationsNone, .applications: .applications
         case .applicationTypes: .applicationTypes
-        case .newApplication, .newApplicationProblems, .editApplication: .applicationForm
+        case .newApp, .newAppProblems, .editApp: .applicationForm
         case .application, .danger: .application
         case .connect: .connect
         case .logo: .logo
         case .association, .associationFindings: .association
-        case .deleteApplication: .deleteApplication
+        case .deleteApp: .deleteApp
         case .secrets, .secretRemoval: .secrets
         case .administration: .administration
         case .policy: .policy
         case .branding: .branding
         case .audit: .audit
         case .accountNone, .account: .account
-        case .connectedApplication: .connectedApplication
+        case .connectedApp: .connectedApp
         case .sessions: .sessions
         case .password, .passwordProblems: .password
         }

@@ -16,7 +16,7 @@ struct Journey: Sendable {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(
+            let clientID = try await site.registerClient(
                 redirectURIs: [redirectURI], options: ["--publisher", "Lightbox AS"] + options)
             try await site.serving {
                 try await Browser.run { browser in

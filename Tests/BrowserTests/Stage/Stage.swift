@@ -100,7 +100,7 @@ extension Site {
         try Drawing.lens.png().write(to: picture)
         let words = folder.url.appendingPathComponent("words.md")
         try Data(Self.words.utf8).write(to: words)
-        return try await addApplication(
+        return try await registerClient(
             scopes: ["openid", "photos.read", "photos.write"],
             options: [
                 "--publisher", "Lightbox AS", "--optional-scope", "photos.write", "--logo", picture.path,

@@ -62,7 +62,7 @@ struct AccountFormTests {
         mutating func ticket(_ form: Form, in browser: inout ScriptedUserAgent) async throws -> String {
             guard form != .signOut else { return try await browser.open("/account").accountPage.console.signOutTicket }
             switch try await browser.open(form.path).page {
-            case let page as ConnectedApplicationPage: return page.ticket
+            case let page as ConnectedAppPage: return page.ticket
             case let page as SessionsPage: return page.ticket
             case let page as PasswordPage: return page.ticket
             default: throw AttemptFailed()

@@ -11,7 +11,7 @@ struct AccountPageTests {
     private static let hostile: DisplayName = "<script>alert(1)</script>\"'&"
     private static let head = ConsoleHead(
         personName: hostile, isAdministrator: false, part: .account, signOutTicket: "sign-out-ticket")
-    private static let application = ConnectedApplication(
+    private static let application = ConnectedApp(
         name: hostile, publisher: hostile, permissions: ["See <i>photos</i>", "Add photos"], since: "1 January 2027",
         path: "/account/apps/app_x")
 
@@ -30,7 +30,7 @@ struct AccountPageTests {
         ),
         (
             "application",
-            ConnectedApplicationPage(
+            ConnectedAppPage(
                 console: head, application: application, allowed: "2 January 2027",
                 privacyURI: "https://a.example/p?x=\"><b>", termsURI: "https://a.example/t",
                 permissions: [

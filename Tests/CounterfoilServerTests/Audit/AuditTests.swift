@@ -82,9 +82,9 @@ struct AuditTests {
 
         let day = 86_400.0
         test.clock.advance(by: 91 * day)
-        try await test.server.housekeeper.lookAfterKeys()
+        try await test.server.maintenance.maintainKeys()
         test.clock.advance(by: 60 * day)
-        try await test.server.housekeeper.lookAfterKeys()
+        try await test.server.maintenance.maintainKeys()
         let details = try await events(.signingKey).compactMap(\.detail)
         #expect(details.contains { $0.contains("rotated by age") })
         #expect(details.first == "deleted signing keys whose tokens have all expired: 3")
@@ -148,7 +148,7 @@ struct AuditTests {
 
     /// Returns the number of recorded refusals among this many.
     private func admitted(
-        _ count: Int, by flood: AuditFlood, _ kind: AuditEvent.Kind, from source: String,
+        _ count: Int, by flood: AuditRateLimiter, _ kind: AuditEvent.Kind, from source: String,
         of grant: GrantIdentifier? = nil, at time: Date
     ) -> Int {
         (0..<count).count { _ in flood.admits(AuditEvent(at: time, kind, .refused, grantID: grant, source: source)) }
@@ -156,17 +156,18 @@ struct AuditTests {
 
     // SEC-40
     @Test func `refusals are recorded up to a limit for each source and kind, and the rest is counted`() {
-        let flood = AuditFlood()
+        let flood = AuditRateLimiter()
         let now = Date(timeIntervalSince1970: 1_800_000_000)
-        #expect(admitted(100, by: flood, .throttled, from: "192.0.2.1", at: now) == AuditFlood.limitPerSource)
+        #expect(admitted(100, by: flood, .throttled, from: "192.0.2.1", at: now) == AuditRateLimiter.limitPerSource)
         let others = (0..<20).map { admitted(100, by: flood, .throttled, from: "198.51.100.\($0)", at: now) }
-        #expect(others.reduce(AuditFlood.limitPerSource, +) == AuditFlood.limitPerKind)
+        #expect(others.reduce(AuditRateLimiter.limitPerSource, +) == AuditRateLimiter.limitPerKind)
         #expect(admitted(100, by: flood, .consent, from: "192.0.2.1", at: now) == 100)
         for kind in [AuditEvent.Kind.signIn, .clientAuthentication, .codeRedemption] {
             #expect(admitted(10, by: flood, kind, from: "192.0.2.1", at: now) == 10)
         }
         #expect(flood.takeSummaries(at: now + 59).isEmpty)
-        #expect(admitted(100, by: flood, .throttled, from: "192.0.2.1", at: now + 60) == AuditFlood.limitPerSource)
+        #expect(
+            admitted(100, by: flood, .throttled, from: "192.0.2.1", at: now + 60) == AuditRateLimiter.limitPerSource)
         let summaries = flood.takeSummaries(at: now + 61)
         #expect(summaries.map(\.kind) == [.throttled])
         #expect(summaries.map(\.at) == [now + 60])
@@ -176,7 +177,7 @@ struct AuditTests {
 
     // SEC-41
     @Test func `replays of an issued code are recorded even if other refusals reach the limit`() {
-        let flood = AuditFlood()
+        let flood = AuditRateLimiter()
         let now = test.clock.now
         for source in 0..<20 {
             _ = admitted(100, by: flood, .codeRedemption, from: "198.51.100.\(source)", at: now)
@@ -185,7 +186,7 @@ struct AuditTests {
             let grant = GrantIdentifier()
             #expect(
                 admitted(100, by: flood, .codeRedemption, from: "198.51.100.1", of: grant, at: now)
-                    == AuditFlood.limitPerGrant)
+                    == AuditRateLimiter.limitPerGrant)
         }
     }
 
@@ -216,7 +217,7 @@ struct AuditTests {
         func failures() async throws -> [AuditEvent] {
             try await test.store.audit(AuditQuery(kind: .clientAuthentication, limit: 1000)).map(\.event)
         }
-        #expect(try await failures().count == AuditFlood.limitPerKind)
+        #expect(try await failures().count == AuditRateLimiter.limitPerKind)
         let leftOut = try #require(test.server.metrics.snapshot.events[.auditLeftOut])
         #expect(leftOut > 0)
         test.clock.advance(by: 60)

@@ -10,7 +10,7 @@ struct ClientThrottleTests {
     private static let form = FormParameters(["grant_type": "client_credentials"])
 
     private static func ask(
-        _ service: TestApplication, _ secret: ClientSecret, at endpoint: Endpoint = .token, source: String = "192.0.2.1"
+        _ service: TestClient, _ secret: ClientSecret, at endpoint: Endpoint = .token, source: String = "192.0.2.1"
     ) async -> Reply {
         await service.test.post(
             form.adding("token", "x"), to: endpoint, fields: .basic(service.client.id, secret), source: source)

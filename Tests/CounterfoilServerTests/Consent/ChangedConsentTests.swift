@@ -24,13 +24,13 @@ struct ChangedConsentTests {
         #expect(answer.status == .conflict)
         let page = try answer.problemPage
         #expect(page.title == "This app has changed")
-        let wayOn = try #require(page.wayOn)
-        #expect(wayOn.title == "Ask me again")
+        let continueLink = try #require(page.continueLink)
+        #expect(continueLink.title == "Ask me again")
         #expect(
             try answer.html().contains("<a class=\"button primary\" href=\"https://id.example.com/oauth2/authorize?"))
         #expect(try await test.store.consent(of: test.alice.id, to: test.lightbox.id) == nil)
 
-        reply = try await browser.open(wayOn.address)
+        reply = try await browser.open(continueLink.address)
         #expect(try reply.consentPage.applicationName == "Lightbox by somebody else")
         #expect(try await browser.decide(.allow, on: reply).code.exposed.utf8.count == 43)
     }

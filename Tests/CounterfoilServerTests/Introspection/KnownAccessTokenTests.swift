@@ -24,7 +24,7 @@ struct KnownAccessTokenTests {
 
     // RFC 7662 §4: a cached verification holds for the same token and the same keys only.
     @Test func `a cached token is refused after its key was deleted`() throws {
-        let known = KnownAccessTokens(IssuedAccessTokenVerifier(issuer: issuer))
+        let known = VerifiedTokenCache(IssuedAccessTokenVerifier(issuer: issuer))
         let keys = JSONWebKeySet(keys: [key.publicKey])
         let first = try known.verify(token, keys: keys)
         #expect(try known.verify(token, keys: keys) == first)
@@ -35,7 +35,7 @@ struct KnownAccessTokenTests {
 
     // RFC 7662 §4
     @Test func `a token that differs from a cached one in one character is verified`() throws {
-        let known = KnownAccessTokens(IssuedAccessTokenVerifier(issuer: issuer))
+        let known = VerifiedTokenCache(IssuedAccessTokenVerifier(issuer: issuer))
         let keys = JSONWebKeySet(keys: [key.publicKey])
         _ = try known.verify(token, keys: keys)
         let claims = token.exposed.split(separator: ".")[1]

@@ -45,29 +45,29 @@ struct KeyRotationTests {
         #expect(try await keySet(of: test).keys.contains { $0.id == new.id })
         #expect(try kid(try await Attempt(test, for: "openid").tokens().accessToken) == former)
 
-        test.clock.advance(by: KeySuccession.notice)
+        test.clock.advance(by: SigningKeyLifecycle.notice)
         let after = try await Attempt(test, for: "openid").tokens()
         #expect(try kid(after.accessToken) == new.id)
         #expect(try await keySet(of: test).keys.map(\.id).contains(former))
 
         // The last token of the previous key lives for a day at most; then the key is deleted.
         test.clock.advance(by: 86_400)
-        try await test.server.housekeeper.lookAfterKeys()
+        try await test.server.maintenance.maintainKeys()
         #expect(try await keySet(of: test).keys.map(\.id).contains(former))
-        test.clock.advance(by: KeySuccession.retention)
-        try await test.server.housekeeper.lookAfterKeys()
+        test.clock.advance(by: SigningKeyLifecycle.retention)
+        try await test.server.maintenance.maintainKeys()
         #expect(try await !keySet(of: test).keys.map(\.id).contains(former))
         #expect(try await test.store.signingKeys().allSatisfy { $0.id != former })
     }
 
     @Test(arguments: KeyRing.algorithms)
     func `an old key gets one successor of the same algorithm`(algorithm: SigningAlgorithm) async throws {
-        let housekeeper = test.server.housekeeper
-        try await housekeeper.lookAfterKeys()
+        let maintenance = test.server.maintenance
+        try await maintenance.maintainKeys()
         #expect(try await test.store.signingKeys().count == KeyRing.algorithms.count)
-        test.clock.advance(by: TimeInterval(KeySuccession.standardLifetime) * 86_400)
-        try await housekeeper.lookAfterKeys()
-        try await housekeeper.lookAfterKeys()
+        test.clock.advance(by: TimeInterval(SigningKeyLifecycle.standardLifetime) * 86_400)
+        try await maintenance.maintainKeys()
+        try await maintenance.maintainKeys()
         let keys = try await test.store.signingKeys().filter { $0.algorithm == algorithm }
         #expect(keys.count == 2)
         #expect(keys.map { $0.state(at: test.clock.now).state } == [.signing, .published])

@@ -100,7 +100,7 @@ struct ProblemLanguageTests {
         browser.fields = [.acceptLanguage: "es"]
         let page = try await browser.open("/tenant/account/apps/app_nobody").problemPage
         #expect(page.status == 404)
-        #expect(page.wayOn == .init(address: "/tenant/account", title: "Ir a tu cuenta"))
+        #expect(page.continueLink == .init(address: "/tenant/account", title: "Ir a tu cuenta"))
     }
 
     // The advice fits every form with more than one button.

@@ -125,7 +125,7 @@ struct LogoutEndpointTests {
     }
 
     /// The form that the page submits automatically.
-    private static func goOn(from page: SignOutPage) -> FormParameters {
+    private static func proceed(from page: SignOutPage) -> FormParameters {
         FormParameters(["request": page.request, "decision": "ask"])
     }
 
@@ -139,7 +139,7 @@ struct LogoutEndpointTests {
         let form = FormParameters(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout])
         let page = try await Self.post(form, in: place, from: &browser)
         #expect(page.applicationName == "Relying Party")
-        let done = try await browser.send(.post, to: page.action, form: Self.goOn(from: page))
+        let done = try await browser.send(.post, to: page.action, form: Self.proceed(from: page))
         #expect(done.location == nil)
         #expect(try done.signedOutPage.destination == RelyingParty.afterLogout)
         #expect(try done.signedOutPage.goesOn)
@@ -154,7 +154,7 @@ struct LogoutEndpointTests {
         _ = try await party.tokens(party.attempt(), in: &browser)
         let form = FormParameters(["client_id": party.client.id.rawValue, "state": "s"])
         let page = try await Self.post(form, in: place, from: &browser)
-        let question = try await browser.send(.post, to: page.action, form: Self.goOn(from: page)).signOutPage
+        let question = try await browser.send(.post, to: page.action, form: Self.proceed(from: page)).signOutPage
         #expect(question.personName == "Alice")
         #expect(question.request == page.request)
         let done = try await browser.submit(
@@ -173,7 +173,7 @@ struct LogoutEndpointTests {
         ] {
             let form = parameters.adding("post_logout_redirect_uri", RelyingParty.afterLogout)
             let page = try await Self.post(form, in: .form, from: &browser)
-            let done = try await browser.send(.post, to: page.action, form: Self.goOn(from: page)).signedOutPage
+            let done = try await browser.send(.post, to: page.action, form: Self.proceed(from: page)).signedOutPage
             #expect(done.destination == RelyingParty.afterLogout)
             #expect(done.goesOn == goesOn)
         }

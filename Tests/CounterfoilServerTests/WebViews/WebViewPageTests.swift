@@ -36,8 +36,8 @@ struct WebViewPageTests {
         #expect(reply.cookies.isEmpty)
         let page = try reply.webViewPage
         #expect(page.applicationName == "Lightbox")
-        #expect(page.wayToBrowser.address == "https://id.example.com/oauth2/authorize?" + attempt.request.encoded)
-        #expect(page.wayToBrowser.opening == way?.replacing("QUERY", with: attempt.request.encoded))
+        #expect(page.openInBrowserLink.address == "https://id.example.com/oauth2/authorize?" + attempt.request.encoded)
+        #expect(page.openInBrowserLink.opening == way?.replacing("QUERY", with: attempt.request.encoded))
         let html = try reply.html()
         #expect(html.contains("Open this page in your browser"))
         #expect(!html.contains("type=\"password\""))
@@ -45,7 +45,7 @@ struct WebViewPageTests {
 
         var browser = test.browser()
         browser.fields = [.userAgent: Self.safari]
-        #expect(try await browser.open(page.wayToBrowser.address).signInPage.applicationName == "Lightbox")
+        #expect(try await browser.open(page.openInBrowserLink.address).signInPage.applicationName == "Lightbox")
     }
 
     // AZ-96: the forms too, so that a page cannot be opened in a browser and submitted from a web view.
@@ -57,7 +57,7 @@ struct WebViewPageTests {
         browser.fields = [.userAgent: Self.android]
         let refused = try await browser.signIn(on: signIn, username: "alice", password: TestServer.password)
         #expect(refused.status == .forbidden)
-        #expect(try refused.webViewPage.wayToBrowser.address.hasPrefix("https://id.example.com/oauth2/authorize?"))
+        #expect(try refused.webViewPage.openInBrowserLink.address.hasPrefix("https://id.example.com/oauth2/authorize?"))
         #expect(refused.cookies.isEmpty)
 
         browser.fields = [:]
@@ -89,12 +89,12 @@ struct WebViewPageTests {
             #expect(html.contains("href=\"intent://id.example.com/oauth2/authorize?") == isWarned)
             #expect(html.contains("\nhttps://id.example.com/oauth2/authorize?") == isWarned)
         }
-        let way = WayToBrowser(
+        let way = OpenInBrowserLink(
             address: attempt.url,
             opening: attempt.url.replacing("https://", with: "intent://")
                 + "#Intent;scheme=https;action=android.intent.action.VIEW;end")
-        #expect(try signIn.signInPage.wayToBrowser == (isWarned ? way : nil))
-        #expect(try consent.consentPage.wayToBrowser == (isWarned ? way : nil))
+        #expect(try signIn.signInPage.openInBrowserLink == (isWarned ? way : nil))
+        #expect(try consent.consentPage.openInBrowserLink == (isWarned ? way : nil))
         #expect(try await webView.decide(.allow, on: consent).code.exposed.utf8.count == 43)
     }
 
@@ -107,11 +107,11 @@ struct WebViewPageTests {
         let first = try await browser.open("/sign-in?to=/account/sessions")
         let wrong = try await browser.signIn(on: first, username: "alice", password: "wrong")
         for reply in [first, wrong] {
-            let way = WayToBrowser(
+            let way = OpenInBrowserLink(
                 address: "https://id.example.com/account/sessions",
                 opening: "intent://id.example.com/account/sessions#Intent;scheme=https;"
                     + "action=android.intent.action.VIEW;end")
-            #expect(try reply.signInPage.wayToBrowser == (isWarned ? way : nil))
+            #expect(try reply.signInPage.openInBrowserLink == (isWarned ? way : nil))
             #expect(try reply.html().contains("You opened this page inside an app") == isWarned)
         }
         let account = try await browser.signIn(on: first, username: "alice", password: TestServer.password)
@@ -124,7 +124,7 @@ struct WebViewPageTests {
         var browser = test.browser()
         browser.fields = [.userAgent: Self.safari]
         let reply = try await browser.open(Attempt(test).url)
-        #expect(try reply.signInPage.wayToBrowser == nil)
+        #expect(try reply.signInPage.openInBrowserLink == nil)
         browser.fields = [.userAgent: Self.android]
         let silent = try await browser.open(Attempt(test).with("prompt", "none").url)
         #expect(try silent.redirectedError.code == .loginRequired)
@@ -154,6 +154,6 @@ struct WebViewPageTests {
         let html = try reply.html()
         #expect(!html.contains("<script") && !html.contains("<b>\"x"))
         #expect(html.matches(of: /<\/textarea>/).count == 1)
-        #expect(try reply.webViewPage.wayToBrowser.opening?.matches(of: /#/).count == 1)
+        #expect(try reply.webViewPage.openInBrowserLink.opening?.matches(of: /#/).count == 1)
     }
 }

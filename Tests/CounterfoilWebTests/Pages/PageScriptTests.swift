@@ -49,18 +49,18 @@ struct PageScriptTests {
 
     // SEC-22
     @Test func `the policy of a page that continues automatically matches its script`() throws {
-        var posted = GoOnPage(applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed)
+        var posted = ReturnPage(applicationName: "Lightbox", destination: "https://app.example/cb", kind: .allowed)
         try Self.expectAgreement(posted)
-        posted.fields = [GoOnPage.Field(name: "code", value: "c")]
+        posted.fields = [ReturnPage.Field(name: "code", value: "c")]
         try Self.expectAgreement(posted)
-        #expect(posted.script == .goOn)
+        #expect(posted.script == .proceed)
         posted.host = "app.example"
         try Self.expectAgreement(posted)
         #expect(posted.script == nil)
         // A form from another site comes without the cookie, and this page sends it.
         let asking = SignOutPage(personName: nil, action: "/oauth2/logout/answer", request: "state=s", ticket: "")
         try Self.expectAgreement(asking)
-        #expect(asking.script == .goOn)
+        #expect(asking.script == .proceed)
     }
 
     // A browser that is too old for the console must still continue automatically.

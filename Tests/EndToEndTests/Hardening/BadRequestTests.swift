@@ -92,14 +92,14 @@ struct BadRequestTests {
 
     @Test func `an incomplete request delays no other client`() async throws {
         try await Site.run { site, clientID in
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             try await RawConnection.run(port: site.port) { slow in
                 try await slow.send(
                     "POST /oauth2/token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\ngrant")
                 var browser = UserAgent()
                 let consent = try await Account.alice.signIn(request.url, in: &browser)
-                let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
-                #expect(try await request.redeem(try goOn.code).status == 200)
+                let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+                #expect(try await request.redeem(try proceed.code).status == 200)
 
                 // The rest of the body can still arrive.
                 try await slow.send(String(repeating: "a", count: 995))

@@ -17,7 +17,7 @@ struct CallbackOriginTests {
             let options = ["--callback-origin", origin]
             try await site.start(issuer: issuer, options: options).whileRunning {}
             let clientID = "lightbox.example.com"
-            _ = try await site.addApplication(
+            _ = try await site.registerClient(
                 redirectURIs: ["\(origin)/callback/\(clientID)"],
                 options: [
                     "--client-id", clientID, "--ios-app", "ABCDE12345.com.example.lightbox", "--claimed-https-verified",

@@ -45,14 +45,14 @@ struct ConnectionFloodTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication()
+            let clientID = try await site.registerClient()
             let options = ["--metrics-listen", "127.0.0.1:0"]
             let server = try await site.start(options: options, descriptorLimit: 256)
             try await server.whileRunning {
                 #expect(server.errors.contains("lowered the connection limit"))
                 try await Self.holdSilent(300, from: "127.0.0.2", port: site.port) { _ in
                     try await Self.answersHealth(site, from: "127.0.0.3")
-                    let request = ApplicationRequest(site, clientID)
+                    let request = AppRequest(site, clientID)
                     var browser = UserAgent()
                     let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                     #expect(try await request.redeem(try page.code).status == 200)

@@ -8,7 +8,7 @@ import Testing
 struct MethodTests {
     @Test func `a method that an endpoint does not support gets 405 with Allow`() async throws {
         try await Site.run { site, clientID in
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             let target = request.url.dropFirst(site.issuer.count)
             var agent = UserAgent()
             for (path, methods, allowed) in [
@@ -43,18 +43,18 @@ struct MethodTests {
 
     @Test func `a code that was sent with the wrong method can still be redeemed`() async throws {
         try await Site.run { site, clientID in
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             var browser = UserAgent()
             let consent = try await Account.alice.signIn(request.url, in: &browser)
-            let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+            let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
             let form = FormParameters([
-                "grant_type": "authorization_code", "client_id": clientID, "code": try goOn.code,
+                "grant_type": "authorization_code", "client_id": clientID, "code": try proceed.code,
                 "redirect_uri": request.redirectURI, "code_verifier": request.verifier.exposed,
             ])
             #expect(try await browser.send(.put, site.issuer + "/oauth2/token", form: form).status == 405)
             #expect(try await browser.send(.get, site.issuer + "/oauth2/token?" + form.encoded).status == 405)
             #expect(try await browser.send(.post, site.issuer + "/oauth2/token?" + form.encoded).status == 400)
-            #expect(try await request.redeem(try goOn.code).status == 200)
+            #expect(try await request.redeem(try proceed.code).status == 200)
         }
     }
 

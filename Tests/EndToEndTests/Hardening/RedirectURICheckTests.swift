@@ -20,7 +20,7 @@ struct RedirectURICheckTests {
         ])
     func `the check and the authorization endpoint always agree`(registered: [String]) async throws {
         try await Site.run { site, _ in
-            let id = try await site.addApplication(
+            let id = try await site.registerClient(
                 "Darkroom", redirectURIs: registered, scopes: ["photos.read"], options: ["--require-state", "false"])
             var random = SeededGenerator(seed: UInt64(registered[0].utf8.count))
             // The registered redirect URIs and every single change first; then combinations of two changes.

@@ -10,17 +10,17 @@ struct SecurityHeaderTests {
     // R300, R304, R328, UI-13, UI-35, UI-37, SEC-22.
     @Test func `every response forbids framing, sniffing, referrers and foreign content`() async throws {
         try await Site.run { site, clientID in
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             var browser = UserAgent()
             let signIn = try await browser.open(request.url)
             let consent = try await Account.alice.fillIn(signIn, in: &browser)
-            let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+            let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
             let stylesheet = try #require(
                 signIn.body.firstMatch(of: /<link rel="stylesheet" href="([^"]+)">/)?.output.1)
             let issuer = site.issuer
             let authorize = issuer + "/oauth2/authorize"
             let answers: [(Int, WebPage)] = [
-                (200, signIn), (200, consent), (200, goOn),
+                (200, signIn), (200, consent), (200, proceed),
                 (400, try await browser.send(.get, authorize)),
                 (303, try await browser.send(.get, request.url + "&prompt=none%20login")),
                 (403, try await browser.send(.post, authorize + "/consent", form: FormParameters())),
@@ -113,7 +113,7 @@ struct SecurityHeaderTests {
                 for method in [HTTPRequest.Method.get, .post, .options] {
                     let answer = try await agent.send(
                         method, site.issuer + path, headers: elsewhere,
-                        form: ApplicationRequest(site, clientID).parameters)
+                        form: AppRequest(site, clientID).parameters)
                     let names = answer.headers.map(\.name)
                     #expect(!names.contains { $0.hasPrefix("access-control-") }, "\(method) \(path)")
                 }
@@ -124,13 +124,13 @@ struct SecurityHeaderTests {
     // UI-38.
     @Test func `personal responses are never stored by a browser`() async throws {
         try await Site.run { site, clientID in
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             var browser = UserAgent()
             let signIn = try await browser.open(request.url)
             let consent = try await Account.alice.fillIn(signIn, in: &browser)
-            let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
-            let tokens = try await request.redeem(try goOn.code)
-            for answer in [signIn, consent, goOn, tokens] { #expect(answer.header("cache-control") == "no-store") }
+            let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+            let tokens = try await request.redeem(try proceed.code)
+            for answer in [signIn, consent, proceed, tokens] { #expect(answer.header("cache-control") == "no-store") }
         }
     }
 
@@ -143,15 +143,15 @@ struct SecurityHeaderTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(options: ["--first-party"])
+            let clientID = try await site.registerClient(options: ["--first-party"])
             try await site.serving {
-                var request = ApplicationRequest(site, clientID)
+                var request = AppRequest(site, clientID)
                 request.state = state
                 var browser = UserAgent()
                 let page = try await browser.open(request.url)
-                if let goOn = try? await Account.alice.fillIn(page, in: &browser) {
-                    #expect(try goOn.answer.single("state") == state)
-                    #expect(!goOn.body.contains("<script>"))
+                if let proceed = try? await Account.alice.fillIn(page, in: &browser) {
+                    #expect(try proceed.answer.single("state") == state)
+                    #expect(!proceed.body.contains("<script>"))
                 }
                 for answer in [try await browser.send(.get, request.url), page] {
                     #expect(answer.newCookies.allSatisfy { !$0.contains("stolen") })

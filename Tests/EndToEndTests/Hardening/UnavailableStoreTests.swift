@@ -7,7 +7,7 @@ import Testing
 struct UnavailableStoreTests {
     @Test func `a locked database gives 503, and the same page works when it is unlocked`() async throws {
         try await Site.run { site, clientID in
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             var browser = UserAgent()
             let consent = try await Account.alice.signIn(request.url, in: &browser)
             let allow = try consent.form(withButton: "allow")
@@ -20,8 +20,8 @@ struct UnavailableStoreTests {
 
             // If the first answer had been recorded, this request would report that it was already
             // answered.
-            let goOn = try await browser.submit(allow, ["decision": "allow"])
-            let code = try goOn.code
+            let proceed = try await browser.submit(allow, ["decision": "allow"])
+            let code = try proceed.code
 
             let token = try await DatabaseLock.hold(site) { try await request.redeem(code) }
             #expect(token.status == 503)
@@ -50,8 +50,8 @@ struct UnavailableStoreTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication()
-            let request = ApplicationRequest(site, clientID)
+            let clientID = try await site.registerClient()
+            let request = AppRequest(site, clientID)
             try await site.serving {}
 
             var browser = UserAgent()
@@ -70,8 +70,8 @@ struct UnavailableStoreTests {
             }
             try await site.serving {
                 let consent = try await signedIn.open(request.url)
-                let goOn = try await signedIn.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
-                #expect(try await request.redeem(try goOn.code).status == 200)
+                let proceed = try await signedIn.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+                #expect(try await request.redeem(try proceed.code).status == 200)
             }
         }
     }

@@ -25,7 +25,7 @@ struct BrowserSignOutTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(options: Self.options)
+            let clientID = try await site.registerClient(options: Self.options)
             try await site.serving {
                 let device = try Device(in: site.folder)
                 var browser = UserAgent()

@@ -32,13 +32,13 @@
                     try Data(try authority.pem.utf8).write(to: URL(fileURLWithPath: file))
                     try await site.add(.alice)
                     try await site.addScope("photos.read", "See your photos and albums")
-                    let clientID = try await site.addApplication(
+                    let clientID = try await site.registerClient(
                         options: ["--backchannel-logout-uri", "https://\(host):\(port)/backchannel"])
                     let names = try await NameService([host: address], in: site.folder)
                     let server = try await site.start(options: options(file), environment: names.environment)
                     return try await server.whileRunning {
                         var browser = UserAgent()
-                        let request = ApplicationRequest(site, clientID)
+                        let request = AppRequest(site, clientID)
                         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                         #expect(try await request.redeem(try page.code).status == 200)
                         let account = try await browser.open(site.issuer + "/account")

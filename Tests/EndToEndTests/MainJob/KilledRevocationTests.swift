@@ -21,7 +21,7 @@ struct KilledRevocationTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(options: ["--refresh-tokens", "always"])
+            let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
             var server = try await site.start(options: ["--log-level", "error"])
             var browser = UserAgent()
             // Another device of the same user, which stays signed in.
@@ -57,7 +57,7 @@ struct KilledRevocationTests {
     }
 
     private func signIn(with browser: inout UserAgent, _ clientID: String, at site: Site) async throws -> Tokens {
-        let request = ApplicationRequest(site, clientID)
+        let request = AppRequest(site, clientID)
         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
         let answer = try await request.redeem(try page.code)
         #expect(answer.status == 200, "\(answer.body)")

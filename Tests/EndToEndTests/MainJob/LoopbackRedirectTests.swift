@@ -11,7 +11,7 @@ struct LoopbackRedirectTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(redirectURIs: [redirectURI])
+            let clientID = try await site.registerClient(redirectURIs: [redirectURI])
             try await site.serving {
                 let device = try Device(in: site.folder)
                 let login = try device.beginLogin(site, clientID: clientID, "--redirect-uri", redirectURI)
@@ -32,7 +32,7 @@ struct LoopbackRedirectTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(
+            let clientID = try await site.registerClient(
                 redirectURIs: ["http://localhost/callback", "http://127.0.0.1/callback"])
             try await site.serving {
                 let device = try Device(in: site.folder)

@@ -27,9 +27,9 @@ struct MainJobTests {
                     let consent = try await Account.alice.fillIn(signIn, in: &browser)
                     #expect(consent.url.hasPrefix(site.issuer))
                     #expect(consent.text.contains("See your photos and albums"))
-                    let goOn = try await browser.submit(
+                    let proceed = try await browser.submit(
                         try consent.form(withButton: "allow"), ["decision": "allow"])
-                    let closing = try await browser.goOn(from: goOn)
+                    let closing = try await browser.proceed(from: proceed)
                     #expect(closing.heading == "You can close this tab")
                     return try await login.ended()
                 }
@@ -94,11 +94,11 @@ struct MainJobTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(
+            let clientID = try await site.registerClient(
                 "Lightbox <b>Pro</b>", options: ["--publisher", "Lightbox AS & Sons"])
             try await site.serving {
                 var browser = UserAgent()
-                let consent = try await Account.alice.signIn(ApplicationRequest(site, clientID).url, in: &browser)
+                let consent = try await Account.alice.signIn(AppRequest(site, clientID).url, in: &browser)
                 for words in ["Lightbox <b>Pro</b>", "Lightbox AS & Sons", "127.0.0.1", "See your photos and albums"] {
                     #expect(consent.text.contains(words))
                 }
@@ -111,7 +111,7 @@ struct MainJobTests {
     @Test func `a user with a session is asked for consent immediately`() async throws {
         try await Site.run { site, clientID in
             var browser = UserAgent()
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             _ = try await Account.alice.signIn(request.url, in: &browser)
             let second = try await browser.open(request.url)
             #expect(throws: Never.self) { try second.form(withButton: "allow") }

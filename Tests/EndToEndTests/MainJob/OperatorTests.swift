@@ -62,7 +62,7 @@ struct OperatorTests {
 
     @Test func `the audit log can be queried at the command line`() async throws {
         try await Site.run { site, clientID in
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             var browser = UserAgent()
             let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             #expect(try await request.redeem(try page.code).status == 200)
@@ -148,13 +148,13 @@ struct OperatorTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication()
+            let clientID = try await site.registerClient()
             let server = try await site.start(options: [
                 "--log-level", "debug", "--log-format", "json", "--metrics-listen", "127.0.0.1:0", "--trusted-proxy",
                 "127.0.0.1",
             ])
             try await server.whileRunning {
-                let request = ApplicationRequest(site, clientID)
+                let request = AppRequest(site, clientID)
                 var browser = UserAgent()
                 let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
                 let code = try page.code

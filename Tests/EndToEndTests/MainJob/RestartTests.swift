@@ -17,9 +17,9 @@ struct RestartTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(options: ["--refresh-tokens", "always"])
+            let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
             var server = try await site.start(options: ["--log-level", "error"])
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             var browser = UserAgent()
             let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             let first = try tokens(try await request.redeem(try page.code))

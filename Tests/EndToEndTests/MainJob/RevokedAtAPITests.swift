@@ -31,7 +31,7 @@ struct RevokedAtAPITests {
                 "--client-id", api.client_id, "--client-secret-file", file, "--introspection-lifetime", "0",
             ]
             var browser = UserAgent()
-            let request = ApplicationRequest(site, clientID)
+            let request = AppRequest(site, clientID)
             let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
             let answer = try await request.redeem(try page.code)
             let token = try JSONDecoder().decode(Tokens.self, from: Data(answer.body.utf8)).access_token

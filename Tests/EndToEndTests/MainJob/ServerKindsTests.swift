@@ -11,13 +11,13 @@ struct ServerKindsTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(options: ["--first-party"])
+            let clientID = try await site.registerClient(options: ["--first-party"])
             try await site.serving {
-                let request = ApplicationRequest(site, clientID)
+                let request = AppRequest(site, clientID)
                 var browser = UserAgent()
-                let goOn = try await Account.alice.signIn(request.url, in: &browser)
-                #expect(goOn.status == 200)
-                #expect(try await request.redeem(try goOn.code).status == 200)
+                let proceed = try await Account.alice.signIn(request.url, in: &browser)
+                #expect(proceed.status == 200)
+                #expect(try await request.redeem(try proceed.code).status == 200)
 
                 // A signed-in user confirms, because any program on the device can receive the response
                 // (RFC 8252 §8.6).
@@ -73,18 +73,18 @@ struct ServerKindsTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication()
-            let request = ApplicationRequest(site, clientID)
+            let clientID = try await site.registerClient()
+            let request = AppRequest(site, clientID)
             var browser = UserAgent()
-            let (goOn, page) = try await site.serving {
+            let (proceed, page) = try await site.serving {
                 let consent = try await Account.alice.signIn(request.url, in: &browser)
-                let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
-                return (goOn, try await browser.open(request.url))
+                let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+                return (proceed, try await browser.open(request.url))
             }
             try await site.serving {
-                let tokens = try await request.redeem(try goOn.code)
+                let tokens = try await request.redeem(try proceed.code)
                 #expect(tokens.status == 200)
-                #expect(try await request.redeem(try goOn.code).status == 400)
+                #expect(try await request.redeem(try proceed.code).status == 400)
                 let again = try await browser.submit(try page.form(withButton: "allow"), ["decision": "allow"])
                 #expect(try await request.redeem(try again.code).status == 200)
             }
@@ -95,17 +95,17 @@ struct ServerKindsTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication()
+            let clientID = try await site.registerClient()
             let device = try Device(in: site.folder)
             var browser = UserAgent()
-            let (login, goOn) = try await site.serving {
+            let (login, proceed) = try await site.serving {
                 let login = try device.beginLogin(site, clientID: clientID)
                 let consent = try await Account.alice.signIn(try await device.openedAddress(), in: &browser)
                 return (login, try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"]))
             }
             try await login.whileRunning {
                 try await site.serving {
-                    let closing = try await browser.goOn(from: goOn)
+                    let closing = try await browser.proceed(from: proceed)
                     #expect(closing.heading == "You can close this tab")
                     #expect(try await login.ended().status == 0)
                 }

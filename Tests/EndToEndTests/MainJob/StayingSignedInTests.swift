@@ -12,7 +12,7 @@ struct StayingSignedInTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication(options: ["--refresh-tokens", "always"])
+            let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
             try await site.serving {
                 let device = try Device(in: site.folder)
                 #expect(try await device.signIn(.alice, at: site, clientID: clientID).status == 0)

@@ -14,7 +14,7 @@ struct FotoWareTests {
             path: "/fotoweb",
             prepare: { site in
                 try await site.addScope("photos.read", "See your photos and albums")
-                let id = try await site.addApplication(
+                let id = try await site.registerClient(
                     scopes: ["photos.read"], options: ["--client-id", clientID, "--refresh-tokens", "always"])
                 #expect(id == clientID)
             }, body)

@@ -22,7 +22,7 @@ struct ITwinTests {
             ],
             prepare: { site in
                 try await site.addScope("itwin-platform", "See and change your iTwins")
-                _ = try await site.addApplication(
+                _ = try await site.registerClient(
                     redirectURIs: ["http://localhost/signin-callback"], scopes: assigned,
                     options: ["--client-id", native, "--require-state", "false"])
                 let ended = try await site.administer(

@@ -19,7 +19,7 @@ struct ZohoTests {
             prepare: { site in
                 try await site.addScope(scope, "See your photos and albums")
                 for (id, pkce) in [(mobile, "s256-or-plain"), (legacy, "exempt-until:2099-12-31")] {
-                    _ = try await site.addApplication(
+                    _ = try await site.registerClient(
                         redirectURIs: ["com.example.lightbox:/oauth", "http://127.0.0.1/callback"], scopes: [scope],
                         options: [
                             "--client-id", id, "--require-state", "false", "--refresh-tokens", "always",

@@ -24,7 +24,7 @@ extension Account {
     }
 
     private func decide(_ decision: String, at url: String, in browser: inout UserAgent) async throws -> WebPage {
-        try await browser.goOn(from: try await answer(decision, at: url, in: &browser))
+        try await browser.proceed(from: try await answer(decision, at: url, in: &browser))
     }
 
     /// Signs in if necessary and presses a button; returns the page that continues to the client, without

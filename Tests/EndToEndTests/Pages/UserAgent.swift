@@ -56,7 +56,7 @@ struct UserAgent: Sendable {
     }
 
     /// Opens the URL to which a page continues automatically.
-    mutating func goOn(from page: WebPage) async throws -> WebPage {
+    mutating func proceed(from page: WebPage) async throws -> WebPage {
         guard let address = page.goesOnTo else {
             throw WebPage.Unexpected(
                 description: "the page \(page.status) “\(page.heading ?? "")” leads nowhere: \(page.text)")

@@ -8,13 +8,13 @@ struct AdministrationTests {
         try await Site.make { site in
             try await site.serving {
                 try await site.addScope("photos.read", "See your photos and albums")
-                let clientID = try await site.addApplication()
+                let clientID = try await site.registerClient()
                 try await site.add(.alice)
-                let request = ApplicationRequest(site, clientID)
+                let request = AppRequest(site, clientID)
                 var browser = UserAgent()
                 let consent = try await Account.alice.signIn(request.url, in: &browser)
-                let goOn = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
-                #expect(try await request.redeem(try goOn.code).status == 200)
+                let proceed = try await browser.submit(try consent.form(withButton: "allow"), ["decision": "allow"])
+                #expect(try await request.redeem(try proceed.code).status == 200)
             }
         }
     }

@@ -95,9 +95,9 @@ struct ServeOptionTests {
         try await Site.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication()
+            let clientID = try await site.registerClient()
             try await site.start(options: ["--approvals-per-user", "1"]).whileRunning {
-                let request = ApplicationRequest(site, clientID)
+                let request = AppRequest(site, clientID)
                 var browser = UserAgent()
                 let first = try await Account.alice.answer("allow", at: request.url, in: &browser)
                 #expect(try !first.code.isEmpty)

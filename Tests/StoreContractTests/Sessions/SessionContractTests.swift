@@ -97,10 +97,11 @@ struct SessionContractTests {
     func `the grants of a session end with it`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
             let held = try await Held(in: store)
-            try await store.endWhatHangs(
+            try await store.revokeDependents(
                 on: held.session.id, notSeenSince: held.session.lastSeenAt - 1, at: World.now + 1)
             #expect(try await held.holding() == held.all)
-            try await store.endWhatHangs(on: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 1)
+            try await store.revokeDependents(
+                on: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 1)
             #expect(try await held.holding() == held.beyondBrowsers)
             #expect(try await held.told() == [held.session.id])
             #expect(try await store.session(held.session.digest) == nil)
@@ -145,7 +146,7 @@ struct SessionContractTests {
             #expect(try await store.endSession(held.session.digest, at: World.now + 1))
             for _ in 0..<3 {
                 _ = try await outcomes(of: 20) { _ in
-                    try await store.endWhatHangs(
+                    try await store.revokeDependents(
                         on: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 2)
                     return true
                 }

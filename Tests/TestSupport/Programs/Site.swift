@@ -34,7 +34,7 @@ package struct Site: Sendable {
         try await make(path: path) { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
-            let clientID = try await site.addApplication()
+            let clientID = try await site.registerClient()
             return try await site.serving { try await body(site, clientID) }
         }
     }
@@ -120,7 +120,7 @@ extension Site {
     }
 
     /// Registers a native client and returns its `client_id`.
-    package func addApplication(
+    package func registerClient(
         _ name: String = "Lightbox",
         redirectURIs: [String] = ["http://127.0.0.1/callback"],
         scopes: [String] = ["openid", "photos.read"],

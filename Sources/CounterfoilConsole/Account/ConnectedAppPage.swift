@@ -1,0 +1,58 @@
+package import CounterfoilServer
+
+/// The permissions of one app; the form posts `decision`, `permission.SCOPE` and `ticket`.
+///
+/// `decision` is `save` or `disconnect`. A kept permission is a field `permission.SCOPE` with the value
+/// `granted`.
+package struct ConnectedAppPage: ConsolePage, Hashable {
+    package static let template = "connected-application"
+
+    package struct Permission: Sendable, Hashable {
+        /// The scope token.
+        package var scope: String
+        /// The description of the scope.
+        package var title: String
+        package var isGranted: Bool = true
+        /// Whether the permission cannot be withdrawn alone.
+        package var isNeeded: Bool = false
+    }
+
+    package var console: ConsoleHead
+    package var problems: [FormProblem]
+    package var paths: AccountPaths
+    package var application: ConnectedApp
+    /// The name of the app, for sentences.
+    package var applicationName: DisplayName
+    /// The day of the last approval.
+    package var allowed: String
+    package var privacyURI: String?
+    package var termsURI: String?
+    package var permissions: [Permission]
+    /// Whether any permission can be withdrawn alone.
+    package var canBeNarrowed: Bool
+    /// The time in words after which issued access tokens expire.
+    package var tokensEnd: String
+    package var action: String
+    /// The anti-CSRF token of the forms; the hidden field `ticket`.
+    package var ticket: String
+
+    package init(
+        console: ConsoleHead, problems: [FormProblem] = [], paths: AccountPaths = AccountPaths(at: .applications),
+        application: ConnectedApp, allowed: String, privacyURI: String? = nil, termsURI: String? = nil,
+        permissions: [Permission], tokensEnd: String, action: String, ticket: String
+    ) {
+        self.console = console
+        self.problems = problems
+        self.paths = paths
+        self.application = application
+        applicationName = application.name
+        self.allowed = allowed
+        self.privacyURI = privacyURI
+        self.termsURI = termsURI
+        self.permissions = permissions
+        canBeNarrowed = permissions.contains { !$0.isNeeded }
+        self.tokensEnd = tokensEnd
+        self.action = action
+        self.ticket = ticket
+    }
+}

@@ -1,0 +1,141 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// `/account` and `/account/apps/{client_id}`: the consents of a user, and their withdrawal.
+struct ConnectedApps: Sendable {
+    let console: Console
+
+    /// The wire field `decision`.
+    private enum Decision: String {
+        case save
+        case disconnect
+    }
+
+    func list(_ visit: Console.Visit) async throws -> Reply {
+        let person = visit.person
+        let titles = try await titles(visit)
+        let page = AccountPage(
+            console: console.head(visit, in: .account),
+            notice: visit.notice(AccountNotice.self),
+            person: AccountHolder(
+                name: DisplayName(of: person),
+                username: person.username.rawValue, email: person.email?.rawValue
+            ),
+            paths: console.accountPaths(at: .applications),
+            applications: try await console.store.consents(of: person.id).map { application($0, titles, visit) }
+        )
+        return Reply(.ok, .page(page))
+    }
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let facts = try await facts(visit)
+        return Reply(.ok, .page(try await page(facts, visit)))
+    }
+
+    /// Withdraws some or all of the permissions of an app.
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let (form, _) = try console.form(visit)
+        let facts = try await facts(visit)
+        let kept: Scope
+        switch Decision(rawValue: try form.value("decision")) {
+        case .disconnect: kept = Scope()
+        case .save:
+            kept = try Self.kept(of: facts.consent.scope, form)
+            guard !kept.isEmpty else { return try await nothingKept(facts, visit) }
+        case nil: throw PageProblem.noDecision
+        }
+        let outcome = try await console.store.narrowConsent(
+            of: visit.person.id, to: facts.client.id, keeping: kept, at: visit.now)
+        guard outcome == .narrowed else { throw NotFoundError() }
+        await console.note(
+            kept.isEmpty ? .revocation : .consent, by: visit, client: facts.client.id,
+            detail: kept.isEmpty ? RevocationReason.person.rawValue : "reduced to: \(kept)")
+        let notice: AccountNotice = kept.isEmpty ? .disconnected : .permissionsSaved
+        return .done(notice, at: console.path(.account))
+    }
+
+    /// Returns the scope that a form keeps.
+    ///
+    /// `openid` is withdrawn only with everything else, because no sign-in works without it.
+    private static func kept(of scope: Scope, _ form: PageForm) throws -> Scope {
+        var kept: [Scope.Token] = []
+        for token in scope.tokens {
+            if isNeeded(token, in: scope) {
+                kept.append(token)
+            } else if try form.value("permission.\(token.rawValue)") == "granted" {
+                kept.append(token)
+            }
+        }
+        return Scope(kept)
+    }
+
+    private static func isNeeded(_ token: Scope.Token, in scope: Scope) -> Bool { token == .openID }
+
+    private func nothingKept(_ facts: ConsentFacts, _ visit: Console.Visit) async throws -> Reply {
+        var page = try await page(facts, visit)
+        page.problems = [FormProblem(visit.words(LocalizedText("account.application.nothing-kept")))]
+        for index in page.permissions.indices { page.permissions[index].isGranted = false }
+        return Reply(.badRequest, .page(page))
+    }
+
+    /// Returns the user's consent to the client in the path; without one, the client is not found.
+    private func facts(_ visit: Console.Visit) async throws -> ConsentFacts {
+        guard let id = visit.request.parameters.clientID,
+            let consent = try await console.store.consent(of: visit.person.id, to: id),
+            let client = try await console.store.client(id)
+        else { throw NotFoundError() }
+        return ConsentFacts(consent: consent, client: client)
+    }
+
+    private func page(_ facts: ConsentFacts, _ visit: Console.Visit) async throws -> ConnectedAppPage {
+        let titles = try await titles(visit)
+        let client = facts.client
+        let action = console.path(.connectedApp, of: client.id)
+        let lifetime = client.policy.accessTokenLifetime ?? console.settings.accessTokenLifetime
+        return ConnectedAppPage(
+            console: console.head(visit, in: .account),
+            paths: console.accountPaths(at: .applications),
+            application: application(facts, titles, visit),
+            allowed: visit.words.date(facts.consent.allowedAt),
+            privacyURI: client.presentation.privacyURI?.rawValue,
+            termsURI: client.presentation.termsURI?.rawValue,
+            permissions: facts.consent.scope.tokens.map { token in
+                ConnectedAppPage.Permission(
+                    scope: token.rawValue, title: titles[token] ?? token.rawValue,
+                    isNeeded: Self.isNeeded(token, in: facts.consent.scope)
+                )
+            },
+            tokensEnd: visit.words(
+                LocalizedText("account.application.tokens-end", ["duration": .nested(.duration(seconds: lifetime))])),
+            action: action,
+            ticket: console.ticket(visit, for: action)
+        )
+    }
+
+    private func application(
+        _ facts: ConsentFacts, _ titles: [Scope.Token: String], _ visit: Console.Visit
+    ) -> ConnectedApp {
+        let client = facts.client
+        return ConnectedApp(
+            name: client.displayName,
+            logo: console.settings.issuer.logoPath(of: client),
+            publisher: client.presentation.publisher.map { DisplayName($0) },
+            isFirstParty: client.policy.isFirstParty,
+            isVouchedFor: client.policy.isVouchedFor,
+            permissions: facts.consent.scope.tokens.map { titles[$0] ?? $0.rawValue },
+            since: visit.words.date(facts.consent.since),
+            lastUsed: facts.consent.lastUsedAt.map { visit.words.ago($0, now: visit.now) },
+            path: console.path(.connectedApp, of: client.id)
+        )
+    }
+
+    /// Returns the descriptions of scopes, in the user's language if the server has a translation.
+    private func titles(_ visit: Console.Visit) async throws -> [Scope.Token: String] {
+        Dictionary(
+            try await console.store.scopes().map { ($0.token, visit.words($0)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+}

@@ -1,0 +1,67 @@
+import CounterfoilProtocol
+import CounterfoilServer
+
+/// A client that the user may manage, as only ``AppAccess`` can create it.
+struct AccessibleApp: Sendable {
+    let client: RegisteredClient
+    /// Whether the user is an administrator, who may also change the policy.
+    let byAdministrator: Bool
+
+    fileprivate init(_ client: RegisteredClient, byAdministrator: Bool) {
+        self.client = client
+        self.byAdministrator = byAdministrator
+    }
+}
+
+/// The access rule for clients: their owner and every administrator may manage them; for other users they do
+/// not exist.
+enum AppAccess {
+    static func judge(_ client: RegisteredClient?, by person: Person) -> AccessibleApp? {
+        guard let client else { return nil }
+        if person.isAdministrator { return AccessibleApp(client, byAdministrator: true) }
+        return client.owner == person.id ? AccessibleApp(client, byAdministrator: false) : nil
+    }
+}
+
+extension Console {
+    /// Returns the client in the path if the user may manage it; otherwise the page is not found.
+    func application(_ visit: Visit) async throws -> AccessibleApp {
+        guard let id = visit.request.parameters.clientID,
+            let application = AppAccess.judge(try await store.client(id), by: visit.person)
+        else { throw NotFoundError() }
+        return application
+    }
+
+    /// Returns the part of the console to which a client belongs: My Apps if the user owns it, otherwise the
+    /// administration.
+    func part(of client: RegisteredClient, _ visit: Visit) -> ConsoleHead.Part {
+        client.owner == visit.person.id ? .applications : .administration
+    }
+
+    /// The paths of the pages about a client, with the current one marked.
+    func paths(
+        of client: RegisteredClient, at part: AppPaths.Part?, _ visit: Visit
+    ) -> AppPaths {
+        let isOwn = client.owner == visit.person.id
+        let claims =
+            client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
+        func path(_ endpoint: Endpoint) -> String { self.path(endpoint, of: client.id) }
+        return AppPaths(
+            at: part,
+            overview: path(.application),
+            edit: path(.editApp),
+            connect: path(.connectApp),
+            logo: path(.applicationLogo),
+            secrets: client.type.isConfidential ? path(.applicationSecrets) : nil,
+            association: claims ? path(.applicationAssociation) : nil,
+            policy: visit.person.isAdministrator ? path(.applicationPolicy) : nil,
+            delete: path(.deleteApp),
+            list: self.path(isOwn ? .applications : .administration),
+            isOwn: isOwn
+        )
+    }
+
+    func summary(_ client: RegisteredClient, _ visit: Visit) -> AppSummary {
+        AppSummary(client, words: visit.words, issuer: settings.issuer)
+    }
+}

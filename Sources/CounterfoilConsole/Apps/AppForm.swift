@@ -1,0 +1,250 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/new` and `/apps/{client_id}/edit`: the registration of a client, and its change.
+struct AppForm: Sendable {
+    let console: Console
+
+    var rules: ClientRules {
+        ClientRules(console.settings)
+    }
+
+    /// Shows the choice of a client type, or the empty form of the chosen type.
+    func showNew(_ visit: Console.Visit) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        let asked = try? FormParameters(parsing: visit.request.query).single("type")
+        guard let type = asked.flatMap(ClientType.init(rawValue:)) else {
+            let choices = ClientType.allCases.map { type in
+                AppTypesPage.Choice(
+                    type: type.rawValue, name: visit.words(type.label), meaning: visit.words(type.meaning),
+                    path: console.path(.newApp) + "?type=\(type.rawValue)")
+            }
+            let page = AppTypesPage(
+                console: console.head(visit, in: .applications), choices: choices,
+                applicationsPath: console.path(.applications))
+            return Reply(.ok, .page(page))
+        }
+        return try await page(visit, draft: ClientDraft(), type: type, of: nil)
+    }
+
+    func register(_ visit: Console.Visit) async throws -> Reply {
+        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        let (form, ticket, isLate) = try console.formOrLate(visit)
+        let draft = try ClientDraft(form)
+        guard let type = ClientType(rawValue: try form.value(ClientField.type.rawValue)) else {
+            return .seeOther(console.path(.newApp))
+        }
+        // The page has chosen the identifier, so that a form that is sent twice registers one client.
+        guard let id = ClientIdentifier(registeredFrom: ticket.interaction) else { throw PageProblem.fromElsewhere }
+        func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
+            try await page(
+                visit, draft: draft, type: type, of: nil, problems: problems, interaction: ticket.interaction,
+                status: status)
+        }
+        if try form.value("action") == "check" { return try await again([], .ok) }
+        if isLate { return try await again([ClientProblem(.whole, .pageExpired)]) }
+
+        let schemes = try await console.schemesInUse(by: visit.person.id, except: id)
+        let checked: CheckedClient
+        do {
+            checked = try rules.check(draft, type: type, id: id, schemesInUse: schemes)
+        } catch {
+            return try await again(error.problems)
+        }
+        var policy = ClientPolicy.standard(for: type)
+        policy.isVouchedFor = visit.person.isAdministrator
+        var client = RegisteredClient(
+            id: id, type: type, owner: visit.person.id, checked, policy: policy, now: visit.now)
+        if visit.person.isAdministrator { client.approveRegisteredMachineScope() }
+        let secret = type.isConfidential && checked.keys == nil ? ClientSecret(random: console.random) : nil
+        let outcome = try await console.store.addClient(
+            client,
+            logo: nil,
+            secret: secret.map {
+                ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: visit.now)
+            },
+            ownerLimit: console.settings.applicationsPerDeveloper
+        )
+        switch outcome {
+        case .added, .identifierTaken:
+            break
+        case .unknownScopes(let unknown):
+            return try await again(Self.problems(unknown))
+        case .tooMany:
+            return try await again([ClientProblem(.whole, .tooManyApplications)])
+        }
+        guard outcome == .added else { return .seeOther(console.path(.application, of: id)) }
+        console.logger.notice(
+            "registered a client",
+            metadata: [
+                "client_id": "\(id)", "user": "\(visit.person.id)", "type": "\(type.rawValue)",
+                "request": "\(visit.request.id)",
+            ])
+        await console.note(.application, by: visit, client: id, detail: "registered")
+        await console.noteMachineAccess(from: nil, to: client, by: visit)
+        if let secret {
+            return try await AppSecrets(console: console).page(visit, client: client, newSecret: secret)
+        }
+        return .done(AppNotice.registered, at: console.path(.application, of: id))
+    }
+
+    func showEdit(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        return try await page(visit, draft: ClientDraft(client), type: client.type, of: client)
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let application = try await console.application(visit)
+        let client = application.client
+        let (form, _, isLate) = try console.formOrLate(visit)
+        let draft = try ClientDraft(form)
+        func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
+            try await page(visit, draft: draft, type: client.type, of: client, problems: problems, status: status)
+        }
+        if try form.value("action") == "check" { return try await again([], .ok) }
+        guard Int(try form.value("revision")) == client.revision else {
+            return try await again([ClientProblem(.whole, .changedMeanwhile)], .conflict)
+        }
+        if isLate { return try await again([ClientProblem(.whole, .pageExpired)]) }
+        let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
+        let checked: CheckedClient
+        do {
+            checked = try rules.check(draft, type: client.type, id: client.id, schemesInUse: schemes)
+        } catch {
+            return try await again(error.problems)
+        }
+        let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
+        // Otherwise a developer could learn the pairwise identifiers of another host, or lose those of their
+        // own users.
+        guard application.byAdministrator || client.keepsNames(as: changed) else {
+            return try await again([ClientProblem(.redirectURIs, .hostOfNames)])
+        }
+        switch try await console.store.updateClient(changed, logo: .keep) {
+        case .updated:
+            await console.note(.application, by: visit, client: client.id, detail: "changed")
+            await console.noteMachineAccess(from: client, to: changed, by: visit)
+            return .done(AppNotice.saved, at: console.path(.application, of: client.id))
+        case .changedMeanwhile: return try await again([ClientProblem(.whole, .changedMeanwhile)], .conflict)
+        case .notFound: throw NotFoundError()
+        case .unknownScopes(let unknown): return try await again(Self.problems(unknown))
+        }
+    }
+
+    static func problems(_ unknown: Scope) -> [ClientProblem] {
+        unknown.tokens.map { ClientProblem(.scopes, .unknownScope, ["name": .text($0.rawValue)]) }
+    }
+
+    private func page(
+        _ visit: Console.Visit, draft: ClientDraft, type: ClientType, of client: RegisteredClient?,
+        problems: [ClientProblem] = [], interaction: InteractionIdentifier? = nil,
+        status: HTTPResponse.Status = .ok
+    ) async throws -> Reply {
+        let words = visit.words
+        let interaction = interaction ?? InteractionIdentifier(random: console.random)
+        let subject =
+            client.map { RedirectURIVerdicts.Subject(type: $0.type, id: $0.id, owner: $0.owner) }
+            ?? RedirectURIVerdicts.Subject(
+                type: type, id: ClientIdentifier(registeredFrom: interaction), owner: visit.person.id)
+        let verdicts = try await RedirectURIVerdicts(console: console).rows(draft, of: subject, words: words)
+        func problem(_ field: ClientField) -> String? {
+            let said = problems.filter { $0.field == field }
+            // A refused line shows its own reason.
+            let isRefusedLine = { (problem: ClientProblem) in
+                field == .redirectURIs && problem.text.key == ClientProblem.Reason.redirectURIRefused.rawValue
+            }
+            let refused = said.count(where: isRefusedLine)
+            let texts =
+                (refused == 0
+                    ? [] : [words(LocalizedText(ClientProblem.Reason.linesRefused, ["count": .number(refused)]))])
+                + said.filter { !isRefusedLine($0) }.map { words($0.text) }
+            return texts.isEmpty ? nil : texts.joined(separator: " ")
+        }
+        func field(_ field: ClientField, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func lines(_ field: ClientField, _ values: [String], _ verdicts: [FormVerdict] = []) -> FormLines {
+            FormLines(field.rawValue, values, problem: problem(field), verdicts: verdicts)
+        }
+        let action =
+            client.map { console.path(.editApp, of: $0.id) } ?? console.path(.newApp)
+        let addresses = AppFormPage.Addresses(
+            redirectURIs: lines(.redirectURIs, draft.redirectURIs, verdicts), verdictPath: console.path(.verdicts),
+            postLogoutRedirectURIs: lines(.postLogoutRedirectURIs, draft.postLogoutRedirectURIs),
+            backchannelLogoutURI: field(.backchannelLogoutURI, draft.backchannelLogoutURI))
+        let platforms = AppFormPage.Platforms(
+            appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
+        let known = try await console.store.scopes()
+        let scopes = (known.filter { $0.token == .openID } + known.filter { $0.token != .openID }).map { scope in
+            AppFormPage.ScopeChoice(
+                name: scope.token.rawValue, description: words(scope),
+                isAssigned: draft.scopes.contains(scope.token.rawValue),
+                isOptional: draft.optionalScopes.contains(scope.token.rawValue),
+                canBeOptional: scope.token != .openID)
+        }
+        let scopeProblems = [problem(.scopes), problem(.optionalScopes)].compactMap(\.self)
+        let page = AppFormPage(
+            console: console.head(visit, in: client.map { console.part(of: $0, visit) } ?? .applications),
+            application: client.map { console.summary($0, visit) },
+            paths: client.map { console.paths(of: $0, at: .edit, visit) },
+            type: type.rawValue,
+            typeName: words(type.label),
+            problems: problems.map { FormProblem(words($0.text), field: $0.field.place) },
+            action: action,
+            ticket: console.ticket(visit, for: action, interaction: interaction),
+            revision: client?.revision ?? 0,
+            name: field(.name, draft.name),
+            publisher: field(.publisher, draft.publisher),
+            addresses: type.hasRedirectURIs ? addresses : nil,
+            platforms: type == .native ? platforms : nil,
+            origins: type == .singlePage ? lines(.origins, draft.origins) : nil,
+            scopes: scopes,
+            scopeProblem: scopeProblems.isEmpty ? nil : scopeProblems.joined(separator: " "),
+            consentText: field(.consentText, draft.consentText),
+            privacyURI: field(.privacyURI, draft.privacyURI),
+            termsURI: field(.termsURI, draft.termsURI),
+            cancelPath: client.map { console.path(.application, of: $0.id) } ?? console.path(.applications),
+            keys: type.isConfidential ? field(.keys, draft.keys) : nil
+        )
+        return Reply(status, .page(page))
+    }
+}
+
+extension ClientField {
+    /// The field beside which the page shows a problem; both columns of the scopes share one.
+    fileprivate var place: String? {
+        switch self {
+        case .whole: nil
+        case .optionalScopes: ClientField.scopes.rawValue
+        default: rawValue
+        }
+    }
+}
+
+extension ClientDraft {
+    /// Reads the draft from the form.
+    init(_ form: PageForm) throws {
+        self.init()
+        func value(_ field: ClientField) throws -> String { try form.value(field.rawValue) }
+        func lines(_ field: ClientField) throws -> [String] {
+            try value(field).split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { !$0.isEmpty }
+        }
+        name = try value(.name)
+        publisher = try value(.publisher)
+        redirectURIs = try lines(.redirectURIs)
+        scopes = form.all(ClientField.scopes.rawValue)
+        optionalScopes = form.all(ClientField.optionalScopes.rawValue)
+        consentText = try value(.consentText)
+        privacyURI = try value(.privacyURI)
+        termsURI = try value(.termsURI)
+        origins = try lines(.origins)
+        appleApps = try lines(.appleApps)
+        androidApps = try lines(.androidApps)
+        keys = try value(.keys)
+        postLogoutRedirectURIs = try lines(.postLogoutRedirectURIs)
+        backchannelLogoutURI = try value(.backchannelLogoutURI)
+    }
+}

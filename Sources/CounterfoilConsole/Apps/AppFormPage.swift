@@ -1,0 +1,110 @@
+import CounterfoilServer
+
+/// The form that registers or changes a client.
+package struct AppFormPage: ConsolePage, Hashable {
+    package static let template = "application-form"
+
+    package struct ScopeChoice: Sendable, Hashable {
+        package var name: String
+        package var description: String
+        /// Whether the client may request the scope; sent as `scope`.
+        package var isAssigned: Bool
+        /// Whether the user may decline the scope; sent as `optional_scope`.
+        package var isOptional: Bool
+        /// Whether the scope may be optional.
+        package var canBeOptional: Bool = true
+    }
+
+    /// The fields for redirect URIs and logout URLs, for client types that have them.
+    package struct Addresses: Sendable, Hashable {
+        package var redirectURIs: FormLines
+        /// The path that returns the verdicts while the developer types.
+        package var verdictPath: String
+        /// The URIs to which a user may return after signing out.
+        package var postLogoutRedirectURIs: FormLines
+        /// The URL for notifications of ended sessions.
+        package var backchannelLogoutURI: FormField
+    }
+
+    /// The fields of native clients only.
+    package struct Platforms: Sendable, Hashable {
+        package var appleApps: FormLines
+        package var androidApps: FormLines
+    }
+
+    package var console: ConsoleHead
+    /// The client that is changed; nil for a new one.
+    package var application: AppSummary?
+    /// The paths of its pages; nil for a new client.
+    package var paths: AppPaths?
+    /// The client type on the wire.
+    package var type: String
+    /// The name of the client type.
+    package var typeName: String
+    /// The problems of all fields.
+    package var problems: [FormProblem]
+    package var action: String
+    /// The anti-CSRF token of the form.
+    package var ticket: String
+    /// The revision that the form was made from.
+    package var revision: Int
+    package var name: FormField
+    package var publisher: FormField
+    /// The fields for URIs; nil if the type has none.
+    package var addresses: Addresses?
+    /// The fields for apps; nil if the type has none.
+    package var platforms: Platforms?
+    /// The field for origins; nil if the type has none.
+    package var origins: FormLines?
+    package var scopes: [ScopeChoice]
+    /// The problem of the scopes; nil if there is none.
+    package var scopeProblem: String?
+    /// The text on the consent page.
+    package var consentText: FormField
+    package var privacyURI: FormField
+    package var termsURI: FormField
+    /// The path that leaves the form without a change.
+    package var cancelPath: String
+    /// The field for the keys of client authentication; nil if the type has none.
+    package var keys: FormField?
+
+    /// Whether users consent to clients of this type.
+    package let asksPeople: Bool
+    package let isNative: Bool
+    /// Whether the registration creates a secret, which is shown once.
+    package let getsSecret: Bool
+
+    package init(
+        console: ConsoleHead, application: AppSummary? = nil, paths: AppPaths? = nil, type: String,
+        typeName: String, problems: [FormProblem] = [], action: String, ticket: String, revision: Int = 0,
+        name: FormField,
+        publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
+        scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
+        termsURI: FormField, cancelPath: String, keys: FormField? = nil
+    ) {
+        self.console = console
+        self.application = application
+        self.paths = paths
+        self.type = type
+        self.typeName = typeName
+        self.problems = problems
+        self.action = action
+        self.ticket = ticket
+        self.revision = revision
+        self.name = name
+        self.publisher = publisher
+        self.addresses = addresses
+        self.platforms = platforms
+        self.origins = origins
+        self.scopes = scopes
+        self.scopeProblem = scopeProblem
+        self.consentText = consentText
+        self.privacyURI = privacyURI
+        self.termsURI = termsURI
+        self.cancelPath = cancelPath
+        self.keys = keys
+        asksPeople = type != ClientType.service.rawValue
+        isNative = type == ClientType.native.rawValue
+        getsSecret = application == nil && ClientType(rawValue: type)?.isConfidential == true
+    }
+}

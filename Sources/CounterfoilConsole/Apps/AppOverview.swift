@@ -1,0 +1,193 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/apps/{client_id}`: the registration of a client, the values to connect it, and its deletion.
+struct AppOverview: Sendable {
+    let console: Console
+    let challenges: ChallengeReuseDetector
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        let words = visit.words
+        let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
+        let definitions = Dictionary(
+            try await console.store.scopes().map { ($0.token, words($0)) },
+            uniquingKeysWith: { first, _ in first })
+        var owner: Person?
+        if let id = client.owner { owner = try await console.store.person(id) }
+        let page = AppPage(
+            console: console.head(visit, in: console.part(of: client, visit)),
+            notice: visit.notice(AppNotice.self),
+            application: console.summary(client, visit),
+            addresses: client.redirectURIs.map { address($0, of: client, schemesInUse: schemes, words: words) },
+            trial: client.type.hasRedirectURIs ? trial(client, visit) : nil,
+            origins: client.origins.map(\.rawValue),
+            apps: client.appleApps.map(\.rawValue) + client.androidApps.map(\.description),
+            permissions: client.scope.tokens.map {
+                AppPage.Permission(
+                    name: $0.rawValue, description: definitions[$0] ?? $0.rawValue,
+                    isOptional: client.optionalScope.contains($0),
+                    isPending: client.pendingMachineScope.contains($0))
+            },
+            consentText: client.presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
+            links: links(client.presentation, words: words),
+            policy: policy(of: client, words: words),
+            refreshes: try await refreshes(of: client, words: words),
+            pkceDanger: try await pkceDangers(client, words: words),
+            registered: registered(client, owner: owner, words: words),
+            paths: console.paths(of: client, at: .overview, visit),
+            authentication: client.authenticationMethods.joined(separator: ", "),
+            pendingMachineScope: client.pendingMachineScope.isEmpty
+                ? nil
+                : words(
+                    LocalizedText(
+                        "applications.machine-scope-pending",
+                        ["scopes": .text(client.pendingMachineScope.description)]))
+        )
+        return Reply(.ok, .page(page))
+    }
+
+    func connect(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        return Reply(.ok, .page(ConnectPage(client, console: console, visit: visit)))
+    }
+
+    func askToDelete(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await console.application(visit).client
+        let action = console.path(.deleteApp, of: client.id)
+        let page = DeleteAppPage(
+            console: console.head(visit, in: console.part(of: client, visit)),
+            application: console.summary(client, visit),
+            action: action, ticket: console.ticket(visit, for: action))
+        return Reply(.ok, .page(page))
+    }
+
+    func delete(_ visit: Console.Visit) async throws -> Reply {
+        let application = try await console.application(visit)
+        _ = try console.form(visit)
+        try await console.store.removeClient(application.client.id)
+        console.logger.notice(
+            "deleted a client",
+            metadata: [
+                "client_id": "\(application.client.id)", "user": "\(visit.person.id)",
+                "request": "\(visit.request.id)",
+            ])
+        await console.note(.application, by: visit, client: application.client.id, detail: "deleted")
+        let paths = console.paths(of: application.client, at: nil, visit)
+        return .done(AppNotice.deleted, at: paths.list)
+    }
+
+    private func address(
+        _ uri: RedirectURI, of client: RegisteredClient, schemesInUse: Set<String>, words: Localizer
+    ) -> AppPage.Address {
+        let rules = ClientRules(console.settings)
+        let context = rules.context(
+            ClientDraft(client), type: client.type, id: client.id, schemesInUse: schemesInUse)
+        var found: [RedirectURIWarning] = []
+        if case .accepted(_, let warnings) = RedirectURIRegistration.verdict(on: uri.rawValue, for: context) {
+            found = warnings
+        }
+        return AppPage.Address(
+            uri: uri.rawValue,
+            kind: words(uri.kind.label(of: client.type)),
+            notes: found.filter(\.isNote).map { words($0) },
+            warnings: found.filter { !$0.isNote }.map { words($0) },
+            examples: RedirectURIPreview.examples(
+                for: uri, of: client, issuer: console.settings.issuer, callbackOrigin: console.settings.callbackOrigin
+            )
+            .map { AppPage.Example($0, words: words) }
+        )
+    }
+
+    private func links(_ presentation: ClientPresentation, words: Localizer) -> [AppPage.PolicyLine] {
+        [
+            presentation.privacyURI.map {
+                AppPage.PolicyLine(words(LocalizedText("applications.form.privacy")), $0.rawValue)
+            },
+            presentation.termsURI.map {
+                AppPage.PolicyLine(words(LocalizedText("applications.form.terms")), $0.rawValue)
+            },
+        ].compactMap(\.self)
+    }
+
+    /// Matches a redirect URI that the user tries.
+    private func trial(_ client: RegisteredClient, _ visit: Console.Visit) -> AppPage.Trial {
+        var trial = AppPage.Trial(action: console.path(.application, of: client.id))
+        guard let tried = try? FormParameters(parsing: visit.request.query).single("uri") else { return trial }
+        trial.uri = String(tried.prefix(RedirectURIRegistration.byteLimit))
+        switch RedirectURIMatching.verdict(
+            on: tried, of: client, asksForOpenID: false, issuer: console.settings.issuer,
+            callbackOrigin: console.settings.callbackOrigin)
+        {
+        case .matches(let match):
+            trial.matches = true
+            trial.why = visit.words(match)
+        case .refused(let refusal):
+            trial.matches = false
+            trial.why = visit.words(refusal)
+            if case .notRegistered = refusal, let nearest = RedirectURIPreview.nearest(to: tried, of: client) {
+                trial.nearest = nearest.registered.rawValue
+                trial.differences = nearest.differences.map { visit.words($0) }
+            }
+        }
+        return trial
+    }
+
+    /// Returns the problems with the PKCE of a client, in sentences; nil if there is none.
+    private func pkceDangers(_ client: RegisteredClient, words: Localizer) async throws -> String? {
+        let repeated = challenges.lastRepetition(of: client.id).map {
+            words(LocalizedText("applications.pkce.challenge-reused", ["date": .date($0)]))
+        }
+        let dangers = [try await pkceException(client, words: words), repeated].compactMap(\.self)
+        return dangers.isEmpty ? nil : dangers.joined(separator: " ")
+    }
+
+    private func pkceException(_ client: RegisteredClient, words: Localizer) async throws -> String? {
+        let use = try await console.store.pkceExceptionUse(of: client.id)
+        let exception: String
+        switch client.policy.pkce {
+        case .s256:
+            guard let use else { return nil }
+            return words(
+                LocalizedText(
+                    "applications.pkce.used-before", ["count": .number(use.count), "date": .date(use.lastAt)]))
+        case .s256OrPlain:
+            exception = words(LocalizedText("applications.pkce.plain-danger"))
+        case .exemptUntil(let day):
+            exception = words(LocalizedText("applications.pkce.exempt-danger", ["day": .text(day.description)]))
+        }
+        guard let use else {
+            return exception + " "
+                + words(
+                    client.policy.pkce == .s256OrPlain
+                        ? LocalizedText("applications.pkce.plain-never-used")
+                        : LocalizedText("applications.pkce.never-used"))
+        }
+        return exception + " "
+            + words(LocalizedText("applications.pkce.used", ["count": .number(use.count), "date": .date(use.lastAt)]))
+    }
+
+    private func registered(_ client: RegisteredClient, owner: Person?, words: Localizer) -> String {
+        guard let owner else {
+            return words(LocalizedText("applications.registered-by-operator", ["date": .date(client.createdAt)]))
+        }
+        let name = DisplayName(of: owner)
+        return words(
+            LocalizedText("applications.registered-by", ["date": .date(client.createdAt), "name": .name(name)]))
+    }
+}
+
+extension RedirectURI.Kind {
+    /// Returns the name of the kind for a client type.
+    fileprivate func label(of type: ClientType) -> LocalizedText {
+        switch self {
+        case .loopback: LocalizedText("applications.kind.loopback")
+        case .privateUseScheme: LocalizedText("applications.kind.private-use-scheme")
+        case .https where type == .native: LocalizedText("applications.kind.claimed-https")
+        case .https: LocalizedText("applications.kind.https")
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import CounterfoilServer
+
+/// The registration of a client.
+package struct AppPage: ConsolePage, Hashable {
+    package static let template = "application"
+
+    /// A redirect URI, with examples of what matches it.
+    package struct Address: Sendable, Hashable {
+        /// The registered URI.
+        package var uri: String
+        /// The kind of the URI, in words.
+        package var kind: String
+        package var notes: [String] = []
+        package var warnings: [String] = []
+        package var examples: [Example]
+    }
+
+    /// A redirect URI that a request could contain.
+    package struct Example: Sendable, Hashable, Encodable {
+        package var uri: String
+        package var matches: Bool
+        /// The reason, in one sentence.
+        package var why: String
+    }
+
+    package struct Permission: Sendable, Hashable {
+        /// The scope token.
+        package var name: String
+        package var description: String
+        /// Whether the user may decline the scope.
+        package var isOptional: Bool
+        /// Whether the scope awaits approval by an administrator (client credentials grant).
+        package var isPending: Bool = false
+    }
+
+    /// A redirect URI that the user has tried, with the verdict.
+    package struct Trial: Sendable, Hashable {
+        /// The path that the form sends a GET request to, with `uri`.
+        package var action: String
+        /// The typed URI.
+        package var uri: String = ""
+        /// Whether the URI matches; nil if none was typed.
+        package var matches: Bool?
+        /// The reason, in one sentence.
+        package var why: String?
+        /// The most similar registered URI; nil if one matches.
+        package var nearest: String?
+        /// The differences from that URI, one sentence each.
+        package var differences: [String] = []
+    }
+
+    package struct PolicyLine: Sendable, Hashable {
+        package var name: String
+        package var value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A statistic, with its meaning.
+    package struct Happening: Sendable, Hashable {
+        package var name: String
+        /// The number, in words.
+        package var count: String
+        /// The consequence for users, in one or two sentences.
+        package var meaning: String
+
+        package init(_ name: String, count: String, meaning: String) {
+            self.name = name
+            self.count = count
+            self.meaning = meaning
+        }
+    }
+
+    package var console: ConsoleHead
+    /// The confirmation of the last action; nil if there is none.
+    package var notice: String?
+    package var application: AppSummary
+    package var addresses: [Address]
+    /// The form that tries a redirect URI; nil for a client without any.
+    package var trial: Trial?
+    package var origins: [String] = []
+    /// The Apple and Android apps.
+    package var apps: [String] = []
+    package var permissions: [Permission]
+    /// The text as the consent page shows it; nil if there is none.
+    package var consentText: SafeHTML?
+    /// The URLs of the privacy policy and the terms.
+    package var links: [PolicyLine] = []
+    package var policy: [PolicyLine]
+    /// The statistics of refresh tokens; empty if the client never had one.
+    package var refreshes: [Happening] = []
+    /// The problems with PKCE in sentences: an exception, or a reused challenge; nil if there is none.
+    package var pkceDanger: String?
+    /// The day of the registration and, if known, the owner, in one sentence.
+    package var registered: String
+    package var paths: AppPaths
+    /// The methods of client authentication, `token_endpoint_auth_method` (RFC 7591 §2).
+    package var authentication: String = "none"
+    /// The scopes that await approval by an administrator, in one sentence; nil if there is none.
+    package var pendingMachineScope: String?
+}
+
+extension AppPage.Example {
+    init(_ example: RedirectURIPreview.Example, words: Localizer) {
+        self.init(uri: example.uri, matches: example.matches, why: words(example.why))
+    }
+}

@@ -1,0 +1,74 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// `/apps/{client_id}/secrets`: the secrets of a confidential client, each shown once.
+struct AppSecrets: Sendable {
+    let console: Console
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        try await page(visit, client: try await confidential(visit))
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let client = try await confidential(visit)
+        let (form, _) = try console.form(visit)
+        switch try form.value("decision") {
+        case "add" where client.keys != nil:
+            return try await page(visit, client: client)
+        case "add":
+            let secret = ClientSecret(random: console.random)
+            let record = ClientSecretRecord(
+                digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: visit.now)
+            switch try await console.store.addClientSecret(record) {
+            case .added:
+                await console.note(.applicationSecret, by: visit, client: client.id, detail: "created")
+                return try await page(visit, client: client, newSecret: secret)
+            case .tooMany: return try await page(visit, client: client)
+            case .clientGone: throw NotFoundError()
+            }
+        case "remove":
+            guard let bytes = Base64URL.decode(try form.value("secret")), let digest = ArtefactDigest(stored: bytes)
+            else { throw PageProblem.noDecision }
+            if try await console.store.removeClientSecret(digest, of: client.id) {
+                await console.note(.applicationSecret, by: visit, client: client.id, detail: "deleted")
+            }
+            return .done(AppNotice.secretRemoved, at: console.path(.applicationSecrets, of: client.id))
+        default:
+            throw PageProblem.noDecision
+        }
+    }
+
+    /// Shows the page, with a secret that was just created.
+    func page(
+        _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil
+    ) async throws -> Reply {
+        let records = try await console.store.clientSecrets(of: client.id)
+        let new = newSecret.map { ArtefactDigest(of: $0) }
+        let action = console.path(.applicationSecrets, of: client.id)
+        let page = SecretsPage(
+            console: console.head(visit, in: console.part(of: client, visit)),
+            notice: visit.notice(AppNotice.self),
+            application: console.summary(client, visit),
+            paths: console.paths(of: client, at: .secrets, visit),
+            newSecret: newSecret?.exposed,
+            secrets: records.map {
+                SecretsPage.Secret(
+                    identifier: Base64URL.encode($0.digest.bytes), made: visit.words.moment($0.createdAt),
+                    isNew: $0.digest == new)
+            },
+            canAdd: client.keys == nil && records.count < ClientSecretRecord.limit,
+            action: action,
+            ticket: console.ticket(visit, for: action),
+            usesKeys: client.keys != nil
+        )
+        return Reply(.ok, .page(page))
+    }
+
+    private func confidential(_ visit: Console.Visit) async throws -> RegisteredClient {
+        let client = try await console.application(visit).client
+        guard client.type.isConfidential else { throw NotFoundError() }
+        return client
+    }
+}

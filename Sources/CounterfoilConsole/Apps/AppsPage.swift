@@ -1,0 +1,32 @@
+import CounterfoilServer
+
+/// The clients of a developer, or all clients for administrators.
+package struct AppsPage: ConsolePage, Hashable {
+    package static let template = "applications"
+
+    package var console: ConsoleHead
+    /// The confirmation of the last action; nil if there is none.
+    package var notice: String?
+    /// The clients, oldest first.
+    package var applications: [AppSummary]
+    /// The path of the registration form.
+    package var newPath: String
+}
+
+/// The choice of a client type for a new registration.
+package struct AppTypesPage: ConsolePage, Hashable {
+    package static let template = "application-types"
+
+    package struct Choice: Sendable, Hashable {
+        /// The client type on the wire.
+        package var type: String
+        package var name: String
+        package var meaning: String
+        /// The path of the form for this type.
+        package var path: String
+    }
+
+    package var console: ConsoleHead
+    package var choices: [Choice]
+    package var applicationsPath: String
+}

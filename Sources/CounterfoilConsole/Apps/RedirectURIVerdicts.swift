@@ -1,0 +1,119 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// The verdicts on the redirect URIs of a form before it is saved: on the page, and while the developer
+/// types.
+struct RedirectURIVerdicts: Sendable {
+    let console: Console
+
+    /// The client that the redirect URIs would belong to.
+    struct Subject: Sendable {
+        let type: ClientType
+        /// The identifier; nil if it is not known yet.
+        let id: ClientIdentifier?
+        let owner: PersonIdentifier?
+    }
+
+    /// `/apps/verdict`: the verdicts as JSON, by the same rules and for the same client as when the form is
+    /// saved.
+    func answer(_ visit: Console.Visit) async throws -> Reply {
+        let form = try PageForm(visit.request, issuer: console.settings.issuer)
+        let draft = try ClientDraft(form)
+        let rows = try await rows(draft, of: try await subject(form, visit), words: visit.words)
+        return Reply(.ok, .json(Array(try JSONEncoder().encode(rows.map(LiveVerdict.init)))))
+    }
+
+    /// Returns the verdict on each redirect URI of a draft.
+    func rows(_ draft: ClientDraft, of subject: Subject, words: Localizer) async throws -> [FormVerdict] {
+        let rules = ClientRules(console.settings)
+        let context = rules.context(
+            draft, type: subject.type, id: subject.id,
+            schemesInUse: try await console.schemesInUse(by: subject.owner, except: subject.id))
+        let judged = draft.redirectURIs.prefix(RedirectURIRegistration.limit).map { text in
+            (text: text, verdict: RedirectURIRegistration.verdict(on: text, for: context))
+        }
+        let client = Self.client(
+            of: subject,
+            at: judged.compactMap { if case .accepted(let uri, _) = $0.verdict { uri } else { nil } })
+        return judged.map { text, verdict in
+            let shown = String(text.prefix(300))
+            return switch verdict {
+            case .accepted(let uri, let warnings):
+                FormVerdict(
+                    shown, warnings.allSatisfy(\.isNote) ? .accepted : .warned,
+                    words: warnings.map { words($0) },
+                    examples: client.map {
+                        RedirectURIPreview.examples(
+                            for: uri, of: $0, issuer: console.settings.issuer,
+                            callbackOrigin: console.settings.callbackOrigin
+                        )
+                        .map { AppPage.Example($0, words: words) }
+                    } ?? [])
+            case .refused(let refusal): FormVerdict(shown, .refused, words: [words(refusal)])
+            }
+        }
+    }
+
+    /// Returns the client of the form: the one that it names, if the user may manage it, or a new one.
+    private func subject(_ form: PageForm, _ visit: Console.Visit) async throws -> Subject {
+        let named = try form.value("client_id")
+        if !named.isEmpty {
+            guard let id = ClientIdentifier(named),
+                let client = AppAccess.judge(try await console.store.client(id), by: visit.person)?.client
+            else { throw NotFoundError() }
+            return Subject(type: client.type, id: client.id, owner: client.owner)
+        }
+        guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
+        // The page has already chosen the identifier. A form without its valid ticket gets verdicts that do
+        // not depend on it.
+        let ticket = try? console.tickets.check(
+            try form.value("ticket"), .console, of: visit.session.holder, request: console.path(.newApp),
+            now: visit.now)
+        return Subject(
+            type: ClientType(rawValue: try form.value(ClientField.type.rawValue)) ?? .native,
+            id: ticket.flatMap { ClientIdentifier(registeredFrom: $0.interaction) }, owner: visit.person.id)
+    }
+
+    /// Creates a client with the values that the matcher uses.
+    private static func client(of subject: Subject, at redirectURIs: [RedirectURI]) -> RegisteredClient? {
+        guard let id = subject.id ?? ClientIdentifier("app") else { return nil }
+        return RegisteredClient(
+            id: id, type: subject.type, owner: subject.owner, presentation: ClientPresentation(name: ""),
+            redirectURIs: redirectURIs, scope: Scope([]), policy: .standard(for: subject.type),
+            createdAt: .distantPast)
+    }
+}
+
+extension Console {
+    /// Returns the URI schemes of the other clients of an owner.
+    func schemesInUse(
+        by owner: PersonIdentifier?, except id: ClientIdentifier?
+    ) async throws -> Set<String> {
+        guard let owner else { return [] }
+        return RedirectURIContext.schemes(of: try await store.clients(of: owner).filter { $0.id != id })
+    }
+}
+
+extension ClientIdentifier {
+    /// The identifier that a registration form gives its client, so that a form that is sent twice registers
+    /// one client.
+    init?(registeredFrom page: InteractionIdentifier) { self.init("app_" + page.rawValue) }
+}
+
+/// A verdict in the JSON for the script of the form.
+private struct LiveVerdict: Encodable {
+    let uri: String
+    let state: FormVerdict.State
+    let words: [String]
+    let examples: [AppPage.Example]
+
+    init(_ verdict: FormVerdict) {
+        uri = verdict.uri
+        state = verdict.state
+        words = verdict.words
+        examples = verdict.examples
+    }
+}

@@ -1,0 +1,43 @@
+import CounterfoilServer
+
+/// The secrets of a confidential client: their times of creation, and a new secret once.
+package struct SecretsPage: ConsolePage, Hashable {
+    package static let template = "secrets"
+
+    package struct Secret: Sendable, Hashable {
+        /// The digest of the secret, which identifies it in the form.
+        package var identifier: String
+        /// The time of creation, in words.
+        package var made: String
+        /// Whether the secret was just created.
+        package var isNew: Bool = false
+    }
+
+    package var console: ConsoleHead
+    /// The confirmation of the last action; nil if there is none.
+    package var notice: String?
+    package var application: AppSummary
+    package var paths: AppPaths
+    /// A secret that was just created and is shown only now.
+    package var newSecret: String?
+    package var secrets: [Secret]
+    /// Whether another secret can be created.
+    package var canAdd: Bool
+    /// The path that the forms post to; `decision` is `add`, or `remove` with `secret`.
+    package var action: String
+    /// The anti-CSRF token of the forms.
+    package var ticket: String
+    /// Whether the client authenticates with keys, so that its secrets are not accepted.
+    package var usesKeys: Bool = false
+}
+
+/// The confirmation page for the deletion of a client.
+package struct DeleteAppPage: ConsolePage, Hashable {
+    package static let template = "delete-application"
+
+    package var console: ConsoleHead
+    package var application: AppSummary
+    package var action: String
+    /// The anti-CSRF token of the form.
+    package var ticket: String
+}

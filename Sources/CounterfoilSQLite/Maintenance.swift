@@ -1,0 +1,95 @@
+public import CounterfoilServer
+import Foundation
+import GRDB
+
+extension SQLiteStore: MaintenanceStore {
+    /// Deletes at most `rows` expired records of each kind, and returns the number of deleted records.
+    ///
+    /// The limit keeps the transaction short, so that other commits can run in between.
+    public func deleteExpired(
+        _ limits: ExpirationLimits, atMost rows: Int
+    ) async throws(StoreFault) -> Int {
+        try await commits.commit { database in
+            var removed = try database.remove(.codes, before: limits.codesBefore, atMost: rows)
+            let expired = try database.remove(.expiredSessions, before: limits.now, atMost: rows)
+            removed += expired
+            removed += try database.remove(
+                .idleSessions, before: limits.sessionsIdleBefore, atMost: rows - expired)
+            removed += try database.removeRefreshTokens(limits, atMost: rows)
+            removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
+            removed += try database.remove(.assertions, before: limits.now, atMost: rows)
+            return removed
+        }
+    }
+}
+
+/// The rows of a table that are deleted some time after an indexed moment; their key is a digest.
+struct TimedRows: Sendable, CaseIterable {
+    private let table: String
+    private let moment: String
+
+    static let codes = TimedRows(table: "codes", moment: "expires_at")
+    static let expiredSessions = TimedRows(table: "sessions", moment: "expires_at")
+    static let idleSessions = TimedRows(table: "sessions", moment: "last_seen_at")
+    static let assertions = TimedRows(table: "assertions", moment: "expires_at")
+    static let allCases = [codes, expiredSessions, idleSessions, assertions]
+
+    /// The statement that deletes at most ?2 rows from before ?1.
+    var removal: String {
+        "DELETE FROM \(table) WHERE digest IN (SELECT digest FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
+    }
+}
+
+extension Database {
+    /// Deletes at most `rows` rows from before a moment, and returns their number.
+    fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
+        try run(kind.removal, moment.microseconds, rows)
+    }
+
+    /// Deletes expired refresh tokens, and marks their grants so that these can be deleted too.
+    fileprivate func removeRefreshTokens(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
+        var removed = 0
+        // One query for each condition, so that each uses an index.
+        for (condition, moment) in [
+            ("expires_at < ?1", limits.now),
+            ("resting_since < ?1 AND last_used_at < ?1", limits.refreshIdleBefore),
+        ] {
+            let grants = try all(
+                "SELECT grant_number FROM refresh_tokens WHERE \(condition) LIMIT ?2", moment.microseconds,
+                rows - removed
+            ) { columns in try columns.integer() }
+            for grant in grants {
+                try run("DELETE FROM refresh_tokens WHERE grant_number = ?", grant)
+                try run("UPDATE grants SET has_refresh_tokens = 0 WHERE number = ?", grant)
+            }
+            removed += grants.count
+        }
+        return removed
+    }
+
+    /// Deletes grants that nothing depends on: no code, no refresh token, no token that is still valid, and
+    /// no session of whose end the client must be notified.
+    ///
+    /// The consent stays, because the user has not withdrawn it.
+    fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
+        let over = try all(
+            """
+            SELECT number FROM grants
+            WHERE (revoked_at < ?1 OR (has_refresh_tokens = 0 AND last_used_at < ?1))
+                AND NOT EXISTS (SELECT 1 FROM codes WHERE codes.grant_id = grants.id)
+                AND (revoked_at IS NOT NULL OR NOT EXISTS (
+                    SELECT 1 FROM sessions JOIN clients ON clients.id = grants.client_id
+                    WHERE sessions.id = grants.session_id AND clients.backchannel_logout_uri IS NOT NULL
+                ))
+            LIMIT ?2
+            """,
+            moment.microseconds,
+            rows
+        ) { columns in try columns.integer() }
+        for number in over {
+            try run("DELETE FROM refresh_tokens WHERE grant_number = ?", number)
+            try run("DELETE FROM grants WHERE number = ?", number)
+        }
+        return over.count
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+
+/// The rate limit for refusals in the audit log that unauthenticated requests can cause.
+///
+/// Only events that need no account and no secret are limited. Each kind of event has its own budget, so
+/// that a flood of one kind hides no other. Events beyond the budget are counted, and one event per minute
+/// and kind records the number. The limits bound the rate; ``ServerSettings/auditRetention`` bounds the
+/// size of the log.
+final class AuditRateLimiter: Sendable {
+    /// The most refusals of one kind from one IP address that are recorded in a minute.
+    static let limitPerSource = 60
+    /// The most refusals of one kind from all IP addresses together that are recorded in a minute.
+    static let limitPerKind = 150
+    /// The most refusals for one grant that are recorded in a minute.
+    static let limitPerGrant = 10
+
+    private struct Budget {
+        var spent = 0
+        var sources: [String: Int] = [:]
+        var grants: [GrantIdentifier: Int] = [:]
+        var leftOut = 0
+
+        /// Spends the budget for an event; false if the budget is exhausted.
+        ///
+        /// An event with a grant follows from a code that was issued. It has a separate budget, so that
+        /// unauthenticated requests cannot hide it.
+        mutating func spend(on event: AuditEvent) -> Bool {
+            if let grant = event.grantID {
+                guard grants[grant, default: 0] < AuditRateLimiter.limitPerGrant else { return false }
+                grants[grant, default: 0] += 1
+                return true
+            }
+            let source = event.source ?? ""
+            guard spent < AuditRateLimiter.limitPerKind, sources[source, default: 0] < AuditRateLimiter.limitPerSource
+            else {
+                return false
+            }
+            spent += 1
+            sources[source, default: 0] += 1
+            return true
+        }
+    }
+
+    private struct State {
+        var minute = 0
+        var budgets: [AuditEvent.Kind: Budget] = [:]
+        /// The summaries of minutes that have ended.
+        var summaries: [AuditEvent] = []
+
+        mutating func turn(to now: Date) {
+            let minute = Int(now.timeIntervalSince1970 / 60)
+            guard minute != self.minute else { return }
+            let end = Date(timeIntervalSince1970: TimeInterval(min(minute, self.minute + 1) * 60))
+            for (kind, budget) in budgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where budget.leftOut > 0 {
+                summaries.append(
+                    AuditEvent(
+                        at: end, kind, .refused,
+                        detail: "\(budget.leftOut) more events of this kind in one minute were not recorded"))
+            }
+            self.minute = minute
+            budgets = [:]
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Decides whether an event is recorded.
+    func admits(_ event: AuditEvent) -> Bool {
+        guard event.outcome == .refused, Self.isByStrangers(event.kind) else { return true }
+        return state.withLock { state in
+            state.turn(to: event.at)
+            var budget = state.budgets[event.kind] ?? Budget()
+            let isAdmitted = budget.spend(on: event)
+            if !isAdmitted { budget.leftOut += 1 }
+            state.budgets[event.kind] = budget
+            return isAdmitted
+        }
+    }
+
+    /// Removes and returns the summaries of the minutes that have ended.
+    func takeSummaries(at now: Date) -> [AuditEvent] {
+        state.withLock { state in
+            state.turn(to: now)
+            defer { state.summaries = [] }
+            return state.summaries
+        }
+    }
+
+    private static func isByStrangers(_ kind: AuditEvent.Kind) -> Bool {
+        switch kind {
+        case .signIn, .clientAuthentication, .throttled, .codeRedemption: true
+        case .signOut, .passwordChange, .consent, .pkceException, .challengeReuse, .refreshRepeat, .refreshReuse,
+            .revocation, .application, .machineAccess, .applicationSecret, .account, .signingKey, .setting,
+            .auditRemoval:
+            false
+        }
+    }
+}

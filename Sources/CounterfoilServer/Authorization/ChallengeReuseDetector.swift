@@ -1,0 +1,54 @@
+package import CounterfoilProtocol
+package import Foundation
+import Synchronization
+
+/// Detects clients that use the same `code_challenge` repeatedly; bounded in memory.
+///
+/// RFC 9700 §2.1.1: a challenge is valid for one request, and a constant challenge does not protect it. Only
+/// redeemed codes count, because a user may open a request twice, but the client redeems only one of the codes.
+/// No request is refused, because the user cannot fix the client. The developer and the operator are notified.
+package final class ChallengeReuseDetector: Sendable {
+    /// The number of challenges remembered for a client; a constant challenge is always among the last.
+    static let challengesPerClient = 8
+    /// The number of clients remembered; the least recently seen are removed first.
+    static let capacity = 10_000
+    /// The minimum interval between two log entries about a client, in seconds.
+    static let silence: TimeInterval = 3600
+
+    private struct Entry {
+        var challenges: [CodeChallenge] = []
+        var seenAt = Date.distantPast
+        var repeatedAt: Date?
+        var notedAt: Date?
+    }
+
+    private let entries = Mutex<[ClientIdentifier: Entry]>([:])
+
+    /// Remembers the challenge of a redeemed code; returns whether a repetition is to be logged now.
+    func note(_ challenge: CodeChallenge, of client: ClientIdentifier, now: Date) -> Bool {
+        entries.withLock { entries in
+            if entries.count >= Self.capacity, entries[client] == nil { Self.makeRoom(in: &entries) }
+            var entry = entries[client] ?? Entry()
+            defer { entries[client] = entry }
+            entry.seenAt = now
+            guard entry.challenges.contains(challenge) else {
+                entry.challenges = (entry.challenges + [challenge]).suffix(Self.challengesPerClient)
+                return false
+            }
+            entry.repeatedAt = now
+            if let notedAt = entry.notedAt, now < notedAt.addingTimeInterval(Self.silence) { return false }
+            entry.notedAt = now
+            return true
+        }
+    }
+
+    /// The time of the last repeated challenge of a client; nil if none was detected.
+    package func lastRepetition(of client: ClientIdentifier) -> Date? {
+        entries.withLock { $0[client]?.repeatedAt }
+    }
+
+    private static func makeRoom(in entries: inout [ClientIdentifier: Entry]) {
+        let oldest = entries.sorted { $0.value.seenAt < $1.value.seenAt }.prefix(capacity / 10)
+        for entry in oldest { entries[entry.key] = nil }
+    }
+}

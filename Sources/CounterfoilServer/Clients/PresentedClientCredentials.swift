@@ -1,0 +1,150 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import HTTPTypes
+
+/// The client identifier and the credentials that a request presents, before they are verified.
+struct PresentedClientCredentials: Sendable {
+    /// The presented credentials.
+    enum Proof: Sendable {
+        case none
+        /// `client_secret`, in the body or in the `Authorization` field; nil if the text cannot be a secret.
+        case secret(ClientSecret?)
+        /// `client_assertion` (RFC 7523 §2.2).
+        case assertion(String)
+    }
+
+    static let unknownClient = "there is no client with this client_id"
+
+    /// `client_assertion_type` of a JWT (RFC 7523 §2.2).
+    private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+    let clientID: ClientIdentifier
+    let proof: Proof
+    private let usedAuthorizationField: Bool
+
+    /// Reads a request; nil if it has neither a client identifier nor an assertion.
+    init?(_ request: IncomingRequest, _ form: FormParameters) throws {
+        let values: (clientID: String?, secret: String?, assertion: String?, assertionType: String?)
+        do {
+            values = try (
+                form.single("client_id"), form.single("client_secret"), form.single("client_assertion"),
+                form.single("client_assertion_type")
+            )
+        } catch { throw OAuthError(.invalidRequest, "\(error)") }
+        let basic = try BasicCredentials(request.head.headerFields[values: .authorization])
+
+        // RFC 6749 §2.3: a request uses one authentication method at most.
+        let ways = [basic != nil, values.secret != nil, values.assertion != nil]
+        guard ways.count(where: { $0 }) <= 1 else {
+            throw OAuthError(.invalidRequest, "the request uses more than one client authentication method")
+        }
+        if let basic, let bodyID = values.clientID, bodyID != basic.clientID {
+            throw OAuthError(.invalidRequest, "the client_id in the body differs from that in the Authorization field")
+        }
+        // RFC 7521 §4.2: client_id is optional beside an assertion, which identifies the client.
+        let named = basic?.clientID ?? values.clientID
+        guard let text = named ?? values.assertion.flatMap(ClientAssertionVerifier.unverifiedSubject) else {
+            guard values.assertion == nil else {
+                throw ClientRefusal(
+                    OAuthError(.invalidClient, "the client_assertion is not a JWT with a sub claim"),
+                    asksForAuthentication: true
+                )
+            }
+            return nil
+        }
+        guard let clientID = ClientIdentifier(text) else {
+            throw ClientRefusal(
+                OAuthError(.invalidClient, Self.unknownClient), asksForAuthentication: basic != nil)
+        }
+        self.clientID = clientID
+        usedAuthorizationField = basic != nil
+        if let assertion = values.assertion {
+            guard values.assertionType == Self.assertionType else {
+                throw ClientRefusal(
+                    OAuthError(.invalidClient, "client_assertion_type must be \(Self.assertionType)"),
+                    asksForAuthentication: false)
+            }
+            proof = .assertion(assertion)
+        } else if let secret = basic?.secret ?? values.secret {
+            proof = .secret(ClientSecret(secret))
+        } else {
+            proof = .none
+        }
+    }
+
+    /// Whether it presents credentials, which could be a guess.
+    var isGuess: Bool {
+        switch proof {
+        case .none: false
+        case .secret, .assertion: true
+        }
+    }
+
+    /// RFC 6749 §5.2: a failed attempt with the `Authorization` field is answered with a challenge.
+    func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
+        ClientRefusal(
+            OAuthError(.invalidClient, description),
+            asksForAuthentication: asksForAuthentication || usedAuthorizationField)
+    }
+}
+
+/// A failed client authentication (RFC 6749 §5.2).
+///
+/// The response has the status 401 and a challenge if the client must authenticate, or tried to in the
+/// `Authorization` field.
+struct ClientRefusal: Error {
+    let error: OAuthError
+    let asksForAuthentication: Bool
+
+    init(_ error: OAuthError, asksForAuthentication: Bool) {
+        self.error = error
+        self.asksForAuthentication = asksForAuthentication
+    }
+}
+
+/// `Authorization: Basic`, with both halves form-decoded (RFC 6749 §2.3.1).
+private struct BasicCredentials {
+    let clientID: String
+    /// Nil if nothing follows the colon.
+    let secret: String?
+
+    /// Nil if there is no `Authorization` field.
+    init?(_ fields: [String]) throws {
+        guard let field = fields.first else { return nil }
+        let refusal = ClientRefusal(
+            OAuthError(.invalidClient, "the Authorization field is not HTTP Basic with a client_id"),
+            asksForAuthentication: true
+        )
+        guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }
+        let text = Array(field.utf8)
+        guard let space = text.firstIndex(of: UInt8(ascii: " ")),
+            String(decoding: text[..<space], as: UTF8.self).lowercased() == "basic",
+            let bytes = Self.base64(text[(space + 1)...]), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let clientID = Self.decoded(bytes[..<colon]), !clientID.isEmpty,
+            let secret = Self.decoded(bytes[(colon + 1)...])
+        else { throw refusal }
+        self.clientID = clientID
+        self.secret = secret.isEmpty ? nil : secret
+    }
+
+    /// Decodes one half; nil if it is not form-encoded text.
+    private static func decoded(_ half: ArraySlice<UInt8>) -> String? {
+        half.contains(UInt8(ascii: "&")) ? nil : FormParameters.decoded(half)
+    }
+
+    /// Decodes base64 with the strict base64url decoder.
+    private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard !text.contains(UInt8(ascii: "-")), !text.contains(UInt8(ascii: "_")) else { return nil }
+        var text = text
+        while text.last == UInt8(ascii: "=") { text.removeLast() }
+        return Base64URL.decode(
+            utf8: text.map { byte in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                default: byte
+                }
+            }
+        )
+    }
+}

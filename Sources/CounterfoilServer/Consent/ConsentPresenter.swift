@@ -1,0 +1,146 @@
+import CounterfoilProtocol
+
+/// The content of the consent page, computed from the request, the user and the earlier consent.
+struct ConsentPresenter: Sendable {
+    let authorization: ValidatedAuthorization
+    let person: Person
+    /// The remembered consent of the user for the client.
+    let earlier: Consent?
+    /// The branding, with the statement of the service itself.
+    let branding: Branding
+    let settings: ServerSettings
+    let words: Localizer
+
+    /// The page.
+    ///
+    /// - Parameter definitions: the scopes that exist, with their descriptions.
+    func page(
+        definitions: [ScopeDefinition],
+        action: String,
+        request: String,
+        ticket: String
+    ) -> ConsentPage {
+        let client = authorization.client
+        let presentation = client.presentation
+        let statement = branding.statement(in: words.language)
+        let language = branding.textLanguage(in: words.language)
+        return ConsentPage(
+            applicationName: client.displayName,
+            publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
+            applicationLogo: settings.issuer.logoPath(of: client),
+            isVouchedFor: client.policy.isTrusted,
+            redirectDestination: .init(authorization.redirectURI.uri),
+            personName: DisplayName(of: person),
+            personEmail: MaskedEmail(of: person),
+            action: action,
+            switchAccountAction: action,
+            request: request,
+            ticket: ticket,
+            permissions: permissions(definitions),
+            siteWords: statement.text.flatMap { try? ConsentText(markdown: $0).html },
+            siteWordsLanguage: language == words.language ? nil : language.rawValue,
+            sitePrivacy: statement.privacyURI.flatMap { .init($0) },
+            applicationWords: presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
+            privacy: presentation.privacyURI.flatMap { .init($0) },
+            terms: presentation.termsURI.flatMap { .init($0) },
+            resources: resources,
+            lifetime: lifetime,
+            earlierConsent: earlierConsent
+        )
+    }
+
+    private func permissions(_ definitions: [ScopeDefinition]) -> [ConsentPage.Permission] {
+        let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
+        return authorization.asked.tokens.map { token in
+            let definition = definitions[token]
+            let wasAllowed = earlier?.remembers(token, at: authorization.request.resources)
+            return ConsentPage.Permission(
+                scope: token.rawValue,
+                title: definition.map { words($0) } ?? token.rawValue,
+                required: !authorization.client.optionalScope.contains(token),
+                isTicked: isTicked(definition, wasAllowed: wasAllowed),
+                isNew: wasAllowed == false
+            )
+        }
+    }
+
+    /// The initial state of the box of an optional permission.
+    ///
+    /// It is the user's last answer, if the client looks the same as then. Otherwise it is the default of the
+    /// scope, which is unticked unless an administrator has set it.
+    ///
+    /// A permission that the user deselected or withdrew is not distinguished from one that was never
+    /// requested, so both start unticked.
+    private func isTicked(_ definition: ScopeDefinition?, wasAllowed: Bool?) -> Bool {
+        guard let wasAllowed else { return definition?.startsTicked ?? false }
+        return wasAllowed && earlier?.appearance == ClientAppearance(of: authorization.client)
+    }
+
+    private var lifetime: String {
+        let client = authorization.client
+        let application = LocalizedText.Value.name(client.displayName)
+        guard !RefreshTokenTerms.areIssued(to: client, for: authorization.scope) else {
+            let terms = RefreshTokenTerms(of: client, settings: settings)
+            return words(
+                LocalizedText(
+                    "consent.lifetime-refreshed",
+                    [
+                        "application": application, "idle": .nested(.duration(seconds: Int(terms.idleLifetime))),
+                        "duration": .nested(.duration(seconds: Int(terms.lifetime))),
+                    ]))
+        }
+        let seconds = client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
+        return words(
+            LocalizedText(
+                "consent.lifetime",
+                ["application": application, "duration": .nested(.duration(seconds: seconds))]))
+    }
+
+    /// The APIs that accept the tokens: those that the request names, or the default audience if that is not
+    /// this service.
+    private var resources: [DisplayName] {
+        guard authorization.apis.isEmpty else {
+            return authorization.apis.map { api in
+                let host = Self.host(of: api.resource.rawValue)
+                return DisplayName(api.name.map { "\(DisplayName($0, orElse: host)) (\(host))" } ?? host)
+            }
+        }
+        let audience = settings.defaultAudience
+        return audience == settings.issuer.rawValue ? [] : [DisplayName(Self.host(of: audience))]
+    }
+
+    private static func host(of indicator: String) -> String {
+        (try? AbsoluteURI(parsing: indicator))?.host ?? indicator
+    }
+
+    private var earlierConsent: String? {
+        guard let earlier else { return nil }
+        let date = ["date": LocalizedText.Value.date(earlier.allowedAt)]
+        if earlier.appearance != ClientAppearance(of: authorization.client) {
+            return words(LocalizedText("consent.changed-since", date))
+        }
+        return earlier.remembers(authorization)
+            ? words(LocalizedText("consent.allowed-before", date))
+            : words(LocalizedText("consent.allowed-less-before", date))
+    }
+}
+
+extension ConsentPage.Link {
+    /// A link to an https page; nil for other schemes and for URLs that disguise their host.
+    init?(_ uri: AbsoluteURI) {
+        guard let link = ConsentLink(uri.rawValue), link.isPage else { return nil }
+        self.init(address: link.address, host: link.name)
+    }
+}
+
+extension ConsentPage.RedirectDestination {
+    init(_ uri: RedirectURI) {
+        self =
+            switch uri.kind {
+            case .loopback(.localhost, _): .thisComputerByName
+            case .loopback(let host, _): .thisComputer(host: host.rawValue)
+            case .privateUseScheme(let scheme): .app(scheme: scheme)
+            case .https(let host): .website(host: host)
+            }
+    }
+}

@@ -1,0 +1,68 @@
+import CounterfoilProtocol
+public import HTTPTypes
+
+/// A request to an endpoint, with its complete body.
+public struct IncomingRequest: Sendable {
+    /// The method, the path with the query, and the header fields.
+    public let head: HTTPRequest
+    /// The complete body; the web layer enforces its size limit.
+    public let body: [UInt8]
+    /// The client address, to which rate limits apply.
+    public let source: String
+    /// The identifier of the request on pages and in logs.
+    public let id: String
+    /// The parameters in the path.
+    public let parameters: PathParameters
+
+    /// Creates a request.
+    public init(
+        head: HTTPRequest, body: [UInt8] = [], source: String, id: String, parameters: PathParameters = PathParameters()
+    ) {
+        self.head = head
+        self.body = body
+        self.source = source
+        self.id = id
+        self.parameters = parameters
+    }
+
+    /// The query as it was sent, without `?`; empty if there is none.
+    package var query: String {
+        guard let path = head.path, let mark = path.firstIndex(of: "?") else { return "" }
+        return String(path[path.index(after: mark)...])
+    }
+
+    /// Returns the value of a cookie; nil if it is absent or occurs more than once.
+    package func cookie(_ name: String) -> String? {
+        var found: String?
+        for field in head.headerFields[values: .cookie] {
+            for piece in field.split(separator: ";") {
+                let halves = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard halves.count == 2, halves[0].drop(while: { $0 == " " }) == name else { continue }
+                guard found == nil else { return nil }
+                found = String(halves[1])
+            }
+        }
+        return found
+    }
+
+    /// Returns the parameters of a form body; throws for any other content type (RFC 6749 appendix B).
+    func form() throws(OAuthError) -> FormParameters {
+        do {
+            return try readForm()
+        } catch {
+            throw OAuthError(.invalidRequest, "\(error)")
+        }
+    }
+
+    /// Whether the request has exactly one content type, and it is a form in UTF-8.
+    var hasFormBody: Bool {
+        let types = head.headerFields[values: .contentType]
+        guard types.count == 1 else { return false }
+        if types[0] == "application/x-www-form-urlencoded" { return true }
+        let parts = types[0].lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+        guard parts.first == "application/x-www-form-urlencoded" else { return false }
+        return parts.dropFirst().allSatisfy {
+            $0 == "charset=utf-8" || $0 == "charset=\"utf-8\"" || !$0.hasPrefix("charset=")
+        }
+    }
+}

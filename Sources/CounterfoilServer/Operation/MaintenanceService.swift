@@ -1,0 +1,162 @@
+import Foundation
+import Logging
+
+/// A service that deletes expired records and rotates signing keys, in small steps that block no request
+/// for long.
+///
+/// Several processes may run it on one store, because any of them may take each step.
+public struct MaintenanceService: Sendable {
+    /// The rows of each kind that one step deletes.
+    static let batch = 200
+    /// The pause after a step that deleted something, in which others can write.
+    static let batchPause = Duration.milliseconds(50)
+    /// The pause when there is nothing to do.
+    static let idleInterval = Duration.seconds(60)
+
+    private let settings: ServerSettings
+    private let store: any AuthorizationServerStore
+    private let keys: KeyRing
+    private let rotation: KeyRotation
+    private let auditor: Auditor
+    private let metrics: ServerMetrics
+    private let logger: Logger
+    private let clock: @Sendable () -> Date
+
+    init(
+        settings: ServerSettings, store: any AuthorizationServerStore, keys: KeyRing, serverKey: ServerKey,
+        auditor: Auditor, metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Date
+    ) {
+        self.settings = settings
+        self.store = store
+        self.keys = keys
+        rotation = KeyRotation(store, serverKey: serverKey)
+        self.auditor = auditor
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Runs until its task is cancelled.
+    ///
+    /// If the store fails, the maintenance retries after a minute, and the server continues meanwhile.
+    public func run() async {
+        while !Task.isCancelled {
+            do {
+                try await maintainKeys()
+                let limits = try await limits()
+                while try await removeBatch(limits) > 0 { try await Task.sleep(for: Self.batchPause) }
+                await auditor.noteSummaries(now: clock())
+                try await removeOldAuditEvents()
+            } catch is CancellationError {
+                break
+            } catch {
+                metrics.count(.maintenanceFailure)
+                logger.error("failed to delete expired records", metadata: ["error": "\(error)"])
+            }
+            do {
+                try await Task.sleep(for: Self.idleInterval)
+            } catch {
+                break
+            }
+        }
+        // Records the summary of this minute, which would be lost with the process.
+        await auditor.noteSummaries(now: clock().addingTimeInterval(60))
+    }
+
+    /// Deletes all expired records.
+    ///
+    /// - Returns: The number of deleted rows.
+    @discardableResult
+    package func removeEverythingOver() async throws -> Int {
+        let limits = try await limits()
+        var removed = 0
+        while true {
+            let batch = try await removeBatch(limits)
+            guard batch > 0 else { return removed }
+            removed += batch
+        }
+    }
+
+    /// Rotates old signing keys, deletes those whose tokens have all expired, and reads the changes of
+    /// other processes.
+    package func maintainKeys() async throws {
+        let now = clock()
+        let lifetime = TimeInterval(settings.keyLifetime) * 86_400
+        for key in try await rotation.rotateExpiredKeys(lifetime: lifetime, now: now) {
+            logger.notice(
+                "created a signing key",
+                metadata: [
+                    "kid": "\(key.id)", "alg": "\(key.algorithm)", "signs_from": "\(key.signsFrom.formatted(.iso8601))",
+                ])
+            await auditor.note(
+                AuditEvent(at: now, .signingKey, detail: "\(key.algorithm) rotated by age; the new key is \(key.id)"))
+        }
+        let removed = try await rotation.deleteExpired(now: now)
+        if removed > 0 {
+            logger.notice(
+                "deleted signing keys whose tokens have all expired", metadata: ["count": "\(removed)"])
+            await auditor.note(
+                AuditEvent(
+                    at: now, .signingKey,
+                    detail: "deleted signing keys whose tokens have all expired: \(removed)"))
+        }
+        await keys.follow(within: 0, logger: logger)
+    }
+
+    /// Deletes the events of the audit log whose retention has ended.
+    ///
+    /// - Returns: The number of deleted events.
+    @discardableResult
+    package func removeOldAuditEvents() async throws -> Int {
+        guard let days = settings.auditRetention else { return 0 }
+        let now = clock()
+        // Whole days of UTC, so that the audit log gets one removal event a day and not one a minute.
+        let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
+        let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
+        var removed = 0
+        while true {
+            let oldest = try await store.auditLog(after: 0, limit: Self.batch).prefix { $0.event.at < end }
+            guard let last = oldest.last else { return removed }
+            let event = AuditEvent(
+                at: now, .auditRemoval,
+                detail: "events from before \(end.formatted(.iso8601)), after a retention of \(days) days")
+            removed += try await store.removeAudit(
+                through: last.number, atMost: Self.batch, recording: removed == 0 ? event : nil)
+            metrics.add(oldest.count, to: .rowRemoved)
+            try await Task.sleep(for: Self.batchPause)
+        }
+    }
+
+    private func removeBatch(_ limits: ExpirationLimits) async throws(StoreFault) -> Int {
+        let removed = try await store.deleteExpired(limits, atMost: Self.batch)
+        metrics.add(removed, to: .rowRemoved)
+        return removed
+    }
+
+    private func limits() async throws(StoreFault) -> ExpirationLimits {
+        // The policy of a client may keep its refresh tokens longer than the setting of the server.
+        let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
+        return ExpirationLimits(now: clock(), settings: settings, longestIdleLifetime: idle)
+    }
+}
+
+extension ExpirationLimits {
+    /// Computes the limits at a time from the settings of a server.
+    ///
+    /// - Parameter longestIdleLifetime: The longest idle lifetime of refresh tokens in the policy of any
+    ///   client, in seconds.
+    init(now: Date, settings: ServerSettings, longestIdleLifetime: Int) {
+        func ago(_ seconds: Int) -> Date { now.addingTimeInterval(-TimeInterval(seconds)) }
+        let day = 86_400
+        self.init(
+            now: now,
+            // A code records the consent page that it came from, so that the page is answered only once
+            // while it is valid. A code that is redeemed again is detected for a day.
+            codesBefore: ago(settings.pageLifetime + day),
+            sessionsIdleBefore: ago(settings.sessionIdleLifetime),
+            refreshIdleBefore: ago(
+                max(settings.refreshTokenIdleLifetime, settings.sessionIdleLifetime, longestIdleLifetime)),
+            // The longest lifetime of an access token is a day; a second day allows for clock skew.
+            grantsBefore: ago(2 * day))
+    }
+}

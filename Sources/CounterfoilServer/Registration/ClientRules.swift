@@ -1,0 +1,357 @@
+package import CounterfoilProtocol
+package import CounterfoilTokens
+import Foundation
+
+/// A registration that has passed all checks; only ``ClientRules`` creates one.
+package struct CheckedClient: Sendable, Hashable {
+    /// The name, texts and links of the client, without its logo.
+    package let presentation: ClientPresentation
+    /// The redirect URIs.
+    package let redirectURIs: [RedirectURI]
+    /// The scopes that the client may request.
+    package let scope: Scope
+    /// The scopes that a user may decline.
+    package let optionalScope: Scope
+    /// The origins of a single-page app.
+    package let origins: [WebOrigin]
+    /// Its apps on Apple's platforms.
+    package let appleApps: [AppleApp]
+    /// Its Android apps.
+    package let androidApps: [AndroidApp]
+    /// The keys with which it authenticates; nil for a client with secrets.
+    package let keys: JSONWebKeySet?
+    /// The redirect URIs after sign-out.
+    package let postLogoutRedirectURIs: [RedirectURI]
+    /// The URL that receives back-channel logout notifications.
+    package let backchannelLogoutURI: AbsoluteURI?
+
+    fileprivate init(
+        presentation: ClientPresentation, redirectURIs: [RedirectURI], scope: Scope, optionalScope: Scope,
+        origins: [WebOrigin], appleApps: [AppleApp], androidApps: [AndroidApp],
+        postLogoutRedirectURIs: [RedirectURI], backchannelLogoutURI: AbsoluteURI?, keys: JSONWebKeySet?
+    ) {
+        self.presentation = presentation
+        self.redirectURIs = redirectURIs
+        self.scope = scope
+        self.optionalScope = optionalScope
+        self.origins = origins
+        self.appleApps = appleApps
+        self.androidApps = androidApps
+        self.keys = keys
+        self.postLogoutRedirectURIs = postLogoutRedirectURIs
+        self.backchannelLogoutURI = backchannelLogoutURI
+    }
+}
+
+/// The rules of client registration, for the console and the command line.
+package struct ClientRules: Sendable {
+    /// The server; nil before its first start, when its own origin is not known yet.
+    package let issuer: Issuer?
+    /// The second origin of the server, for callback URLs; nil if it has none.
+    package let callbackOrigin: CallbackOrigin?
+    /// The schemes without a period that are allowed nevertheless.
+    package let plainSchemes: Set<String>
+
+    /// Creates the rules of a server that may not be running.
+    package init(
+        issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
+        plainSchemes: Set<String> = ServerSettings.standardPlainSchemes
+    ) {
+        self.issuer = issuer
+        self.callbackOrigin = callbackOrigin
+        self.plainSchemes = plainSchemes
+    }
+
+    /// Creates the rules of a running server.
+    package init(_ settings: ServerSettings) {
+        self.init(
+            issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes)
+    }
+
+    /// Checks a draft.
+    ///
+    /// `schemesInUse` has the schemes of the owner's other clients, in lower case.
+    package func check(
+        _ draft: ClientDraft,
+        type: ClientType,
+        id: ClientIdentifier?,
+        schemesInUse: Set<String> = []
+    ) throws(ClientRegistrationRefusal) -> CheckedClient {
+        var problems: [ClientProblem] = []
+        let presentation = presentation(draft, &problems)
+        let context = context(draft, type: type, id: id, schemesInUse: schemesInUse)
+        let redirectURIs = redirectURIs(draft, type: type, context: context, &problems)
+        let logout = logout(draft, type: type, context: context, &problems)
+        let scopes = scopes(draft, &problems)
+        let origins = origins(draft, type: type, redirectURIs: redirectURIs, &problems)
+        let apps = apps(draft, type: type, &problems)
+        let keys = keys(draft, type: type, &problems)
+        guard problems.isEmpty else { throw ClientRegistrationRefusal(problems) }
+        return CheckedClient(
+            presentation: presentation,
+            redirectURIs: redirectURIs,
+            scope: scopes.all,
+            optionalScope: scopes.optional,
+            origins: origins,
+            appleApps: apps.apple,
+            androidApps: apps.android,
+            postLogoutRedirectURIs: logout.redirectURIs,
+            backchannelLogoutURI: logout.backchannel,
+            keys: keys
+        )
+    }
+
+    /// The context in which the redirect URIs of a draft are checked.
+    package func context(
+        _ draft: ClientDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String> = []
+    ) -> RedirectURIContext {
+        RedirectURIContext(
+            type: type,
+            clientID: id,
+            issuer: issuer,
+            callbackOrigin: callbackOrigin,
+            plainSchemes: plainSchemes,
+            appNames: Set(
+                draft.appleApps.compactMap { AppleApp($0)?.bundleID }
+                    + draft.androidApps.compactMap { AndroidApp($0)?.packageName }),
+            schemesInUse: schemesInUse
+        )
+    }
+
+    private func presentation(_ draft: ClientDraft, _ problems: inout [ClientProblem]) -> ClientPresentation {
+        let name = Self.trimmed(draft.name)
+        if Self.isOverloaded(name) {
+            problems.append(ClientProblem(.name, .tooManyMarks))
+        } else if !(1...Self.nameLimit).contains(name.count) || !DisplayName.isVisible(name) {
+            problems.append(ClientProblem(.name, .nameLength))
+        } else if Self.hasControls(name) {
+            problems.append(ClientProblem(.name, .controlCharacters))
+        }
+        let publisher = Self.trimmed(draft.publisher)
+        if Self.isOverloaded(publisher) {
+            problems.append(ClientProblem(.publisher, .tooManyMarks))
+        } else if publisher.count > Self.nameLimit {
+            problems.append(ClientProblem(.publisher, .publisherLength))
+        } else if Self.hasControls(publisher) {
+            problems.append(ClientProblem(.publisher, .controlCharacters))
+        }
+        let text = draft.consentText.replacing("\r\n", with: "\n")
+        if !text.isEmpty {
+            do {
+                _ = try ConsentText(markdown: text)
+            } catch {
+                problems.append(ClientProblem(.consentText, error))
+            }
+        }
+        return ClientPresentation(
+            name: name,
+            publisher: publisher.isEmpty ? nil : publisher,
+            consentText: text.isEmpty ? nil : text,
+            privacyURI: address(draft.privacyURI, .privacyURI, &problems),
+            termsURI: address(draft.termsURI, .termsURI, &problems)
+        )
+    }
+
+    /// Checks the URL of a page for users (RFC 7591 §2); this server accepts https only.
+    private func address(
+        _ text: String, _ field: ClientField, _ problems: inout [ClientProblem]
+    ) -> AbsoluteURI? {
+        let text = Self.trimmed(text)
+        guard !text.isEmpty else { return nil }
+        guard let uri = try? AbsoluteURI(parsing: text), uri.scheme.lowercased() == "https",
+            uri.host.map({ !$0.isEmpty }) ?? false, uri.userInformation == nil, text.utf8.count <= 2048
+        else {
+            problems.append(ClientProblem(field, .notAnAddress))
+            return nil
+        }
+        return uri
+    }
+
+    private func redirectURIs(
+        _ draft: ClientDraft, type: ClientType, context: RedirectURIContext,
+        _ problems: inout [ClientProblem]
+    ) -> [RedirectURI] {
+        let written = draft.redirectURIs.map(Self.trimmed).filter { !$0.isEmpty }
+        switch type {
+        case .native, .singlePage, .web:
+            if written.isEmpty { problems.append(ClientProblem(.redirectURIs, .redirectURIMissing)) }
+        case .device, .service:
+            if !written.isEmpty { problems.append(ClientProblem(.redirectURIs, .redirectURINotUsed)) }
+            return []
+        }
+        return accepted(written, .redirectURIs, context: context, &problems)
+    }
+
+    /// Checks the redirect URIs after sign-out, by the rules of redirect URIs, and the back-channel logout URI.
+    private func logout(
+        _ draft: ClientDraft, type: ClientType, context: RedirectURIContext,
+        _ problems: inout [ClientProblem]
+    ) -> (redirectURIs: [RedirectURI], backchannel: AbsoluteURI?) {
+        let written = draft.postLogoutRedirectURIs.map(Self.trimmed).filter { !$0.isEmpty }
+        let backchannel = Self.trimmed(draft.backchannelLogoutURI)
+        guard type.hasRedirectURIs else {
+            if !written.isEmpty { problems.append(ClientProblem(.postLogoutRedirectURIs, .postLogoutNotUsed)) }
+            if !backchannel.isEmpty { problems.append(ClientProblem(.backchannelLogoutURI, .backchannelNotUsed)) }
+            return ([], nil)
+        }
+        let redirectURIs = accepted(written, .postLogoutRedirectURIs, context: context, &problems)
+        guard !backchannel.isEmpty else { return (redirectURIs, nil) }
+        // OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked at each delivery.
+        guard let uri = try? AbsoluteURI(parsing: backchannel), LogoutNotice.canGo(to: uri), !uri.hasDotSegments
+        else {
+            problems.append(ClientProblem(.backchannelLogoutURI, .notABackchannelURI))
+            return (redirectURIs, nil)
+        }
+        return (redirectURIs, uri)
+    }
+
+    private func accepted(
+        _ written: [String], _ field: ClientField, context: RedirectURIContext,
+        _ problems: inout [ClientProblem]
+    ) -> [RedirectURI] {
+        if written.count > RedirectURIRegistration.limit {
+            problems.append(
+                ClientProblem(field, .tooManyRedirectURIs, ["limit": .number(RedirectURIRegistration.limit)]))
+            return []
+        }
+        var accepted: [RedirectURI] = []
+        for text in written {
+            switch RedirectURIRegistration.verdict(on: text, for: context) {
+            case .accepted(let uri, _):
+                if accepted.contains(uri) {
+                    problems.append(ClientProblem(field, .redirectURITwice, ["uri": .text(text)]))
+                }
+                accepted.append(uri)
+            case .refused(let refusal):
+                problems.append(
+                    ClientProblem(
+                        field,
+                        .redirectURIRefused,
+                        ["uri": .text(String(text.prefix(200))), "why": .nested(refusal.text)]))
+            }
+        }
+        return accepted
+    }
+
+    private func scopes(
+        _ draft: ClientDraft, _ problems: inout [ClientProblem]
+    ) -> (all: Scope, optional: Scope) {
+        func tokens(_ names: [String], _ field: ClientField) -> [Scope.Token] {
+            names.compactMap { name in
+                let token = Scope.Token(name)
+                if token == nil {
+                    problems.append(ClientProblem(field, .notAScope, ["name": .text(String(name.prefix(100)))]))
+                }
+                return token
+            }
+        }
+        let all = Scope(tokens(draft.scopes, .scopes))
+        if all.tokens.count > Scope.tokenLimit || all.description.utf8.count > Scope.byteLimit {
+            problems.append(ClientProblem(.scopes, .tooManyScopes, ["limit": .number(Scope.tokenLimit)]))
+        }
+        let optional = Scope(tokens(draft.optionalScopes, .optionalScopes))
+        let excess = optional.tokens.filter { !all.contains($0) }
+        if let first = excess.first {
+            problems.append(ClientProblem(.optionalScopes, .optionalNotAssigned, ["name": .text(first.rawValue)]))
+        }
+        // OpenID Connect Core §3.1.2.1: a request without openid is no sign-in, so openid cannot be declined.
+        if optional.contains(.openID) { problems.append(ClientProblem(.optionalScopes, .openIDNotOptional)) }
+        return (all, optional)
+    }
+
+    private func origins(
+        _ draft: ClientDraft, type: ClientType, redirectURIs: [RedirectURI],
+        _ problems: inout [ClientProblem]
+    ) -> [WebOrigin] {
+        let written = draft.origins.map(Self.trimmed).filter { !$0.isEmpty }
+        guard type == .singlePage else {
+            if !written.isEmpty { problems.append(ClientProblem(.origins, .originsNotUsed)) }
+            return []
+        }
+        if written.count > 20 { problems.append(ClientProblem(.origins, .tooManyOrigins, ["limit": .number(20)])) }
+        var origins: [WebOrigin] = []
+        let candidates = written.isEmpty ? redirectURIs.compactMap(\.origin) : Array(written.prefix(20))
+        for text in candidates {
+            guard let origin = WebOrigin(text) else {
+                problems.append(ClientProblem(.origins, .notAnOrigin, ["origin": .text(String(text.prefix(200)))]))
+                continue
+            }
+            if !origins.contains(origin) { origins.append(origin) }
+        }
+        return origins
+    }
+
+    private func apps(
+        _ draft: ClientDraft, type: ClientType, _ problems: inout [ClientProblem]
+    ) -> (apple: [AppleApp], android: [AndroidApp]) {
+        let apple = draft.appleApps.map(Self.trimmed).filter { !$0.isEmpty }
+        let android = draft.androidApps.map(Self.trimmed).filter { !$0.isEmpty }
+        guard type == .native else {
+            if !apple.isEmpty { problems.append(ClientProblem(.appleApps, .appsNotUsed)) }
+            if !android.isEmpty { problems.append(ClientProblem(.androidApps, .appsNotUsed)) }
+            return ([], [])
+        }
+        func values<App>(
+            _ written: [String], _ field: ClientField, _ reason: ClientProblem.Reason,
+            _ make: (String) -> App?
+        ) -> [App] {
+            if written.count > 20 {
+                problems.append(ClientProblem(field, .tooManyApps, ["limit": .number(20)]))
+            }
+            return written.prefix(20).compactMap { text in
+                let app = make(text)
+                if app == nil {
+                    problems.append(ClientProblem(field, reason, ["app": .text(String(text.prefix(200)))]))
+                }
+                return app
+            }
+        }
+        return (
+            values(apple, .appleApps, .notAnAppleApp, AppleApp.init),
+            values(android, .androidApps, .notAnAndroidApp, AndroidApp.init)
+        )
+    }
+
+    /// OpenID Connect Core §9: a confidential client has secrets or keys.
+    private func keys(
+        _ draft: ClientDraft, type: ClientType, _ problems: inout [ClientProblem]
+    ) -> JSONWebKeySet? {
+        let text = Self.trimmed(draft.keys)
+        guard !text.isEmpty else { return nil }
+        guard type.isConfidential else {
+            problems.append(ClientProblem(.keys, .keysNotUsed))
+            return nil
+        }
+        do {
+            return try ClientKeys.read(text)
+        } catch {
+            problems.append(
+                ClientProblem(.keys, error, ["limit": .number(ClientKeys.limit)]))
+            return nil
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    /// The most characters (grapheme clusters) of a name.
+    private static let nameLimit = 100
+
+    /// Whether a name has far more code points than characters: one letter can have any number of combining
+    /// marks.
+    private static func isOverloaded(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars.count
+        return scalars > 4 * nameLimit && scalars > 4 * text.count
+    }
+
+    private static func hasControls(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+extension RedirectURI {
+    /// The origin of an https URI in the form that browsers send.
+    fileprivate var origin: String? {
+        guard case .https(let host) = kind else { return nil }
+        return "https://\(host.lowercased())" + (uri.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? "")
+    }
+}

@@ -1,0 +1,170 @@
+import CounterfoilProtocol
+package import Foundation
+import HTTPTypes
+
+/// A valid session: neither expired nor idle for too long, of a user whose account is not disabled.
+///
+/// Only ``SessionRules`` creates one.
+package struct LiveSession: Sendable {
+    package let digest: ArtefactDigest
+    let id: SessionIdentifier
+    package let person: Person
+    package let authenticatedAt: Date
+
+    fileprivate init(_ facts: SessionFacts) {
+        digest = facts.session.digest
+        id = facts.session.id
+        person = facts.person
+        authenticatedAt = facts.session.authenticatedAt
+    }
+}
+
+/// The rules for valid sessions, as pure functions.
+package enum SessionRules {
+    package static func live(_ facts: SessionFacts, now: Date, settings: ServerSettings) -> LiveSession? {
+        let idle = now.timeIntervalSince(facts.session.lastSeenAt)
+        guard facts.person.disabledAt == nil, now < facts.session.expiresAt,
+            idle < TimeInterval(settings.sessionIdleLifetime)
+        else { return nil }
+        return LiveSession(facts)
+    }
+
+    /// The time of last use is updated at most once a minute, so that most requests do not write.
+    static func isWorthNoting(_ session: Session, now: Date) -> Bool {
+        now.timeIntervalSince(session.lastSeenAt) > 60
+    }
+}
+
+/// The sessions of browsers: their cookies and their rows in the store.
+package struct SessionManager: Sendable {
+    let store: any SessionStore
+    let settings: ServerSettings
+    let cookies: Cookies
+    let random: RandomBytes
+
+    /// The valid session of the browser that sent a request.
+    package func current(_ request: IncomingRequest, now: Date) async throws -> LiveSession? {
+        guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init),
+            let facts = try await store.session(ArtefactDigest(of: token)),
+            let live = SessionRules.live(facts, now: now, settings: settings)
+        else { return nil }
+        if SessionRules.isWorthNoting(facts.session, now: now) {
+            try await store.touchSession(facts.session.digest, at: now)
+        }
+        return live
+    }
+
+    /// Begins a session with a new token and invalidates the session token that the browser had.
+    ///
+    /// Returns nil if the account is disabled or deleted, or if its password has changed since it was verified.
+    package func begin(
+        for person: Person,
+        replacing request: IncomingRequest,
+        now: Date
+    ) async throws -> (session: LiveSession, cookie: String)? {
+        let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
+        return try await begin(for: person, by: request, replacing: former, named: nil, now: now)
+    }
+
+    /// Continues a session under a new token without invalidating the current one, for a caller that ends the
+    /// current one in another transaction.
+    package func begin(
+        for person: Person,
+        beside request: IncomingRequest,
+        goingOnWith session: LiveSession,
+        now: Date
+    ) async throws -> (session: LiveSession, cookie: String)? {
+        try await begin(for: person, by: request, replacing: nil, named: session.id, now: now)
+    }
+
+    private func begin(
+        for person: Person,
+        by request: IncomingRequest,
+        replacing former: ArtefactDigest?,
+        named id: SessionIdentifier?,
+        now: Date
+    ) async throws -> (session: LiveSession, cookie: String)? {
+        let token = SessionToken(random: random)
+        var session = Session(
+            digest: ArtefactDigest(of: token),
+            id: id ?? SessionIdentifier(random: random),
+            personID: person.id,
+            authenticatedAt: now,
+            lastSeenAt: now,
+            expiresAt: now.addingTimeInterval(TimeInterval(settings.sessionLifetime)),
+            userAgent: request.head.headerFields[.userAgent] ?? "",
+            source: request.source
+        )
+        switch try await store.beginSession(session, proving: person.passwordHash, replacing: former) {
+        case .personGone, .passwordChanged:
+            return nil
+        case .begun(let id):
+            session.id = id
+            let live = LiveSession(SessionFacts(session: session, person: person))
+            return (live, cookies.session(token))
+        }
+    }
+
+    /// Ends an expired, idle or deleted session.
+    ///
+    /// The store revokes the session's grants to single-page clients and queues back-channel logout
+    /// notifications.
+    func revokeDependents(on session: SessionIdentifier, now: Date) async throws {
+        let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
+        try await store.revokeDependents(on: session, notSeenSince: idle, at: now)
+    }
+
+    /// Ends the session of the browser; returns the cookie that deletes its token.
+    package func end(_ session: LiveSession, now: Date) async throws -> String {
+        try await store.endSession(session.digest, at: now)
+        return cookies.noSession
+    }
+}
+
+/// The cookies of the server.
+///
+/// With an https issuer they have the prefix `__Host-` and the attribute `Secure`. An http issuer is on
+/// loopback only, and its cookies have neither.
+struct Cookies: Sendable {
+    let sessionName: String
+    let browserName: String
+    let earlierName: String
+    private let attributes: String
+
+    init(issuer: Issuer) {
+        let prefix = issuer.isSecure ? "__Host-" : ""
+        sessionName = prefix + "counterfoil-session"
+        browserName = prefix + "counterfoil-browser"
+        earlierName = prefix + "counterfoil-earlier"
+        attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
+    }
+
+    /// The session cookie, which the browser deletes when it is closed.
+    func session(_ token: SessionToken) -> String { "\(sessionName)=\(token.exposed)\(attributes)" }
+
+    /// The cookie that deletes the session token.
+    var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }
+
+    /// The cookie that remembers the user who signed in, for half a year.
+    func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
+
+    /// The cookie that deletes the remembered user.
+    var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
+
+    /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.
+    func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
+}
+
+/// The token that binds forms to a browser before a sign-in.
+struct BrowserToken: Secret {
+    let exposed: String
+
+    init?(_ text: String) {
+        guard text.utf8.count == 22, Base64URL.decode(text) != nil else { return nil }
+        exposed = text
+    }
+
+    init(random: RandomBytes) {
+        exposed = Base64URL.encode(random.bytes(16))
+    }
+}

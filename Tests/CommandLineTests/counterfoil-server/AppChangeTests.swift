@@ -1,0 +1,182 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `app edit`, `app check`, `app secret` and `app delete`, for scripts and for people.
+@Suite(.timeLimit(.minutes(10)))
+struct AppChangeTests {
+    private static func shown(_ clientID: String, at site: Site) async throws -> [String: Any] {
+        try AppCommandTests.object(try await site.administer(["app", "show", clientID, "--json"]).output)
+    }
+
+    private static func webApplication(at site: Site) async throws -> (id: String, secret: String) {
+        let created = try await site.administer([
+            "app", "create", "--type", "web", "--name", "Gallery", "--redirect-uri", "https://app.example.com/callback",
+            "--json",
+        ])
+        let application = try AppCommandTests.object(created.output)
+        return (
+            try #require(application["client_id"] as? String), try #require(application["client_secret"] as? String)
+        )
+    }
+
+    @Test func `an edit changes the given settings and nothing else`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let id = try await site.registerClient(options: ["--publisher", "Lightbox AS"])
+            let before = try await Self.shown(id, at: site)
+            let edited = try await site.administer([
+                "app", "edit", id, "--pkce", "s256-or-plain", "--access-token-lifetime", "900", "--json",
+            ])
+            #expect(edited.status == 0, "\(edited.errors)")
+            var after = try await Self.shown(id, at: site)
+            #expect(after["pkce"] as? String == "s256-or-plain")
+            #expect(after["access_token_lifetime"] as? Int == 900)
+            #expect(after["revision"] as? Int == 1)
+            for name in ["pkce", "access_token_lifetime", "revision", "changed_at"] { after[name] = before[name] }
+            #expect(after as NSDictionary == before as NSDictionary)
+        }
+    }
+
+    @Test func `a list replaces the list, and an empty value clears it`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let id = try await site.registerClient(options: [
+                "--publisher", "Lightbox AS", "--privacy-uri", "https://app.example.com/privacy", "--ios-app",
+                "ABCDE12345.com.example.lightbox", "--access-token-lifetime", "900", "--first-party",
+            ])
+            let edited = try await site.administer([
+                "app", "edit", id, "--name", "Darkroom", "--redirect-uri", "com.example.darkroom:/callback",
+                "--redirect-uri", "http://[::1]/callback", "--scope", "openid", "--publisher", "", "--privacy-uri", "",
+                "--ios-app", "", "--access-token-lifetime", "", "--no-first-party", "--json",
+            ])
+            #expect(edited.status == 0, "\(edited.errors)")
+            let after = try await Self.shown(id, at: site)
+            #expect(after["client_name"] as? String == "Darkroom")
+            #expect(
+                after["redirect_uris"] as? [String] == ["com.example.darkroom:/callback", "http://[::1]/callback"])
+            #expect(after["scope"] as? String == "openid")
+            for name in ["publisher", "policy_uri", "access_token_lifetime"] { #expect(after[name] == nil) }
+            #expect(after["apple_apps"] as? [String] == [])
+            #expect(after["first_party"] as? Bool == false)
+        }
+    }
+
+    // An edit follows the rules of a registration, and a refused edit changes nothing.
+    @Test(arguments: [
+        ["--redirect-uri", "myapp:/cb"], ["--redirect-uri", ""], ["--name", ""], ["--scope", "unknown"],
+        ["--pkce", "exempt-until:2020-01-01"], ["--web-views", "x"], ["--claimed-https-verified"],
+    ])
+    func `an invalid edit changes nothing`(arguments: [String]) async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let id = try await site.registerClient()
+            let before = try await Self.shown(id, at: site)
+            let ended = try await site.administer(["app", "edit", id] + arguments)
+            #expect(ended.status == 3)
+            #expect(ended.output.isEmpty)
+            #expect(try await Self.shown(id, at: site) as NSDictionary == before as NSDictionary)
+        }
+    }
+
+    @Test func `a logo is added and removed`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let id = try await site.registerClient()
+            let file = site.folder.path("logo.png")
+            let pixel =
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+            try #require(Data(base64Encoded: pixel)).write(to: URL(fileURLWithPath: file))
+            #expect(try await site.administer(["app", "edit", id, "--logo", file]).status == 0)
+            #expect(try await Self.shown(id, at: site)["logo"] is String)
+            #expect(try await site.administer(["app", "edit", id, "--name", "Darkroom"]).status == 0)
+            #expect(try await Self.shown(id, at: site)["logo"] is String)
+            #expect(try await site.administer(["app", "edit", id, "--remove-logo"]).status == 0)
+            #expect(try await Self.shown(id, at: site)["logo"] == nil)
+        }
+    }
+
+    @Test(arguments: [[], ["--logo", "x", "--remove-logo"]])
+    func `an edit without a change, or with contradicting options, is wrong usage`(arguments: [String]) async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(["app", "edit", "app_x"] + arguments)
+            #expect(ended.status == 64)
+        }
+    }
+
+    // The command gives the same verdict as the server.
+    @Test func `a check states whether a redirect URI would match`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let id = try await site.registerClient()
+            for uri in ["http://127.0.0.1:51004/callback", "http://127.0.0.1/callback"] {
+                let ended = try await site.administer(["app", "check", id, uri])
+                #expect(ended.status == 0)
+                #expect(ended.output.hasPrefix("matches http://127.0.0.1/callback"))
+                #expect(ended.errors.isEmpty)
+            }
+            for uri in [
+                "http://localhost:51004/callback", "http://127.0.0.1:51004/other", "https://127.0.0.1/callback", "x",
+                "",
+            ] {
+                let ended = try await site.administer(["app", "check", id, uri])
+                #expect(ended.status == 1)
+                #expect(ended.output.hasPrefix("does not match: "))
+                #expect(ended.output.filter { $0 == "\n" }.count == 1)
+                let json = try AppCommandTests.object(
+                    try await site.administer(["app", "check", id, uri, "--json"]).output)
+                #expect(json["matches"] as? Bool == false)
+                #expect(json["reason"] is String)
+            }
+            let unknown = try await site.administer(["app", "check", "nobody", "http://127.0.0.1/callback"])
+            #expect(unknown.status == 3)
+        }
+    }
+
+    // Two secrets can be valid at the same time, so that one can replace the other.
+    @Test func `a secret is added, shown once and deleted`() async throws {
+        try await Site.make { site in
+            let first = try await Self.webApplication(at: site)
+            let added = try await site.administer(["app", "secret", first.id, "--json"])
+            #expect(added.status == 0)
+            let second = try #require(
+                try AppCommandTests.object(added.output)["client_secret"] as? String)
+            #expect(second != first.secret)
+            let third = try await site.administer(["app", "secret", first.id])
+            #expect(third.status == 3)
+            #expect(third.errors.contains("--remove oldest"))
+
+            let secrets = try #require(try await Self.shown(first.id, at: site)["client_secrets"] as? [[String: Any]])
+            let digests = secrets.compactMap { $0["digest"] as? String }
+            #expect(digests.count == 2)
+            let ended = try await site.administer(["app", "secret", first.id, "--remove", "oldest"])
+            #expect(ended.status == 0)
+            #expect(ended.output.contains(digests[0].prefix(12)))
+            let unknown = try await site.administer(["app", "secret", first.id, "--remove", digests[0]])
+            #expect(unknown.status == 3)
+            let last = try await site.administer([
+                "app", "secret", first.id, "--remove", String(digests[1].prefix(12)), "--json",
+            ])
+            #expect(try AppCommandTests.object(last.output)["secrets_left"] as? Int == 0)
+            #expect(try await Self.shown(first.id, at: site)["client_secrets"] == nil)
+        }
+    }
+
+    @Test func `a deleted client is not found`() async throws {
+        try await Site.make { site in
+            let id = try await Self.webApplication(at: site).id
+            let ended = try await site.administer(["app", "delete", id])
+            #expect(ended.status == 0)
+            #expect(ended.output == "Deleted Gallery, \(id), with all consent that users gave to it.\n")
+            #expect(try await site.administer(["app", "list", "--json"]).output == "[]\n")
+            for command in [["delete", id], ["show", id], ["secret", id], ["edit", id, "--name", "x"]] {
+                let again = try await site.administer(["app"] + command)
+                #expect(again.status == 3)
+                #expect(
+                    again.errors
+                        == "counterfoil-server: there is no app with the client_id \(id); see: counterfoil-server app list\n"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,336 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `app create`, `app list` and `app show`, for scripts and for people.
+@Suite(.timeLimit(.minutes(10)))
+struct AppCommandTests {
+    // A client that moves from another server keeps its client_id.
+    @Test func `a client keeps its existing client identifier`() async throws {
+        try await Site.make { site in
+            let create = [
+                "app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri",
+                "http://127.0.0.1/callback",
+                "--client-id", "1000.R2K7A2NQIYQZ4I8B0UEUOQ",
+            ]
+            let created = try await site.administer(create + ["--json"])
+            #expect(created.status == 0)
+            #expect(try Self.object(created.output)["client_id"] as? String == "1000.R2K7A2NQIYQZ4I8B0UEUOQ")
+            let again = try await site.administer(create)
+            #expect(again.status == 3)
+            #expect(again.errors.contains("the client_id 1000.R2K7A2NQIYQZ4I8B0UEUOQ is in use"))
+            let url = try await site.administer(create.dropLast() + ["https://app.example.com/client.json"])
+            #expect(url.status == 64)
+            #expect(url.errors.hasPrefix("Error: --client-id: a client_id that is a URL is reserved"))
+        }
+    }
+
+    // R001, R008: one command registers a native client completely, without a secret.
+    @Test func `a native app is registered without a secret`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let created = try await site.administer([
+                "app", "create", "--type", "native", "--name", "Lightbox", "--publisher", "Lightbox AS",
+                "--redirect-uri",
+                "http://127.0.0.1/callback", "--redirect-uri", "com.example.lightbox:/callback", "--scope", "openid",
+                "--scope", "photos.read", "--json",
+            ])
+            #expect(created.status == 0)
+            #expect(created.output.filter { $0 == "\n" }.count == 1)
+            let application = try Self.object(created.output)
+            let clientID = try #require(application["client_id"] as? String)
+            #expect(application["client_secret"] == nil)
+            #expect(application["token_endpoint_auth_method"] as? String == "none")
+            #expect(application["application_type"] as? String == "native")
+            #expect(application["client_name"] as? String == "Lightbox")
+            #expect(application["publisher"] as? String == "Lightbox AS")
+            #expect(
+                application["redirect_uris"] as? [String]
+                    == ["http://127.0.0.1/callback", "com.example.lightbox:/callback"])
+            #expect(application["scope"] as? String == "openid photos.read")
+            #expect(application["require_state"] as? Bool == true)
+            #expect(application["first_party"] as? Bool == false)
+            #expect(application["vouched_for"] as? Bool == true)
+            #expect(application["claimed_https_verified"] as? Bool == false)
+            #expect(application["pkce"] as? String == "s256")
+            #expect(application["refresh_tokens"] as? String == "offline-access")
+            #expect(application["web_views"] as? String == "block")
+            #expect(application["revision"] as? Int == 0)
+            #expect(application["id_token_signed_response_alg"] as? String == "ES256")
+            #expect(application["client_id_issued_at"] is Int)
+            #expect(!created.output.contains("secret\""))
+
+            let shown = try await site.administer(["app", "show", clientID, "--json"])
+            #expect(shown.output == created.output)
+            let list = try await site.administer(["app", "list", "--json"])
+            #expect(list.output == "[\(created.output.trimmingCharacters(in: .newlines))]\n")
+
+            let words = try await site.administer(["app", "show", clientID])
+            #expect(
+                words.output == """
+                    Lightbox
+                      client_id: \(clientID)
+                      type: native, no secret
+                      publisher: Lightbox AS
+                      redirect URI: http://127.0.0.1/callback
+                      redirect URI: com.example.lightbox:/callback
+                      scope: openid photos.read
+                      ID token algorithm: ES256
+
+                    """)
+            #expect(try await site.administer(["app", "list"]).output == "\(clientID)  native  Lightbox\n")
+        }
+    }
+
+    @Test func `an empty list and an unknown client give advice`() async throws {
+        try await Site.make { site in
+            let missing = try await site.administer(["app", "list"])
+            #expect(missing.status == 3)
+            #expect(
+                missing.errors == """
+                    counterfoil-server: no data directory found at \(site.dataDirectory); check --data-dir, or start the \
+                    server there first
+
+                    """)
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+
+            try await site.add(.alice)
+            let list = try await site.administer(["app", "list"])
+            #expect(list.output == "No app is registered. See: counterfoil-server app create --help\n")
+            #expect(try await site.administer(["app", "list", "--json"]).output == "[]\n")
+            let unknown = try await site.administer(["app", "show", "nobody"])
+            #expect(unknown.status == 3)
+            #expect(
+                unknown.errors
+                    == "counterfoil-server: there is no app with the client_id nobody; see: counterfoil-server app list\n"
+            )
+        }
+    }
+
+    // The rules are those of the pages, and each problem has its own line that starts with the option.
+    @Test(arguments: [
+        "javascript:alert(1)", "data:text/html,x", "http://app.example.com/cb", "http://127.0.0.1.evil.example/cb",
+        "https://app.example.com/cb#x", "https://127.0.0.1@evil.example/cb", "https://*.example.com/cb",
+        "https://app.example.com/cb?state=x", "http://127.0.0.1/cb?code=x", "https://app.example.com/cb?%ff",
+        "myapp:/cb", "com.example.app://cb",
+    ])
+    func `an unsafe redirect URI is refused with the reason`(uri: String) async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(Self.create(redirectURI: uri))
+            #expect(ended.status == 3)
+            #expect(ended.output.isEmpty)
+            #expect(ended.errors.hasPrefix("counterfoil-server: --redirect-uri: "))
+            #expect(ended.errors.contains(uri))
+            #expect(ended.errors.filter { $0 == "\n" }.count == 1)
+            let list = try await site.administer(["app", "list", "--json"])
+            #expect(list.output == "[]\n")
+        }
+    }
+
+    // One run reports every problem.
+    @Test func `every problem is reported at once, in a line of its own`() async throws {
+        try await Site.make { site in
+            let ended = try await site.administer([
+                "app", "create", "--type", "native", "--name", " ", "--redirect-uri", "myapp:/cb", "--redirect-uri",
+                "http://app.example.com/cb", "--scope", "two words", "--privacy-uri", "http://app.example.com/privacy",
+                "--ios-app", "com.example", "--android-app", "com.example.app:1", "--origin", "https://app.example.com",
+                "--pkce", "none", "--refresh-tokens", "maybe", "--web-views", "maybe", "--access-token-lifetime", "1",
+                "--id-token-lifetime", "a day", "--id-token-signed-response-alg", "none", "--claimed-https-verified",
+                "--rotate-refresh-tokens", "false", "--refresh-grace-period", "601", "--refresh-idle-lifetime", "599",
+                "--refresh-lifetime", "63072001",
+            ])
+            #expect(ended.status == 3)
+            #expect(ended.output.isEmpty)
+            let lines = ended.errors.split(separator: "\n").map(String.init)
+            let options = lines.map { line in
+                line.replacing("counterfoil-server: ", with: "").trimmingCharacters(in: .whitespaces)
+                    .prefix { $0 != ":" }
+            }
+            #expect(
+                Set(options.map(String.init)) == [
+                    "--name", "--redirect-uri", "--scope", "--privacy-uri", "--ios-app", "--android-app", "--origin",
+                    "--pkce", "--refresh-tokens", "--web-views", "--access-token-lifetime", "--id-token-lifetime",
+                    "--id-token-signed-response-alg", "--claimed-https-verified", "--rotate-refresh-tokens",
+                    "--refresh-grace-period", "--refresh-idle-lifetime", "--refresh-lifetime",
+                ])
+            #expect(options.count(where: { $0 == "--redirect-uri" }) == 2)
+        }
+    }
+
+    @Test func `a URL of the server itself is never a redirect URI`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                let ended = try await site.administer(Self.create(redirectURI: site.issuer + "/callback"))
+                #expect(ended.status == 3)
+                #expect(ended.errors.hasPrefix("counterfoil-server: --redirect-uri: "))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (
+            ["--type", "phone"],
+            "The value 'phone' is invalid for '--type <type>'. Please provide one of 'native', 'spa', 'web', 'device' "
+                + "or 'service'."
+        ),
+        (["--require-state", "maybe"], "--require-state must be true or false."),
+    ])
+    func `an invalid argument is wrong usage`(arguments: [String], sentence: String) async throws {
+        try await Site.make { site in
+            var all = ["--type", "native", "--name", "Lightbox", "--redirect-uri", "http://127.0.0.1/callback"]
+            if let index = all.firstIndex(of: arguments[0]) { all.removeSubrange(index...index + 1) }
+            let ended = try await site.administer(["app", "create"] + all + arguments)
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: \(sentence)\n"))
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+
+    @Test func `an unknown scope is not assigned`() async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(
+                Self.create(redirectURI: "http://127.0.0.1/callback") + ["--scope", "photos.read"])
+            #expect(ended.status == 3)
+            #expect(
+                ended.errors == """
+                    counterfoil-server: there is no scope named photos.read; create it first with: counterfoil-server \
+                    scope create
+
+                    """)
+        }
+    }
+
+    // Only clients that can keep a secret get one; it is shown once and stored as a digest.
+    @Test(arguments: [("web", ["--redirect-uri", "https://app.example.com/callback"]), ("service", [])])
+    func `a confidential client gets a secret, which is shown once`(type: String, more: [String]) async throws {
+        try await Site.make { site in
+            let created = try await site.administer(
+                ["app", "create", "--type", type, "--name", "Gallery", "--json"] + more)
+            #expect(created.status == 0)
+            let application = try Self.object(created.output)
+            let clientID = try #require(application["client_id"] as? String)
+            let secret = try #require(application["client_secret"] as? String)
+            #expect(secret.utf8.count == 43)
+            #expect(application["token_endpoint_auth_method"] as? String == "client_secret_basic")
+            for arguments in [["app", "show", clientID], ["app", "list"]] {
+                for more in [[], ["--json"]] {
+                    #expect(try await !site.administer(arguments + more).output.contains(secret))
+                }
+            }
+            let shown = try Self.object(try await site.administer(["app", "show", clientID, "--json"]).output)
+            #expect((shown["client_secrets"] as? [Any])?.count == 1)
+        }
+    }
+
+    // A client whose secret would be in every copy of the app gets none.
+    @Test(arguments: [
+        ("native", ["--redirect-uri", "com.example.app:/cb"]),
+        ("spa", ["--redirect-uri", "https://app.example.com/cb"]),
+        ("device", []),
+    ])
+    func `a public client gets no secret`(type: String, more: [String]) async throws {
+        try await Site.make { site in
+            let created = try await site.administer(
+                ["app", "create", "--type", type, "--name", "Gallery", "--json"] + more)
+            #expect(created.status == 0)
+            let application = try Self.object(created.output)
+            #expect(application["client_secret"] == nil)
+            #expect(application["token_endpoint_auth_method"] as? String == "none")
+            let clientID = try #require(application["client_id"] as? String)
+            let asked = try await site.administer(["app", "secret", clientID])
+            #expect(asked.status == 3)
+            #expect(asked.errors.contains("has no secret"))
+        }
+    }
+
+    // B-18: every setting that an administrator can make for a client is stored and shown.
+    @Test func `every option is stored and shown`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let words = site.folder.path("words.md")
+            try "We *never* sell your photos.".write(toFile: words, atomically: true, encoding: .utf8)
+            let fingerprint = Array(repeating: "AB", count: 32).joined(separator: ":")
+            let created = try await site.administer([
+                "app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri",
+                "https://lightbox.example.com/callback", "--scope", "openid", "--scope", "photos.read",
+                "--optional-scope", "photos.read", "--consent-text", words, "--privacy-uri",
+                "https://lightbox.example.com/privacy", "--terms-uri", "https://lightbox.example.com/terms",
+                "--ios-app", "ABCDE12345.com.example.lightbox", "--android-app",
+                "com.example.lightbox:\(fingerprint.replacing(":", with: "").lowercased())", "--pkce",
+                "exempt-until:9999-12-31", "--require-state", "false", "--refresh-tokens", "always",
+                "--access-token-lifetime", "600", "--id-token-lifetime", "300", "--web-views", "warn",
+                "--id-token-signed-response-alg", "RS256", "--first-party", "--claimed-https-verified", "--json",
+                "--rotate-refresh-tokens", "true", "--refresh-grace-period", "0", "--refresh-idle-lifetime", "600",
+                "--refresh-lifetime", "63072000",
+            ])
+            #expect(created.status == 0, "\(created.errors)")
+            let application = try Self.object(created.output)
+            #expect(application["optional_scope"] as? String == "photos.read")
+            #expect(application["consent_text"] as? String == "We *never* sell your photos.")
+            #expect(application["policy_uri"] as? String == "https://lightbox.example.com/privacy")
+            #expect(application["tos_uri"] as? String == "https://lightbox.example.com/terms")
+            #expect(application["apple_apps"] as? [String] == ["ABCDE12345.com.example.lightbox"])
+            #expect(application["android_apps"] as? [String] == ["com.example.lightbox:\(fingerprint)"])
+            #expect(application["pkce"] as? String == "exempt-until:9999-12-31")
+            #expect(application["require_state"] as? Bool == false)
+            #expect(application["refresh_tokens"] as? String == "always")
+            #expect(application["rotate_refresh_tokens"] as? Bool == true)
+            #expect(application["refresh_grace_period"] as? Int == 0)
+            #expect(application["refresh_idle_lifetime"] as? Int == 600)
+            #expect(application["refresh_lifetime"] as? Int == 63_072_000)
+            #expect(application["access_token_lifetime"] as? Int == 600)
+            #expect(application["id_token_lifetime"] as? Int == 300)
+            #expect(application["web_views"] as? String == "warn")
+            #expect(application["id_token_signed_response_alg"] as? String == "RS256")
+            #expect(application["first_party"] as? Bool == true)
+            #expect(application["claimed_https_verified"] as? Bool == true)
+            let clientID = try #require(application["client_id"] as? String)
+            let shown = try await site.administer(["app", "show", clientID, "--json"])
+            #expect(shown.output == created.output)
+            let people = try await site.administer(["app", "show", clientID]).output
+            #expect(people.contains("DANGER, PKCE: exempt-until:9999-12-31"))
+            #expect(!people.contains("never"))
+        }
+    }
+
+    @Test func `a single-page app has origins`() async throws {
+        try await Site.make { site in
+            let created = try await site.administer([
+                "app", "create", "--type", "spa", "--name", "Gallery", "--redirect-uri", "https://app.example.com/cb",
+                "--origin", "https://app.example.com", "--origin", "https://beta.example.com", "--json",
+            ])
+            let application = try Self.object(created.output)
+            #expect(
+                application["origins"] as? [String] == ["https://app.example.com", "https://beta.example.com"])
+            #expect(application["access_token_lifetime"] as? Int == 600)
+        }
+    }
+
+    @Test(arguments: [
+        ("--consent-text", [UInt8](repeating: 0xFF, count: 10), "is not UTF-8 text"),
+        ("--consent-text", [UInt8](repeating: 0x20, count: 70_000), "is larger than 65536 bytes"),
+        ("--logo", Array("<svg/>".utf8), "--logo: "), ("--logo", nil, "cannot read the file"),
+        ("--consent-text", nil, "cannot read the file"),
+    ])
+    func `an unusable file is refused before anything is created`(
+        option: String, bytes: [UInt8]?, reason: String
+    ) async throws {
+        try await Site.make { site in
+            let path = site.folder.path("file")
+            if let bytes { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+            let ended = try await site.administer(
+                Self.create(redirectURI: "http://127.0.0.1/callback") + [option, path])
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains(reason))
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+
+    private static func create(redirectURI: String) -> [String] {
+        ["app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri", redirectURI]
+    }
+
+    static func object(_ json: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    }
+}

@@ -1,0 +1,91 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The records that the server considers expired, by its configuration and the policies of clients.
+struct MaintenanceServiceTests {
+    private static let day: TimeInterval = 86_400
+
+    private let test: TestServer
+
+    init() async throws { test = try await TestServer() }
+
+    /// A client with its refresh token.
+    private func signedIn(
+        _ name: String, _ life: RefreshTokenLife = RefreshTokenLife()
+    ) async throws -> (RegisteredClient, RefreshToken) {
+        var policy = ClientPolicy.standard(for: .native)
+        policy.refreshTokens = .always
+        policy.refreshTokenLife = life
+        let client = try await test.register(name, under: policy)
+        return (client, try #require(try await Attempt(test, by: client).tokens().refreshToken))
+    }
+
+    private func refresh(_ token: RefreshToken, of client: RegisteredClient) async -> Reply {
+        await test.redeem(
+            FormParameters([
+                "grant_type": "refresh_token", "client_id": client.id.rawValue, "refresh_token": token.exposed,
+            ]))
+    }
+
+    // Housekeeping signs no user out.
+    @Test func `a refresh token is kept while the longest idle lifetime of any client allows`()
+        async throws
+    {
+        let (usual, usualToken) = try await signedIn("Usual")
+        let (patient, patientToken) = try await signedIn("Patient", RefreshTokenLife(idleLifetime: 100 * 86_400))
+        test.clock.advance(by: 29 * Self.day)
+        try await test.server.maintenance.removeEverythingOver()
+        let next = try #require(try await refresh(usualToken, of: usual).tokenResponse.refreshToken)
+        test.clock.advance(by: 70 * Self.day)
+        try await test.server.maintenance.removeEverythingOver()
+        #expect(await refresh(patientToken, of: patient).status == .ok)
+        #expect(await refresh(next, of: usual).status == .badRequest)
+    }
+
+    @Test func `expired records are deleted, and the next sign-in works as before`() async throws {
+        _ = try await Attempt(test).tokens()
+        _ = try await Attempt(test).authorize()
+        test.clock.advance(by: 3 * Self.day)
+        let removed = try await test.server.maintenance.removeEverythingOver()
+        // Two codes, two grants, two sessions.
+        #expect(removed == 6)
+        #expect(try await test.server.maintenance.removeEverythingOver() == 0)
+        #expect(test.server.metrics.snapshot.events[.rowRemoved] == 6)
+        _ = try await Attempt(test).tokens()
+    }
+
+    // SEC-39
+    @Test func `audit events are deleted after their retention period, and the deletion is recorded`() async throws {
+        #expect(ServerSettings.standardAuditRetention == 400)
+        let test = try await TestServer { $0.auditRetention = 30 }
+        for number in 0..<450 {
+            try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "old \(number)"))
+        }
+        let old = try await test.store.audit(AuditQuery(limit: 1000)).count
+        test.clock.advance(by: 10 * Self.day)
+        try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "younger"))
+        test.clock.advance(by: 20 * Self.day)
+        #expect(try await test.server.maintenance.removeOldAuditEvents() == 0)
+        test.clock.advance(by: Self.day)
+        #expect(try await test.server.maintenance.removeOldAuditEvents() == old)
+        let left = try await test.store.audit(AuditQuery(limit: 1000))
+        #expect(left.map(\.event.kind) == [.auditRemoval, .setting])
+        #expect(left.last?.event.detail == "younger")
+        #expect(left.first?.event.detail?.hasSuffix("after a retention of 30 days") == true)
+        // For the rest of the day there is nothing to do, and nothing is recorded.
+        #expect(try await test.server.maintenance.removeOldAuditEvents() == 0)
+        #expect(try await test.store.audit(AuditQuery(limit: 1000)).count == 2)
+    }
+
+    @Test func `audit events are kept for ever if the owner chooses so`() async throws {
+        let test = try await TestServer { $0.auditRetention = nil }
+        try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "old"))
+        test.clock.advance(by: 10_000 * Self.day)
+        #expect(try await test.server.maintenance.removeOldAuditEvents() == 0)
+        #expect(try await test.store.audit(AuditQuery(kind: .setting)).map(\.event.detail) == ["old"])
+    }
+}
