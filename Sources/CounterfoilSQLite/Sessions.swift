@@ -118,7 +118,7 @@ extension SQLiteStore: SessionStore {
 
     /// Deletes a session that has expired or is idle, and ends what depends on it.
     public func revokeDependents(
-        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+        ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
         // Any holder of an old ID token can request this, so the write lock is taken only if there is
         // something to write.
@@ -133,7 +133,7 @@ extension SQLiteStore: SessionStore {
                 time.microseconds,
                 idle.microseconds
             )
-            if try !database.exists(session) { try database.revokeDependents(on: session, at: time) }
+            if try !database.exists(session) { try database.revokeDependents(ofSession: session, at: time) }
         }
     }
 }
@@ -183,14 +183,14 @@ extension Database {
             try columns.value(SessionIdentifier.init(_:))
         }
         let count = try run("DELETE FROM sessions WHERE \(condition)", values: values)
-        for session in ended where try !exists(session) { try revokeDependents(on: session, at: time) }
+        for session in ended where try !exists(session) { try revokeDependents(ofSession: session, at: time) }
         return count
     }
 
     /// Revokes the grants to single-page clients in a session, and queues logout notifications to clients.
     ///
     /// Each grant is marked with the end of its session, so a client is notified once.
-    fileprivate func revokeDependents(on session: SessionIdentifier, at time: Date) throws {
+    fileprivate func revokeDependents(ofSession session: SessionIdentifier, at time: Date) throws {
         try run(
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)

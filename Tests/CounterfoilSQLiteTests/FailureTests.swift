@@ -89,7 +89,7 @@ struct FailureTests {
         let other = try DatabaseQueue(path: store.path, configuration: Self.allowingLongTransactions)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
         for _ in 0..<10 {
-            try await store.revokeDependents(on: world.session.id, notSeenSince: World.now, at: World.now)
+            try await store.revokeDependents(ofSession: world.session.id, notSeenSince: World.now, at: World.now)
         }
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         await store.close()

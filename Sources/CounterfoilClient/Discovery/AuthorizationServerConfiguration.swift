@@ -62,8 +62,8 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
             case .badEndpoint(let name, let refusal): "the \(name) of the server cannot be used: \(refusal)"
             case .foreignLoopback(let name): "the \(name) of the server is on this device, but the server is not"
             case .noPKCE:
-                "the metadata of the server does not list PKCE with S256, without which a stolen code could be redeemed;"
-                    + " if its documentation promises PKCE, skip this check"
+                "the server's metadata does not list S256 in code_challenge_methods_supported; without PKCE, a stolen"
+                    + " code could be redeemed; if the server's documentation says that it supports PKCE, skip this check"
             }
         }
     }

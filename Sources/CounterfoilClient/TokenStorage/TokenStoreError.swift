@@ -37,8 +37,8 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
             "the token store \(place) was written by a later version of this program; use that version"
         case .unavailable(let place, let reason): "\(place) cannot be used: \(reason)"
         case .busy(let place, let holder):
-            "another process holds the lock of the token store; stop it"
-                + (holder.map { " (process \($0))" } ?? "") + " or try again later (lock: \(place))"
+            "the token store is locked by another process or task"
+                + (holder.map { " (process \($0))" } ?? "") + "; end it, or try again later (lock: \(place))"
         case .cancelled: "the wait for the token store was cancelled"
         case .failed(let path, let reason): "the token store \(path) cannot be used: \(reason)"
         }

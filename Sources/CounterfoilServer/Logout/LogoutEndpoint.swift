@@ -141,7 +141,7 @@ struct LogoutEndpoint: Sendable {
         guard let hint = logout.hint, let client = logout.client,
             let session = try hints.session(of: hint, at: client)
         else { return }
-        try await sessions.revokeDependents(on: session, now: now)
+        try await sessions.revokeDependents(ofSession: session, now: now)
     }
 
     /// The page that asks the user.

@@ -96,7 +96,7 @@ public struct LogoutNotifier: Sendable {
             note(outcome, settlement, of: delivery, givenUp: givenUp)
         } catch {
             logger.error(
-                "failed to deliver a back-channel logout",
+                "failed to process a back-channel logout delivery",
                 metadata: ["client_id": "\(delivery.clientID)", "error": "\(error)"])
         }
     }

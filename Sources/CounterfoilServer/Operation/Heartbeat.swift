@@ -35,7 +35,7 @@ public struct Heartbeat: Sendable {
                 // Each request that fails meanwhile is logged; the outage itself is logged once.
                 if isAnswering {
                     metrics.count(.storeError)
-                    logger.error("failed to record that the store answers", metadata: ["error": "\(error)"])
+                    logger.error("failed to write the heartbeat to the store", metadata: ["error": "\(error)"])
                 }
                 isAnswering = false
             }

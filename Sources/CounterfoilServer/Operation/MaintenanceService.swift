@@ -51,7 +51,7 @@ public struct MaintenanceService: Sendable {
                 break
             } catch {
                 metrics.count(.maintenanceFailure)
-                logger.error("failed to delete expired records", metadata: ["error": "\(error)"])
+                logger.error("maintenance failed", metadata: ["error": "\(error)"])
             }
             do {
                 try await Task.sleep(for: Self.idleInterval)

@@ -109,9 +109,9 @@ package struct SessionManager: Sendable {
     ///
     /// The store revokes the session's grants to single-page clients and queues back-channel logout
     /// notifications.
-    func revokeDependents(on session: SessionIdentifier, now: Date) async throws {
+    func revokeDependents(ofSession session: SessionIdentifier, now: Date) async throws {
         let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
-        try await store.revokeDependents(on: session, notSeenSince: idle, at: now)
+        try await store.revokeDependents(ofSession: session, notSeenSince: idle, at: now)
     }
 
     /// Ends the session of the browser; returns the cookie that deletes its token.

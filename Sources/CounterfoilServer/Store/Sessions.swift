@@ -181,6 +181,6 @@ public protocol SessionStore: Sendable {
     /// client can cause with an old ID token. If there is nothing to end, the store therefore writes nothing and
     /// takes no write lock.
     func revokeDependents(
-        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+        ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault)
 }

@@ -111,9 +111,9 @@ extension FaultyStore: SessionStore {
     }
 
     public func revokeDependents(
-        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+        ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
         try await enter(.revokeDependents)
-        try await store.revokeDependents(on: session, notSeenSince: idle, at: time)
+        try await store.revokeDependents(ofSession: session, notSeenSince: idle, at: time)
     }
 }

@@ -72,14 +72,14 @@ extension MemoryStore: SessionStore {
     }
 
     public func revokeDependents(
-        on session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+        ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
         state.withLock { state in
             let over = state.sessions.values.filter {
                 $0.id == session && ($0.expiresAt <= time || $0.lastSeenAt <= idle)
             }
             for session in over { state.sessions[session.digest] = nil }
-            state.revokeDependents(on: session, at: time)
+            state.revokeDependents(ofSession: session, at: time)
         }
     }
 }
@@ -118,13 +118,13 @@ extension MemoryStore.State {
     @discardableResult
     mutating func end(_ digest: ArtefactDigest, at time: Date) -> Bool {
         guard let session = sessions.removeValue(forKey: digest) else { return false }
-        revokeDependents(on: session.id, at: time)
+        revokeDependents(ofSession: session.id, at: time)
         return true
     }
 
     /// Queues the logout deliveries of a session and revokes its single-page grants, unless the session
     /// continues.
-    mutating func revokeDependents(on session: SessionIdentifier, at time: Date) {
+    mutating func revokeDependents(ofSession session: SessionIdentifier, at time: Date) {
         guard !sessions.values.contains(where: { $0.id == session }) else { return }
         let held = grants.values.filter {
             $0.sessionID == session && $0.revokedAt == nil && !grantsOfEndedSessions.contains($0.id)

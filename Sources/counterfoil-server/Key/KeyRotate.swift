@@ -53,7 +53,7 @@ struct KeyRotate: AsyncParsableCommand {
                 }
                 guard let key else {
                     throw CommandFailure.temporary(
-                        "the key of \(algorithm) was rotated at the same time; see: counterfoil-server key list"
+                        "another command has just rotated the key of \(algorithm); see: counterfoil-server key list"
                     )
                 }
                 await directory.note(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")
@@ -67,7 +67,7 @@ struct KeyRotate: AsyncParsableCommand {
             if options.json { return try Output.json(made) }
             for key in made { Output.line(key.words) }
             guard !now, !withdraw, let first = made.first else { return }
-            Output.note("Published now. Signs from \(first.signsFrom).")
+            Output.note("The new keys are published now and sign tokens from \(first.signsFrom).")
         }
     }
 }

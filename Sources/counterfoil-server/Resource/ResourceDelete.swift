@@ -24,7 +24,7 @@ struct ResourceDelete: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             let resource = try await directory.resource(registered.uri)
             guard try await directory.store.removeResource(resource.resource) else {
-                throw CommandFailure.temporary("the API was deleted at the same time")
+                throw CommandFailure.temporary("another command has just deleted this API")
             }
             try await directory.noteResource("deleted the API \(resource.resource)")
             if options.json { return try Output.json(ResourceDocument(resource)) }

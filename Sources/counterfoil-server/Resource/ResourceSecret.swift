@@ -26,7 +26,7 @@ struct ResourceSecret: AsyncParsableCommand {
             let secret = ClientSecret()
             guard try await directory.store.replaceSecret(of: resource.resource, with: ArtefactDigest(of: secret))
             else {
-                throw CommandFailure.temporary("the API was deleted at the same time")
+                throw CommandFailure.temporary("another command has just deleted this API")
             }
             try await directory.noteResource("replaced the secret of the API \(resource.resource)")
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)

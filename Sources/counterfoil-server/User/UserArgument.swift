@@ -22,7 +22,7 @@ extension DataDirectory {
     func update(_ person: Person, at time: Date) async throws {
         switch try await store.updatePerson(person, at: time) {
         case .updated: return
-        case .notFound: throw CommandFailure.temporary("the user \(person.username) was deleted at the same time")
+        case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(person.username)")
         case .emailTaken:
             throw CommandFailure.refused("another user has the email address \(person.email?.rawValue ?? "")")
         }

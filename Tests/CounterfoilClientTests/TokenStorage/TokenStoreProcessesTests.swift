@@ -121,7 +121,7 @@ struct TokenStoreProcessesTests {
             }
         }
         let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(words.contains("another process holds the lock of the token store; stop it (process \(getpid()))"))
+        #expect(words.contains("the token store is locked by another process or task (process \(getpid())); end it"))
         lock.release()
     }
 

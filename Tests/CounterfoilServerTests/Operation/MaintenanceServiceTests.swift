@@ -31,7 +31,7 @@ struct MaintenanceServiceTests {
             ]))
     }
 
-    // Housekeeping signs no user out.
+    // Maintenance signs no user out.
     @Test func `a refresh token is kept while the longest idle lifetime of any client allows`()
         async throws
     {

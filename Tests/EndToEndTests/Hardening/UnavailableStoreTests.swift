@@ -94,7 +94,8 @@ private enum DatabaseLock {
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = 120
         lock.l_len = 1
-        guard fcntl(descriptor, F_SETLK, &lock) == 0 else { throw NotTaken() }
+        // The server may be writing at this moment, for example its heartbeat, so this waits for the lock.
+        while fcntl(descriptor, F_SETLKW, &lock) != 0 { guard errno == EINTR else { throw NotTaken() } }
         return try await body()
     }
 }

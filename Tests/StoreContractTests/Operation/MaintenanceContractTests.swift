@@ -7,7 +7,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("The contract: housekeeping")
+@Suite("The contract: maintenance")
 struct MaintenanceContractTests {
     private static let day: TimeInterval = 86_400
 

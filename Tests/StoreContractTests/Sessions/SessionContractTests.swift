@@ -98,10 +98,10 @@ struct SessionContractTests {
         try await kind.withStore { store in
             let held = try await Held(in: store)
             try await store.revokeDependents(
-                on: held.session.id, notSeenSince: held.session.lastSeenAt - 1, at: World.now + 1)
+                ofSession: held.session.id, notSeenSince: held.session.lastSeenAt - 1, at: World.now + 1)
             #expect(try await held.holding() == held.all)
             try await store.revokeDependents(
-                on: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 1)
+                ofSession: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 1)
             #expect(try await held.holding() == held.beyondBrowsers)
             #expect(try await held.told() == [held.session.id])
             #expect(try await store.session(held.session.digest) == nil)
@@ -147,7 +147,7 @@ struct SessionContractTests {
             for _ in 0..<3 {
                 _ = try await outcomes(of: 20) { _ in
                     try await store.revokeDependents(
-                        on: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 2)
+                        ofSession: held.session.id, notSeenSince: held.session.lastSeenAt, at: World.now + 2)
                     return true
                 }
                 let due = try await store.takeLogoutDeliveries(dueAt: World.now + 9, until: World.now + 9, limit: 99)
