@@ -92,7 +92,8 @@ struct AppSecret: AsyncParsableCommand {
                 "more than one secret has a digest that starts with \(which); give more digits")
         }
         guard try await directory.store.removeClientSecret(secret.digest, of: client.id) else {
-            throw CommandFailure.temporary("another command has just deleted this secret; see: counterfoil-server app show")
+            throw CommandFailure.temporary(
+                "another command has just deleted this secret; see: counterfoil-server app show")
         }
         await directory.note(.applicationSecret, client: client.id, detail: "deleted")
         let left = secrets.count - 1

@@ -56,7 +56,8 @@ struct ApprovalContractTests {
                 var disabled = person
                 disabled.disabledAt = end
                 #expect(try await store.updatePerson(disabled, at: end) == .updated)
-            case .expiry: try await store.revokeDependents(ofSession: session.id, notSeenSince: session.lastSeenAt, at: end)
+            case .expiry:
+                try await store.revokeDependents(ofSession: session.id, notSeenSince: session.lastSeenAt, at: end)
             case .anotherUser:
                 let other = try Person.named("bob")
                 #expect(try await store.addPerson(other) == .added)
