@@ -14,24 +14,25 @@ public struct AuditEvent: Sendable, Hashable {
         case passwordChange = "password-change"
         /// A user allowed or refused the request of a client.
         case consent
-        /// A client got a code without an S256 challenge, under an exception of its policy.
+        /// A client got an authorization code without an S256 challenge, under an exception of its policy.
         case pkceException = "pkce-exception"
-        /// A client sent a `code_challenge` that it had sent before.
+        /// A client used one `code_challenge` in more than one authorization request (RFC 9700 §2.1.1).
         case challengeReuse = "challenge-reuse"
         /// A code was refused because it had been redeemed already, or because its `code_verifier` was wrong.
         case codeRedemption = "code-redemption"
-        /// The response to a refresh was repeated.
+        /// The server repeated the response to a refresh, because the client retried it within the grace period.
         case refreshRepeat = "refresh-repeat"
         /// A refresh token was used again after its rotation; its grant was revoked.
         case refreshReuse = "refresh-reuse"
         case revocation
         /// A client failed to authenticate.
         case clientAuthentication = "client-authentication"
-        /// A rate limit was exceeded after too many failures.
+        /// A request was refused because a rate limit was exceeded.
         case throttled
         /// A client was registered, changed or deleted.
         case application
-        /// Scopes for requests without a user were approved or withdrawn (client credentials grant).
+        /// The scopes that a client may request without a user were approved or withdrawn (client credentials
+        /// grant).
         case machineAccess = "machine-access"
         /// A client secret was created or deleted.
         case applicationSecret = "application-secret"
@@ -39,7 +40,7 @@ public struct AuditEvent: Sendable, Hashable {
         case account
         /// A signing key was created or replaced.
         case signingKey = "signing-key"
-        /// Another setting was changed: a scope, a resource or the branding.
+        /// A scope, an API or the branding was changed.
         case setting
         /// Events were deleted from the audit log, after an export or after their retention period.
         case auditRemoval = "audit-removal"
@@ -59,20 +60,21 @@ public struct AuditEvent: Sendable, Hashable {
     public let kind: Kind
     /// The outcome of the event.
     public let outcome: Outcome
-    /// The user who acted or who is concerned; nil if unknown.
+    /// The user who acted or whose data the event concerns; nil if unknown.
     public let personID: PersonIdentifier?
     /// The client; nil if the event concerns none.
     public let clientID: ClientIdentifier?
     /// The grant; nil if the event concerns none.
     public let grantID: GrantIdentifier?
-    /// The source address of the request; nil for a command at a terminal of the server's machine.
+    /// The source IP address of the request; nil if no request caused the event, but a command or the server
+    /// itself.
     public let source: String?
-    /// The request ID, as pages and the log show it; nil for a command at a terminal.
+    /// The request ID that pages and the log show; nil if no request caused the event.
     public let requestID: String?
-    /// A detail in the server's own words, at most 200 bytes.
+    /// A detail in the words of the server, at most 200 bytes; nil for none.
     public let detail: String?
 
-    /// Creates an event; a longer detail is cut at 200 bytes.
+    /// Creates an event; `detail` is truncated to 200 bytes.
     public init(
         at: Date,
         _ kind: Kind,
@@ -96,7 +98,7 @@ public struct AuditEvent: Sendable, Hashable {
     }
 }
 
-/// An audit event with its number in the log.
+/// An event in the audit log, with its number.
 public struct AuditEntry: Sendable, Hashable {
     /// The number of the event; later events have larger numbers.
     public let number: Int
@@ -110,24 +112,24 @@ public struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// A query on the audit log, as conditions that an event must all fulfil.
+/// A query on the audit log; an event must satisfy every condition of the query.
 public struct AuditQuery: Sendable, Hashable {
-    /// The kind of the events; nil for every kind.
+    /// The kind of the events; nil for events of every kind.
     public var kind: AuditEvent.Kind?
-    /// The user of the events; nil for every user.
+    /// The user of the events; nil for events of every user, or of none.
     public var personID: PersonIdentifier?
-    /// The client of the events; nil for every client.
+    /// The client of the events; nil for events of every client, or of none.
     public var clientID: ClientIdentifier?
     /// The earliest time of the events, inclusive; nil for no limit.
     public var since: Date?
-    /// The number below which the events must be; nil to begin with the newest.
+    /// The exclusive upper limit of the event numbers; nil to begin with the newest event.
     public var before: Int?
-    /// The largest number of events to return, 1 to 1000.
+    /// The maximum number of events to return, 1 to 1000.
     public var limit: Int
 
-    /// Creates a query; without arguments it returns the newest 100 events.
+    /// Creates a query; by default it returns the newest 100 events.
     ///
-    /// The limit is clamped to 1 to 1000.
+    /// A limit outside 1 to 1000 becomes the nearest valid value.
     public init(
         kind: AuditEvent.Kind? = nil, personID: PersonIdentifier? = nil, clientID: ClientIdentifier? = nil,
         since: Date? = nil, before: Int? = nil, limit: Int = 100
@@ -143,17 +145,18 @@ public struct AuditQuery: Sendable, Hashable {
 
 /// The audit log.
 ///
-/// The log is append-only: events never change, and only the oldest can be deleted. Numbers increase and are
-/// never used again.
+/// The log is append-only: events never change, and only the oldest events can be deleted. Event numbers increase
+/// and are never reused.
 public protocol AuditStore: Sendable {
     /// Appends an event.
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
-    /// Reads the events that fulfil a query, newest first, at most ``AuditQuery/limit``.
+    /// Reads the events that match a query, newest first, at most ``AuditQuery/limit``.
     func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry]
-    /// Reads the events with a larger number than the given one, oldest first, at most `limit`.
+    /// Reads the events with a number greater than `number`, oldest first, at most `limit`.
     func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry]
-    /// Deletes the oldest events, up to and including a number and at most `rows`, and appends an event in
-    /// the same transaction.
+    /// Deletes the oldest events, up to and including `number` and at most `rows`.
+    ///
+    /// If `event` is given, it is appended in the same transaction.
     ///
     /// - Returns: The number of deleted events, without the appended one.
     func removeAudit(

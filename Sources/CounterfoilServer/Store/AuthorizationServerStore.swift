@@ -2,27 +2,26 @@
 ///
 /// Every method follows the same contract:
 ///
-/// - A read returns the committed state. A read of several records returns them as of one moment.
+/// - A read returns the committed state. A read of several records returns their state at one point in time.
 /// - A write is one atomic transaction, which is durable when the method returns.
-/// - A write checks its conditions inside the transaction and writes all the records that the decision
-///   creates.
-/// - The outcome of a write says what happened. With any outcome but success, the transaction has changed
-///   nothing.
-/// - A store that cannot answer throws ``StoreFault``. A write that throws has not been committed. If a lost
-///   connection hides the result, the caller treats the write as never requested.
+/// - A write checks its conditions and writes all resulting records inside its transaction.
+/// - A write returns its outcome. With any outcome but success, the transaction has changed nothing.
+/// - A store that fails throws ``StoreFault``. A write that throws has not been committed. There is one exception:
+///   if the connection is lost during the commit, the result is unknown. The caller then treats the write as
+///   failed.
 public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientAssertionStore & ClientStore
     & ConsentStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore & RefreshTokenStore
     & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SigningKeyStore
 
-/// The reason why a store could not answer.
+/// The reason why a store failed.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// A fault that may pass: the database is locked, the disk is full or the connection is lost.
     ///
-    /// The value is for the log.
+    /// The associated value is the reason that the log shows.
     case unavailable(String)
     /// A fault that needs an operator: the file is damaged or has an unexpected format.
     ///
-    /// The value is for the log.
+    /// The associated value is the reason that the log shows.
     case damaged(String)
 
     /// The fault as the log shows it.

@@ -1,10 +1,10 @@
 public import CounterfoilProtocol
 
-/// The owner's statement on the consent page, in one language.
+/// The texts of the server's owner on the consent page, in one language.
 public struct SiteStatement: Sendable, Hashable {
-    /// The text of the statement in Markdown, at most 4,000 characters.
+    /// The statement in Markdown, at most 4,000 characters; nil for none.
     public var text: String?
-    /// The privacy policy of the service, an https URL.
+    /// The URL of the privacy policy of the service, https; nil for none.
     public var privacyURI: AbsoluteURI?
 
     /// Creates a statement; empty by default.
@@ -17,26 +17,26 @@ public struct SiteStatement: Sendable, Hashable {
     public var isEmpty: Bool { text == nil && privacyURI == nil }
 }
 
-/// The owner's name, logo, color and statements for the pages.
+/// The name, logo, color and statements with which the server's owner adapts the pages.
 public struct Branding: Sendable, Hashable {
     /// The name of the service, 1 to 60 characters; nil for the name from the server's configuration.
     public var siteName: String?
     /// The identifier of the logo; the store keeps the image.
     public var logo: LogoIdentifier?
-    /// The accent color, from which the light and the dark theme are derived; nil for the default.
+    /// The accent color, from which the light and the dark theme are derived; nil for the default color.
     public var accent: AccentColor?
-    /// The URL of the support page: https or `mailto:`.
+    /// The URL of the support page, https or `mailto:`; nil for none.
     public var supportURI: AbsoluteURI?
-    /// The statements of the service on the consent page, by language.
+    /// The statements on the consent page, by language.
     ///
     /// A store keeps no empty statement.
     public var statements: [Language: SiteStatement]
     /// The number of changes so far.
     ///
-    /// A store rejects an update that was made from another revision.
+    /// A store rejects an update that is based on another revision (see ``BrandingStore/updateBranding(_:logo:)``).
     public var revision: Int
 
-    /// Creates a branding; without arguments the default look.
+    /// Creates a branding; the default values give the default look.
     public init(
         siteName: String? = nil,
         logo: LogoIdentifier? = nil,
@@ -55,14 +55,14 @@ public struct Branding: Sendable, Hashable {
 }
 
 extension Branding {
-    /// Returns the statement for a language; parts that it lacks come from ``Language/standard``.
+    /// Returns the statement in a language; a missing text or URL is taken from ``Language/standard``.
     public func statement(in language: Language) -> SiteStatement {
         let (own, standard) = (statements[language], statements[.standard])
         return SiteStatement(
             text: own?.text ?? standard?.text, privacyURI: own?.privacyURI ?? standard?.privacyURI)
     }
 
-    /// Returns the language in which ``statement(in:)`` has its text.
+    /// Returns the language of the text that ``statement(in:)`` returns.
     func textLanguage(in language: Language) -> Language {
         statements[language]?.text == nil ? .standard : language
     }
@@ -72,17 +72,18 @@ extension Branding {
 public enum UpdateBrandingOutcome: Sendable, Hashable {
     /// The branding was changed, and its revision increased by one.
     case updated
-    /// The branding was changed since it was read; nothing was written.
+    /// Another update changed the branding after it was read; nothing was written.
     case changedMeanwhile
 }
 
-/// The branding that the owner has chosen.
+/// The branding that the server's owner has chosen.
 public protocol BrandingStore: Sendable {
-    /// Reads the branding; the default look with revision 0 until the first update.
+    /// Reads the branding; until the first update, this is the default look with revision 0.
     func branding() async throws(StoreFault) -> Branding
-    /// Changes the branding if its stored revision is still that of `branding`.
+    /// Changes the branding if its stored revision still equals that of `branding`, and increases the revision by
+    /// one.
     ///
-    /// The logo follows from `logo`, not from ``Branding/logo``. A logo that neither the branding nor a
-    /// client uses any more is deleted in the same transaction.
+    /// The store takes the logo from `logo`, not from ``Branding/logo``. It deletes a logo that neither the
+    /// branding nor a client uses any more in the same transaction.
     func updateBranding(_ branding: Branding, logo: LogoChange) async throws(StoreFault) -> UpdateBrandingOutcome
 }

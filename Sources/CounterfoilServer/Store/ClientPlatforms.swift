@@ -6,10 +6,10 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The origin as a browser writes it in the `Origin` header field.
     public let rawValue: String
 
-    /// Parses an origin; nil unless it is in lower case, has no path and uses https, or http on a loopback
-    /// host.
+    /// Parses an origin; nil unless it is in lower case, has no path, and uses https (or http with a loopback
+    /// host).
     ///
-    /// The default port of the scheme must be left out, as browsers do.
+    /// An explicit default port is not valid, because browsers leave it out.
     public init?(_ text: String) {
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty, text == text.lowercased(),
             uri.scheme == "https" || (uri.scheme == "http" && LoopbackHost(rawValue: host) != nil),
@@ -23,12 +23,12 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// An app for Apple platforms, by team and bundle, such as `ABCDE12345.com.example.app`.
+/// An app for Apple platforms, identified by team and bundle, such as `ABCDE12345.com.example.app`.
 public struct AppleApp: Sendable, Hashable, CustomStringConvertible {
     /// The application identifier: the team prefix, a period and the bundle identifier.
     public let rawValue: String
 
-    /// Parses an identifier; nil unless it has ten capital letters or digits, a period and a bundle
+    /// Parses an application identifier; nil unless it is ten capital letters or digits, a period, and a bundle
     /// identifier.
     public init?(_ text: String) {
         let team = text.prefix { $0 != "." }
@@ -45,17 +45,17 @@ public struct AppleApp: Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// An app for Android, by package and signing certificate, such as `com.example.app:14:6D:E9:…`.
+/// An app for Android, identified by package and signing certificate, such as `com.example.app:14:6D:E9:…`.
 public struct AndroidApp: Sendable, Hashable, CustomStringConvertible {
     /// The package name, `com.example.app`.
     public let packageName: String
-    /// The SHA-256 fingerprint of the certificate: 32 pairs of capital hexadecimal digits, separated by
+    /// The SHA-256 fingerprint of the signing certificate: 32 pairs of capital hexadecimal digits, separated by
     /// colons.
     public let fingerprint: String
 
     /// Parses a package name, a colon and a fingerprint; nil if malformed.
     ///
-    /// The digits may be in lower case and their colons left out.
+    /// The fingerprint may be in lower case, and it may omit the colons between its digits.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":"),
             let package = PackageName(String(text[..<colon]), allowing: .package)
@@ -71,7 +71,7 @@ public struct AndroidApp: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(packageName):\(fingerprint)" }
 }
 
-/// A name of two or more labels separated by periods, as platforms name apps.
+/// A bundle identifier or package name: two or more labels separated by periods.
 private struct PackageName {
     enum Alphabet {
         /// Letters, digits and hyphens (Apple).

@@ -4,27 +4,27 @@ public import Foundation
 
 /// The policy that an administrator sets for a client.
 ///
-/// A developer can read it and cannot change it.
+/// The developer of the client can read the policy, but not change it.
 public struct ClientPolicy: Sendable, Hashable {
     /// Whether the client belongs to the owner of this server, so that users are not asked for consent.
     public var isFirstParty: Bool
-    /// Whether an administrator knows the publisher of the client; otherwise pages warn users.
+    /// Whether an administrator vouches for the publisher of the client; if not, pages warn users.
     public var isVouchedFor: Bool
-    /// Whether the claimed https redirect URIs are verified to belong to the client (RFC 8252 §7.2 and §8.6).
+    /// Whether it is verified that the claimed https redirect URIs belong to the client (RFC 8252 §7.2 and §8.6).
     public var isClaimedHTTPSVerified: Bool
-    /// The required proof that the client itself began an authorization.
+    /// The PKCE challenge that authorization requests must have (RFC 7636).
     public var pkce: PKCEPolicy
     /// Whether an authorization request without `state` is refused.
     public var requiresState: Bool
-    /// The condition for a refresh token.
+    /// The condition under which the client gets a refresh token.
     public var refreshTokens: RefreshTokenPolicy
     /// The lifetime and the rotation of refresh tokens.
     public var refreshTokenLife: RefreshTokenLife
-    /// The subject identifiers of the client: `public` or `pairwise` (OpenID Connect Core §8).
+    /// The type of the subject identifiers that the client gets (OpenID Connect Core §8).
     public var subjectType: SubjectType
-    /// The lifetime of access tokens in seconds, 60 to 86400; nil for that of the server.
+    /// The lifetime of access tokens in seconds, 60 to 86400; nil for the lifetime in the server settings.
     public var accessTokenLifetime: Int?
-    /// The lifetime of ID tokens in seconds, 60 to 86400; nil for that of the server.
+    /// The lifetime of ID tokens in seconds, 60 to 86400; nil for the lifetime in the server settings.
     public var idTokenLifetime: Int?
     /// The treatment of sign-ins in an embedded web view (RFC 8252 §8.12).
     public var webViews: WebViewPolicy
@@ -33,7 +33,7 @@ public struct ClientPolicy: Sendable, Hashable {
     /// The scopes that an administrator has approved for requests without a user (client credentials grant).
     public var machineScope: Scope
 
-    /// Creates a policy; every default is the strictest value.
+    /// Creates a policy; the default values grant no privilege, exception or machine scope.
     public init(
         isFirstParty: Bool = false,
         isVouchedFor: Bool = false,
@@ -64,7 +64,7 @@ public struct ClientPolicy: Sendable, Hashable {
         self.machineScope = machineScope
     }
 
-    /// Returns the policy of a new client of a type.
+    /// Returns the default policy of a new client of a type.
     public static func standard(for type: ClientType) -> ClientPolicy {
         switch type {
         case .native: ClientPolicy(requiresState: true, webViews: .block)
@@ -74,19 +74,21 @@ public struct ClientPolicy: Sendable, Hashable {
     }
 }
 
-/// The proof that a client began an authorization itself (RFC 7636).
+/// The PKCE challenge that the server requires of a client (RFC 7636).
 ///
-/// The text form is `s256`, `s256-or-plain` or `exempt-until:2027-01-31`. Only the first is safe. The others
-/// are for clients older than PKCE, and the server counts every use.
+/// The text form is `s256`, `s256-or-plain` or `exempt-until:2027-01-31`. Only `s256` is safe. The others are
+/// exceptions for clients older than PKCE, and the server counts every authorization under them.
 public enum PKCEPolicy: Sendable, Hashable {
-    /// An S256 challenge in every request.
+    /// Every request needs an S256 challenge.
     case s256
-    /// A challenge with the method S256 or `plain` (RFC 7636 §4.2).
+    /// Every request needs a challenge, with the method S256 or `plain` (RFC 7636 §4.2).
     case s256OrPlain
-    /// An S256 challenge, or none until the end of a day in UTC.
+    /// A request can omit the challenge until the end of this day in UTC; after that, it needs an S256 challenge.
+    ///
+    /// A challenge that is present must have the method S256.
     case exemptUntil(CalendarDay)
 
-    /// Returns whether a request without a challenge is accepted at a time.
+    /// Returns whether the policy accepts a request without a challenge at a time.
     func isExempt(at now: Date) -> Bool {
         switch self {
         case .s256, .s256OrPlain: false
@@ -120,7 +122,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
         self.day = day
     }
 
-    /// The day in UTC that contains a time.
+    /// Creates the day in UTC that contains a time.
     public init(of moment: Date) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -138,14 +140,14 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
     }
 
-    /// Orders days by time.
+    /// Returns whether a day is earlier than another.
     public static func < (left: CalendarDay, right: CalendarDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
 }
 
 extension PKCEPolicy: CustomStringConvertible {
-    /// Parses the text form of a policy; nil if unknown.
+    /// Parses the text form of a policy; nil if it is not valid.
     public init?(_ text: String) {
         let exemption = "exempt-until:"
         switch text {
@@ -168,39 +170,43 @@ extension PKCEPolicy: CustomStringConvertible {
     }
 }
 
-/// The proof with which a client began an authorization request.
+/// The PKCE method of an authorization request.
 public enum PKCEUse: String, Sendable, Hashable, CaseIterable {
     /// An S256 challenge.
     case s256 = "S256"
-    /// A `plain` challenge, under an exception.
+    /// A `plain` challenge, which only ``PKCEPolicy/s256OrPlain`` accepts.
     case plain
-    /// No challenge, under an exemption.
+    /// No challenge, which only ``PKCEPolicy/exemptUntil(_:)`` accepts.
     case none
 }
 
 /// The condition under which a client gets a refresh token.
 public enum RefreshTokenPolicy: String, Sendable, Hashable, CaseIterable {
-    /// If the user allowed `offline_access` (OpenID Connect Core §11).
+    /// The client gets a refresh token if the user allowed `offline_access` (OpenID Connect Core §11).
     case offlineAccess = "offline-access"
-    /// With every grant.
+    /// The client gets a refresh token with every grant.
     case always
-    /// Never.
+    /// The client never gets a refresh token.
     case never
 }
 
-/// The lifetime and rotation of refresh tokens; a nil value follows from the type of the client.
+/// The lifetime and rotation of refresh tokens; a nil value selects the default for the type of the client.
 public struct RefreshTokenLife: Sendable, Hashable {
     /// Whether each use replaces the token (RFC 9700 §4.14.2).
+    ///
+    /// Tokens of public clients are always rotated, whatever the value (RFC 9700 §2.2.2).
     public var rotates: Bool?
-    /// The time in seconds, 0 to 600, in which the response to a refresh may be repeated while its token is
-    /// unused.
+    /// The grace period after a rotation in seconds, 0 to 600.
+    ///
+    /// In this time the client can retry with the previous token and gets the same response, as long as the new
+    /// token is unused.
     public var gracePeriod: Int?
-    /// The time in seconds that a token outlives its last use, 600 to 31536000.
+    /// The time without use after which a token expires, in seconds, 600 to 31536000.
     public var idleLifetime: Int?
-    /// The time in seconds that a token family lives, however often it is used, 600 to 63072000.
+    /// The lifetime of a token family in seconds, 600 to 63072000; no use extends it.
     public var lifetime: Int?
 
-    /// Creates a setting; every value is nil by default.
+    /// Creates settings; every value is nil by default.
     public init(rotates: Bool? = nil, gracePeriod: Int? = nil, idleLifetime: Int? = nil, lifetime: Int? = nil) {
         self.rotates = rotates
         self.gracePeriod = gracePeriod
@@ -209,22 +215,23 @@ public struct RefreshTokenLife: Sendable, Hashable {
     }
 }
 
-/// The type of the subject identifiers that a client gets.
-///
-/// Wire name `subject_type`, OpenID Connect Core §8.
+/// The type of the subject identifiers that a client gets, `subject_type` (OpenID Connect Core §8).
 public enum SubjectType: String, Sendable, Hashable, CaseIterable {
-    /// The same identifier for every client.
+    /// Every client gets the same identifier of a user.
     case `public`
-    /// An identifier that clients of another host do not know.
+    /// Clients of different sectors get different identifiers of a user.
+    ///
+    /// The sector is the host of the redirect URIs of a client. A client with redirect URIs on several hosts, or on
+    /// none, is a separate sector.
     case pairwise
 }
 
 /// The treatment of a sign-in in an embedded web view (RFC 8252 §8.12).
 public enum WebViewPolicy: String, Sendable, Hashable, CaseIterable {
-    /// A page explains the problem and leads to the browser.
+    /// The server shows a page that explains the problem and leads to the browser.
     case block
-    /// The page shows a warning and continues.
+    /// The server shows a warning on the page, and the user can continue.
     case warn
-    /// The page shows nothing.
+    /// The server shows no warning.
     case allow
 }

@@ -3,11 +3,11 @@ public import Foundation
 
 /// The digest of a secret of a confidential client.
 ///
-/// The secret itself was shown once and is not stored.
+/// The server showed the secret once, when it was created, and does not store it.
 public struct ClientSecretRecord: Sendable, Hashable {
-    /// The most secrets of a client.
+    /// The maximum number of secrets of one client.
     ///
-    /// Two allow it to be replaced without an interruption.
+    /// With two secrets, a client can be switched to a new secret without an interruption.
     public static let limit = 2
 
     /// The digest of the secret.

@@ -3,30 +3,32 @@ public import Foundation
 
 /// The consent of one user to one client, over all its grants.
 ///
-/// The consent page and the account page read it, and the user can withdraw it.
+/// The consent page and the account page show the consent, and the user can withdraw it on the account page.
 public struct Consent: Sendable, Hashable {
     /// The user who consented.
     public let personID: PersonIdentifier
     /// The client that got the consent.
     public let clientID: ClientIdentifier
-    /// The union of the scopes that its grants still allow.
+    /// The scopes that the user allowed in any grant to the client and has not withdrawn.
     public var scope: Scope
-    /// The scopes that the user allowed when last asked about each, for the service itself.
+    /// The scopes that the user allowed when last asked about them in requests that named no API.
     ///
-    /// A scope that was declined then is not included.
-    ///
-    /// OpenID Connect scopes about a user are kept here, even if they were asked for together with an API.
+    /// A scope that the user declined when last asked is not included. Standard scopes are remembered here even if
+    /// the request named an API, because they concern the user.
     public var remembered: Scope
-    /// The same for each API that was named (RFC 8707 §2); consent for one API says nothing about another.
+    /// The scopes that the user allowed when last asked about them, for each API that a request named (RFC 8707
+    /// §2).
+    ///
+    /// Consent for one API says nothing about another API.
     public var rememberedAt: [Resource: Scope]
-    /// The digest of the client's appearance when it was last allowed; a change of it voids the remembered
-    /// consent.
+    /// The digest of the client's appearance at the last approval; if the appearance has changed, the user is asked
+    /// again.
     public var appearance: ClientAppearance
     /// The time of the first approval.
     public let since: Date
     /// The time of the last approval.
     public var allowedAt: Date
-    /// The time when the client last got a token; nil if it never did.
+    /// The time when the client last got a token under the consent; nil if it never did.
     public var lastUsedAt: Date?
 
     /// Creates a record.
@@ -54,9 +56,9 @@ public struct Consent: Sendable, Hashable {
 }
 
 extension Consent {
-    /// Returns whether the user allowed a scope at each of these APIs, or for the service if there are none.
+    /// Returns whether the user allowed a scope at each of these APIs, or without an API if there are none.
     ///
-    /// The user's last answer about the scope counts.
+    /// The user's last answer about the scope counts. For a standard scope, the APIs make no difference.
     func remembers(_ token: Scope.Token, at resources: [Resource]) -> Bool {
         guard !resources.isEmpty, !ScopeDefinition.ofPeople.contains(token) else { return remembered.contains(token) }
         return resources.allSatisfy { rememberedAt[$0]?.contains(token) ?? false }
@@ -64,8 +66,9 @@ extension Consent {
 
     /// Returns a copy limited to the scopes and APIs of the remaining grants; nil if no grant remains.
     ///
-    /// A store calls it in the transaction of ``GrantStore/revokeGrant(_:because:at:)``,
-    /// ``ConsentStore/narrowConsent(of:to:keeping:at:)`` and ``ScopeStore/removeScope(_:takingFromUses:at:)``.
+    /// A store calls this method in the transaction of ``GrantStore/revokeGrant(_:because:at:)``,
+    /// ``ConsentStore/narrowConsent(of:to:keeping:at:)`` and ``ScopeStore/removeScope(_:takingFromUses:at:)``,
+    /// after it has changed the grants.
     ///
     /// - Parameter live: The allowed scope and the APIs of every grant that is not revoked.
     public func following(_ live: [(scope: Scope, resources: [Resource])]) -> Consent? {
@@ -101,39 +104,43 @@ public struct ConsentFacts: Sendable, Hashable {
     }
 }
 
-/// The reason why a request counts as approved.
+/// The reason why an authorization request is approved.
 public enum ApprovalBasis: Sendable, Hashable {
     /// The user approved the request on a page.
     case answer
-    /// The user allowed the same before and was not asked again.
+    /// A remembered consent covers the request, so the user was not asked.
     case rememberedConsent
     /// The client belongs to the owner of the server, so the user was not asked.
     case firstParty
 }
 
-/// An approval to be recorded: the grant, its code and the circumstances.
+/// An approval to be recorded: the grant, its code, and the facts that the store checks.
 ///
-/// The grant names the session in which the user approved. A store cannot record a grant without a session.
+/// The grant names the session in which the user approved. A store rejects a grant without a session.
 public struct Approval: Sendable, Hashable {
     /// The grant to be recorded.
     public let grant: Grant
     /// The code that is issued for the grant.
     public let code: CodeRecord
-    /// The requested scope.
+    /// The scope about which the user was asked.
     ///
-    /// The user declined the scope tokens that the grant does not contain.
+    /// It includes the scopes that cover individually requested claims (see ``Grant/claimScope``).
+    ///
+    /// The user declined the scope tokens that neither ``Grant/scope`` nor ``Grant/claimScope`` contains.
     public let asked: Scope
-    /// The digest of the client's appearance on the page.
+    /// The digest of the client's appearance when the request was approved.
     public let appearance: ClientAppearance
-    /// The revision of the client that the approval was given to.
+    /// The revision of the client when the request was approved.
+    ///
+    /// The store rejects the approval if the client has changed since then.
     public let clientRevision: Int
-    /// The proof with which the client began the authorization.
+    /// The PKCE method of the authorization request.
     public let pkce: PKCEUse
     /// The password hash of the user when the session was read.
     ///
-    /// A later change of the password invalidates the approval.
+    /// The store rejects the approval if the password has changed since then.
     public let passwordHash: PasswordHash
-    /// The reason why the request counts as approved.
+    /// The reason why the request is approved.
     public let basis: ApprovalBasis
 
     /// Creates an approval.
@@ -153,15 +160,16 @@ public struct Approval: Sendable, Hashable {
 
     /// Returns whether the stored consent still supports the approval.
     ///
-    /// An approval from ``ApprovalBasis/rememberedConsent`` needs a consent that still covers all of it, for
-    /// a client that looks the same. Every other approval holds.
+    /// An approval with the basis ``ApprovalBasis/rememberedConsent`` needs a stored consent that still covers all
+    /// of its scope. The appearance of the client must also be unchanged. An approval with another basis needs no
+    /// stored consent.
     public func holds(beside stored: Consent?) -> Bool {
         guard basis == .rememberedConsent else { return true }
         guard let stored, stored.appearance == appearance else { return false }
         return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
     }
 
-    /// Returns the consent after this approval, given the previous one.
+    /// Returns the consent after this approval, given the stored consent before it.
     public func consent(after former: Consent?) -> Consent {
         let ofPeople = ScopeDefinition.ofPeople
         let isForService = grant.resources.isEmpty
@@ -185,7 +193,8 @@ public struct Approval: Sendable, Hashable {
 
     /// Returns the remembered scope after this approval.
     ///
-    /// The new answer replaces the earlier one for every requested scope that `isMeant` selects.
+    /// For every requested scope that `isMeant` selects, the new answer replaces the earlier answer. All other
+    /// scopes of `former` are kept.
     private func renewed(_ former: Scope?, where isMeant: (Scope.Token) -> Bool) -> Scope {
         Scope(
             (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.allowed.tokens.filter(isMeant)
@@ -197,7 +206,7 @@ public struct Approval: Sendable, Hashable {
 public enum NarrowConsentOutcome: Sendable, Hashable {
     /// The consent and its grants allow no more than the kept scope.
     case narrowed
-    /// There is no such consent; nothing was written.
+    /// The user has given the client no consent; nothing was written.
     case notFound
 }
 
@@ -207,13 +216,13 @@ public protocol ConsentStore: Sendable {
     func consent(of person: PersonIdentifier, to client: ClientIdentifier) async throws(StoreFault) -> Consent?
     /// Reads all consents of a user, most recently allowed first.
     func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts]
-    /// Reduces every grant of a user to a client to a scope; a grant with no scope left is revoked.
+    /// Reduces the scope of every grant of a user to a client to `kept`; a grant with no scope left is revoked.
     ///
-    /// With an empty `kept`, the consent is deleted and every grant is revoked. The consent follows from the
-    /// remaining grants (``Consent/following(_:)``).
+    /// With an empty `kept`, the consent is deleted and every grant is revoked. Otherwise the store reduces the
+    /// consent to the remaining grants (``Consent/following(_:)``).
     ///
-    /// If a grant loses scope, its unredeemed code becomes invalid in the same transaction. A concurrent
-    /// redemption can then not issue a token with the former scope.
+    /// If the scope of a grant is reduced, its unredeemed code becomes invalid in the same transaction. A
+    /// concurrent redemption can then not issue a token with the former scope.
     func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,

@@ -21,7 +21,7 @@ public struct GrantIdentifier: Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// The identifier of a page that may be answered once.
+/// The identifier of a page, such as the consent page, that a user can answer only once.
 public struct InteractionIdentifier: Sendable, Hashable {
     /// The identifier, 128 random bits in base64url.
     public let rawValue: String
@@ -38,11 +38,12 @@ public struct InteractionIdentifier: Sendable, Hashable {
     }
 }
 
-/// A grant: the permission that one user gave one client at one time.
+/// The permission that one user gave one client in one authorization.
 ///
 /// Codes and tokens belong to a grant. Revoking the grant revokes them all.
 public struct Grant: Sendable, Hashable {
-    /// The precision of ``lastUsedAt`` when refresh tokens are used, in seconds.
+    /// The precision of ``lastUsedAt`` in seconds: a refresh updates it only if the stored time is at least this
+    /// old.
     public static let useResolution: TimeInterval = 60
 
     /// The identifier.
@@ -53,21 +54,22 @@ public struct Grant: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// The allowed scope; a user can withdraw a part of it.
     public var scope: Scope
-    /// The APIs of the request; empty if none was named.
+    /// The APIs that the authorization request named (RFC 8707 §2); empty if it named none.
     public let resources: [Resource]
-    /// The claims that the request named one by one (OpenID Connect Core §5.5).
+    /// The claims that the authorization request named individually (OpenID Connect Core §5.5).
     public let claims: RequestedClaims
-    /// The scopes that were allowed for ``claims`` alone; none of them is in ``scope``.
+    /// The scopes that the user allowed only because they cover ``claims``; none of them is in ``scope``.
     ///
-    /// Tokens do not carry these scopes. Of the claims that they cover, the client gets only the named ones.
+    /// Tokens do not contain these scopes. The client gets only the claims in ``claims``, not the other claims that
+    /// these scopes cover.
     public var claimScope: Scope
-    /// The session in which the user approved, `sid`; nil if it is no longer known.
+    /// The session in which the user approved, `sid`; nil if it is unknown.
     public let sessionID: SessionIdentifier?
     /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
     /// The time of the approval.
     public let createdAt: Date
-    /// The time when the grant last issued a token.
+    /// The time when a token was last issued under the grant, with the precision ``useResolution``.
     public var lastUsedAt: Date
     /// The time of the revocation; nil if the grant is not revoked.
     public var revokedAt: Date?
@@ -116,19 +118,23 @@ public struct CodeRecord: Sendable, Hashable {
 
     /// The digest of the code.
     public let digest: ArtefactDigest
-    /// The digest of the page on which the request was answered; one page yields at most one code.
+    /// The digest of the identifier of the page on which the user approved; one page yields at most one code.
     public let interaction: ArtefactDigest
     /// The grant that the code belongs to.
     public let grantID: GrantIdentifier
-    /// The redirect URI of the authorization response; the token request must repeat a requested one (RFC 6749 §4.1.3).
-    public let redirectURI: ResponseRedirectURI
-    /// The `scope` of the authorization request, which a token request may repeat.
+    /// The redirect URI that got the authorization response.
     ///
-    /// The grant may allow less.
+    /// If the authorization request named it, the token request must repeat it (RFC 6749 §4.1.3).
+    public let redirectURI: ResponseRedirectURI
+    /// The `scope` of the authorization request; the grant may allow less.
+    ///
+    /// A token request may repeat it.
     public let requestedScope: Scope
-    /// The S256 `code_challenge`; nil if the client need not prove possession.
+    /// The S256 challenge that the `code_verifier` must match; nil if the request had no `code_challenge`.
+    ///
+    /// For a challenge with the method `plain`, this is the S256 challenge of the same verifier.
     public let codeChallenge: CodeChallenge?
-    /// The `nonce` of the authorization request.
+    /// The `nonce` of the authorization request; nil if it had none.
     public let nonce: Nonce?
     /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
@@ -213,14 +219,14 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     case alreadyAnswered
     /// The client does not exist; nothing was written.
     case clientGone
-    /// The client was changed since the user was asked; nothing was written.
+    /// The client was changed after the user was asked; nothing was written.
     case clientChanged
     /// The user does not exist or is disabled; nothing was written.
     case personGone
-    /// The session has ended or expired, or the password was changed since the session was read; nothing was
+    /// The session has ended or expired, or the password was changed after the session was read; nothing was
     /// written.
     case sessionEnded
-    /// The remembered consent was withdrawn or narrowed; nothing was written.
+    /// The approval relies on a remembered consent that no longer covers it; nothing was written.
     case consentWithdrawn
 }
 
@@ -228,7 +234,7 @@ public enum RecordConsentOutcome: Sendable, Hashable {
 public enum ConsumeCodeOutcome: Sendable, Hashable {
     /// This call redeemed the code.
     case consumed
-    /// The code was redeemed before; nothing was written.
+    /// Another call redeemed the code before; nothing was written.
     case alreadyUsed
     /// The code is unknown or invalid, its grant is revoked or its user is disabled; nothing was written.
     case gone
@@ -236,7 +242,7 @@ public enum ConsumeCodeOutcome: Sendable, Hashable {
 
 /// The reason why a grant was revoked.
 public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
-    /// The client requested it (RFC 7009).
+    /// The client requested the revocation (RFC 7009).
     case application
     /// The code was redeemed twice (RFC 6749 §4.1.2).
     case codeReplay = "code-replay"
@@ -244,9 +250,9 @@ public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
     case refreshReuse = "refresh-reuse"
     /// The user withdrew the consent.
     case person
-    /// The session in which the user approved has ended.
+    /// The session in which the user approved has ended, or the user signed out everywhere.
     case session
-    /// The last scope of the grant was deleted.
+    /// The only remaining scope of the grant was deleted from the server.
     case scopeRemoved = "scope-removed"
 }
 
@@ -256,34 +262,34 @@ public enum RevokeGrantOutcome: Sendable, Hashable {
     case revoked
     /// The grant was revoked before; nothing was written.
     case alreadyRevoked
-    /// There is no such grant.
+    /// There is no such grant; nothing was written.
     case notFound
 }
 
 /// The grants of users, and their authorization codes.
 public protocol GrantStore: Sendable {
-    /// Records an approval: its grant, its code and the consent after it.
+    /// Records an approval: its grant, its code and the resulting consent.
     ///
-    /// A store checks the conditions in this order, in the same transaction, and returns the outcome of the
-    /// first that fails:
+    /// In the same transaction, the store checks the following conditions in this order. It returns the outcome for
+    /// the first condition that fails:
     ///
     /// 1. The page has not been answered before (``CodeRecord/interaction``).
     /// 2. The client exists, and its revision is ``Approval/clientRevision``.
     /// 3. The user exists and is not disabled.
-    /// 4. The session of the grant exists by its `sid`, belongs to the user and has not expired when the
-    ///    grant is created. The user's password hash is ``Approval/passwordHash``. A session that continues
-    ///    under its `sid` with a new token counts.
+    /// 4. A session with the `sid` of the grant exists, belongs to the user, and expires after the grant is
+    ///    created. Its token may have been replaced. The password hash of the user is ``Approval/passwordHash``.
     /// 5. The stored consent still supports the approval (``Approval/holds(beside:)``).
     ///
-    /// An approval without S256 is counted in ``ClientStore/pkceExceptionUse(of:)``.
+    /// An approval of a request without S256 is counted in ``ClientStore/pkceExceptionUse(of:)``.
     func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome
     /// Reads a code with its grant and user, even if the code is used or has expired.
     func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts?
-    /// Redeems a code: marks it as used, updates the time of use of its grant and consent, and stores its
-    /// token family, if given.
+    /// Redeems a code: marks it as used, updates the time of use of its grant and consent, and stores `family` if
+    /// it is given.
     ///
-    /// The code must be unused, its failed redemptions below ``CodeRecord/failedRedemptionLimit``, its grant
-    /// not revoked and its user not disabled. The caller has checked the expiry; the store does not.
+    /// The code must be unused, with fewer failed redemptions than ``CodeRecord/failedRedemptionLimit``. Its grant
+    /// must not be revoked, and its user must not be disabled. The store does not check the expiry time; the caller
+    /// has checked it.
     ///
     /// If two calls race, exactly one gets ``ConsumeCodeOutcome/consumed``.
     func consumeCode(
@@ -291,22 +297,22 @@ public protocol GrantStore: Sendable {
         beginning family: RefreshFamily?,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome
-    /// Counts a redemption with a wrong `code_verifier`, up to ``CodeRecord/failedRedemptionLimit``, and
-    /// returns the count.
+    /// Counts a redemption with a wrong `code_verifier`, up to ``CodeRecord/failedRedemptionLimit``, and returns
+    /// the new count.
     ///
-    /// A used code is not changed.
+    /// The count of a code that was redeemed does not change.
     @discardableResult
     func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int
     /// Reads a grant, even if it is revoked.
     func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant?
     /// Reads a grant with its user, even if the grant is revoked or the user disabled.
     ///
-    /// Deleting a client deletes its grants.
+    /// The client of the returned grant exists, because deleting a client deletes its grants.
     func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts?
-    /// Revokes a grant and reduces the consent to the remaining grants.
+    /// Revokes a grant, and reduces the consent to the scopes of the remaining grants.
     ///
-    /// The revocation is counted in the refresh statistics of the client, and with
-    /// ``RevocationReason/refreshReuse`` the reuse too.
+    /// The refresh statistics of the client count the revocation. With ``RevocationReason/refreshReuse`` they also
+    /// count a reuse.
     @discardableResult
     func revokeGrant(
         _ id: GrantIdentifier,

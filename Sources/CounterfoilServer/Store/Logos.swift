@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import Crypto
 
-/// The identifier of a logo: the SHA-256 of its bytes, so that its URL changes with the image.
+/// The identifier of a logo: the SHA-256 digest of its bytes, so that the URL changes with the image.
 public struct LogoIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// The digest as 43 characters of base64url.
     public let rawValue: String
@@ -18,8 +18,7 @@ public struct LogoIdentifier: Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// A square logo that the server encoded from an upload, in one of two image formats that browsers never
-/// execute.
+/// A square logo that the server re-encoded from an upload, in an image format that browsers never execute.
 public struct Logo: Sendable, Hashable {
     /// The image format; the raw value is the media type.
     public enum Format: String, Sendable, Hashable, CaseIterable {
@@ -29,7 +28,7 @@ public struct Logo: Sendable, Hashable {
         case jpeg = "image/jpeg"
     }
 
-    /// The largest size in bytes, which keeps pages small.
+    /// The maximum size of a logo in bytes, which keeps pages small.
     public static let byteLimit = 6 * 1024
 
     /// The image format.
@@ -37,7 +36,7 @@ public struct Logo: Sendable, Hashable {
     /// The encoded image.
     public let bytes: [UInt8]
 
-    /// Creates a logo from an image that the server encoded or a store loaded.
+    /// Creates a logo from an image that the server has encoded or that a store has loaded.
     package init(format: Format, bytes: [UInt8]) {
         self.format = format
         self.bytes = bytes

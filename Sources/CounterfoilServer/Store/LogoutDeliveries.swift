@@ -1,14 +1,14 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// A queued notification of a client about an ended session (OpenID Connect Back-Channel Logout §2.5).
+/// A queued notification that tells a client about an ended session (OpenID Connect Back-Channel Logout §2.5).
 public struct LogoutDelivery: Sendable, Hashable {
-    /// The number of attempts after which a delivery is given up.
+    /// The number of failed attempts after which a delivery is discarded.
     public static let attemptLimit = 8
-    /// The most clients of one owner that have a delivery in flight at once.
+    /// The maximum number of clients of one owner that have a delivery in flight at the same time.
     public static let ownerLimit = 4
 
-    /// The number of the delivery, unique in the store.
+    /// The number that identifies the delivery, unique in the store.
     public let number: Int
     /// The client to notify.
     public let clientID: ClientIdentifier
@@ -16,9 +16,9 @@ public struct LogoutDelivery: Sendable, Hashable {
     public let personID: PersonIdentifier
     /// The ended session, `sid`.
     public let sessionID: SessionIdentifier
-    /// The number of failed attempts.
+    /// The number of failed attempts at this delivery.
     public let attempts: Int
-    /// The number of consecutive times that the client's host did not respond, over all its deliveries.
+    /// The number of consecutive times that the client's host failed to respond, over all deliveries to the client.
     public let hostFailures: Int
 
     /// Creates a record.
@@ -37,19 +37,21 @@ public struct LogoutDelivery: Sendable, Hashable {
 
 /// The result of an attempt, which decides the next state of the client's queue.
 public enum LogoutDeliverySettlement: Sendable, Hashable {
-    /// The delivery arrived, or the client no longer wants notifications.
+    /// The client received the notification, or is no longer registered for notifications.
     case done
     /// The client responded with an error.
     ///
-    /// The delivery is retried from a time on, or given up if it is nil. Other deliveries of the client
+    /// The delivery is retried at `retryAt`, or discarded if `retryAt` is nil. Other deliveries to the client
     /// continue.
     case refused(retryAt: Date?)
-    /// The client's host did not respond. The delivery is retried from a time on, or given up if it is nil.
+    /// The client's host did not respond.
     ///
-    /// The client's queue pauses until `pausedUntil`. Its deliveries queued before `removingBefore` are given
-    /// up.
+    /// The delivery is retried at `retryAt`, or discarded if `retryAt` is nil.
+    ///
+    /// The client's queue pauses until `pausedUntil`. The store discards its deliveries that were queued before
+    /// `removingBefore`.
     case hostFailed(retryAt: Date?, pausedUntil: Date, removingBefore: Date)
-    /// The delivery was not attempted; the client is due again at a time.
+    /// The delivery was not attempted; the client's queue pauses until `dueAt`.
     case untried(dueAt: Date)
 }
 
@@ -57,7 +59,7 @@ public enum LogoutDeliverySettlement: Sendable, Hashable {
 public struct LogoutBacklog: Sendable, Hashable {
     /// The number of queued deliveries.
     public let count: Int
-    /// The time when the oldest was queued; nil if there is none.
+    /// The time when the oldest of them was queued; nil if the queues are empty.
     public let oldest: Date?
 
     /// Creates a record.
@@ -69,29 +71,30 @@ public struct LogoutBacklog: Sendable, Hashable {
 
 /// The queues of back-channel logout notifications.
 ///
-/// The transaction that ends a session queues one delivery for each client that has a
-/// `backchannel_logout_uri` and a grant of that session (see ``SessionStore``). Each client has a queue of
-/// its own with at most one delivery in flight.
+/// The transaction that ends a session queues one delivery for each client that has a `backchannel_logout_uri` and
+/// a grant of that session (see ``SessionStore``). Each client has a separate queue with at most one delivery in
+/// flight.
 public protocol LogoutDeliveryStore: Sendable {
-    /// Takes the first due delivery of each client, at most `limit`, earliest due first.
+    /// Takes the first due delivery of each client, earliest due first, at most `limit` deliveries.
     ///
     /// Of the clients of one owner, at most ``LogoutDelivery/ownerLimit`` have a delivery in flight. A taken
-    /// delivery blocks its client until it is settled or until `later`. A delivery whose server crashed is
-    /// therefore taken again.
+    /// delivery blocks the client's queue until the delivery is settled or until `later`. If the server crashes
+    /// before it settles a delivery, the delivery can thus be taken again.
     func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery]
-    /// Records the result of a delivery that was taken, and releases the client's queue.
+    /// Records the result of a delivery that was taken, and unblocks the client's queue.
     ///
-    /// A delivery that is retried has one attempt more. ``LogoutDelivery/hostFailures`` increases after
+    /// If the delivery is retried, its ``LogoutDelivery/attempts`` increases by one. The
+    /// ``LogoutDelivery/hostFailures`` of the client increases by one after
     /// ``LogoutDeliverySettlement/hostFailed(retryAt:pausedUntil:removingBefore:)``. It is kept after
-    /// ``LogoutDeliverySettlement/untried(dueAt:)`` and becomes 0 after any other result.
+    /// ``LogoutDeliverySettlement/untried(dueAt:)``, and reset to 0 after any other result.
     ///
-    /// - Returns: The number of deliveries that were given up.
+    /// - Returns: The number of deliveries that were discarded without success.
     @discardableResult
     func settleLogoutDelivery(
         _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
     ) async throws(StoreFault) -> Int
-    /// Reads the size of the backlog, for metrics.
+    /// Reads the number and age of the queued deliveries, for metrics.
     func logoutBacklog() async throws(StoreFault) -> LogoutBacklog
 }

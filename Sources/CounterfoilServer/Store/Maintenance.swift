@@ -1,16 +1,18 @@
 public import Foundation
 
-/// The times before which records count as expired.
+/// The time limits for the deletion of expired records.
 public struct ExpirationLimits: Sendable, Hashable {
-    /// The current time; records that expired before it are deleted.
+    /// The current time; sessions, token families and client assertions that expired before it are deleted.
     public let now: Date
-    /// The expiry time before which codes are deleted.
+    /// The limit for codes; codes that expired before it are deleted.
     public let codesBefore: Date
-    /// The time of last use before which sessions are deleted.
+    /// The limit for idle sessions; sessions that were last used before it are deleted.
     public let sessionsIdleBefore: Date
-    /// The time of last use before which token families are deleted; expired families are deleted too.
+    /// The limit for idle token families; families that were last used before it are deleted.
     public let refreshIdleBefore: Date
-    /// The time before which a grant must have been revoked, or last used if it has no token family, to be deleted.
+    /// The limit for grants; grants that were revoked before it are deleted.
+    ///
+    /// Grants without a token family are also deleted if they were last used before it.
     public let grantsBefore: Date
 
     /// Creates limits.
@@ -27,10 +29,10 @@ public struct ExpirationLimits: Sendable, Hashable {
 public protocol MaintenanceStore: Sendable {
     /// Deletes expired records in one transaction, at most `rows` of each kind.
     ///
-    /// The limit keeps the transaction short, so that other writes run between two calls. The kinds are
-    /// codes, sessions, token families, grants and client assertions. A grant that still has a code is kept.
-    /// So is a grant of a stored session whose client receives back-channel logout notifications, unless the
-    /// grant was revoked.
+    /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are
+    /// codes, sessions, token families, grants and client assertions. A grant that still has a code is kept. A
+    /// grant whose session is still stored is also kept if its client receives back-channel logout notifications
+    /// and the grant is not revoked.
     ///
     /// - Returns: The number of deleted records; 0 when nothing is left to delete.
     func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int

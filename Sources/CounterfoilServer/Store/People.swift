@@ -1,11 +1,10 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// The identifier of a user, which is the public `sub` of tokens: stable and never reassigned (OpenID Connect
-/// Core §8).
+/// The identifier of a user, which is the public `sub` of tokens (OpenID Connect Core §8).
 ///
-/// It begins with `per_`. Client identifiers never do, so that neither can be mistaken for the other
-/// (RFC 9700 §4.15).
+/// It never changes and is never reassigned. It begins with `per_`. Identifiers of clients cannot begin with it, so
+/// that the two kinds cannot be confused (RFC 9700 §4.15).
 public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// The identifier as text.
     public let rawValue: String
@@ -16,7 +15,7 @@ public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
-    /// A new identifier of 128 random bits.
+    /// Creates a random identifier of 128 bits.
     public init(random: RandomBytes = RandomBytes()) {
         rawValue = "per_" + Base64URL.encode(random.bytes(16))
     }
@@ -27,15 +26,15 @@ public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
 
 /// A username in canonical form: 1 to 64 lower-case ASCII letters, digits and `. _ -`.
 ///
-/// Capitals become lower case. Every other character is refused rather than folded, so that two accounts
-/// never have names that look alike. An `@` is refused, so that a username is never an email address.
+/// Capitals become lower case. Other characters, such as letters with accents, are refused and not converted. Two
+/// accounts thus never have names that look alike. An `@` is refused, so that a username is never an email address.
 public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The canonical spelling.
     public let rawValue: String
 
     /// Parses a username as typed; nil if it is not valid.
     public init?(_ typed: String) {
-        // Some letters of other alphabets become ASCII in lower case.
+        // Lower case turns some non-ASCII letters into ASCII, such as U+212A KELVIN SIGN into `k`.
         guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let lowered = typed.lowercased()
         guard (1...64).contains(lowered.utf8.count),
@@ -88,11 +87,11 @@ public struct Person: Sendable, Hashable {
     public var passwordHash: PasswordHash
     /// Whether the user administers this server.
     public var isAdministrator: Bool
-    /// The other claims about the user.
+    /// The claims about the user other than name and email address.
     public var profile: PersonProfile
     /// The time when the account was created.
     public var createdAt: Date
-    /// The time when the name, the email address or the profile last changed, `updated_at`.
+    /// The time of the last ``PeopleStore/updatePerson(_:at:)``, `updated_at`; initially ``createdAt``.
     public var changedAt: Date
     /// The time when the account was disabled; nil if it is enabled.
     public var disabledAt: Date?
@@ -125,7 +124,7 @@ public struct Person: Sendable, Hashable {
 
 /// The outcome of ``PeopleStore/addPerson(_:)`` and ``PeopleStore/addFirstAdministrator(_:)``.
 public enum AddPersonOutcome: Sendable, Hashable {
-    /// The account exists.
+    /// The account was created.
     case added
     /// The username is taken; nothing was written.
     case usernameTaken
@@ -141,7 +140,7 @@ public enum ChangePasswordOutcome: Sendable, Hashable {
     ///
     /// All other sessions of the user have ended, and unredeemed codes are invalid.
     case changed
-    /// The password was changed since it was read; nothing was written.
+    /// The password was changed after the server verified the former one; nothing was written.
     case changedMeanwhile
     /// The user does not exist or is disabled; nothing was written.
     case personGone
@@ -169,29 +168,32 @@ public protocol PeopleStore: Sendable {
     func hasAdministrator() async throws(StoreFault) -> Bool
     /// Adds a user, unless the username or the email address is taken.
     func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
-    /// Adds a user as the first administrator, unless one exists.
+    /// Adds a user as the first administrator, unless an administrator exists.
     ///
     /// The check and the insertion are one transaction, so that two requests never create two first
     /// administrators.
     func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
-    /// Changes the display name, the email address, the profile and ``Person/disabledAt``. Everything else is
-    /// kept.
+    /// Updates the display name, the email address, the profile and ``Person/disabledAt`` of a user.
     ///
-    /// If the account is disabled, its sessions end in the same transaction (see ``SessionStore``).
+    /// ``Person/changedAt`` becomes `time`, and everything else is kept.
+    ///
+    /// If ``Person/disabledAt`` is set, the sessions of the user end in the same transaction (see
+    /// ``SessionStore``).
     func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome
-    /// Reads users in the order of their usernames: those after a username, at most `limit`.
+    /// Reads at most `limit` users after a username, in the order of their usernames; nil begins with the first
+    /// user.
     func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]
-    /// Changes a password if the stored hash is still the one that the user proved.
+    /// Changes a password if the stored hash still equals `former`.
     ///
-    /// In the same transaction it signs the user out everywhere except in one browser, as
-    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does, and invalidates all unredeemed codes. An
-    /// attacker who knew the former password thus keeps no access.
+    /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as
+    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does. It also invalidates all unredeemed codes of the user.
+    /// An attacker who knew the former password thus keeps no access.
     ///
     /// - Parameters:
     ///   - person: The user.
-    ///   - former: The hash that the user proved.
+    ///   - former: The hash of the former password, which the server has verified.
     ///   - new: The hash of the new password.
-    ///   - session: The session to keep; nil to end every one.
+    ///   - session: The digest of the session to keep; nil to end all sessions.
     ///   - time: The time of the change.
     func changePassword(
         of person: PersonIdentifier,

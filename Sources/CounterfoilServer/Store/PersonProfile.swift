@@ -1,6 +1,4 @@
-/// The claims about a user other than name and email address; all are optional.
-///
-/// OpenID Connect Core §5.1.
+/// The claims about a user other than name and email address, all optional (OpenID Connect Core §5.1).
 public struct PersonProfile: Sendable, Hashable, Codable {
     /// `given_name`.
     public var givenName: String?
@@ -20,9 +18,9 @@ public struct PersonProfile: Sendable, Hashable, Codable {
     public var gender: String?
     /// `birthdate`, as `YYYY-MM-DD` or `YYYY`.
     public var birthdate: String?
-    /// `zoneinfo`, as `Europe/Oslo`.
+    /// `zoneinfo`, such as `Europe/Oslo`.
     public var zoneInfo: String?
-    /// `locale`, as `nb-NO`.
+    /// `locale`, such as `nb-NO`.
     public var locale: String?
     /// `email_verified`.
     public var isEmailVerified: Bool?
@@ -35,7 +33,7 @@ public struct PersonProfile: Sendable, Hashable, Codable {
 
     /// A postal address (OpenID Connect Core §5.1.1).
     public struct Address: Sendable, Hashable, Codable {
-        /// `formatted`.
+        /// `formatted`, the full address for display or a mailing label.
         public var formatted: String?
         /// `street_address`.
         public var streetAddress: String?

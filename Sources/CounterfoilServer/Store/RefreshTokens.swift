@@ -8,26 +8,26 @@ public import Foundation
 /// The server therefore stores no token. A family is one row, however often it is refreshed, and a token of
 /// any age can be recognized.
 public struct RefreshFamily: Sendable, Hashable {
-    /// The number of immediate repeats of one refresh response.
+    /// The number of times that the response of one refresh can be repeated without a pause.
     ///
-    /// Each further repeat must wait ``repeatPause``.
+    /// Before each further repeat, the client must wait ``repeatPause`` after the previous one.
     public static let repeatLimit = 5
-    /// The minimum time between repeats beyond ``repeatLimit``, in seconds.
+    /// The minimum time between two repeats beyond ``repeatLimit``, in seconds.
     public static let repeatPause: TimeInterval = 2
 
-    /// The digest of the family name that its tokens carry.
+    /// The digest of the family name, which every token of the family contains.
     public let digest: ArtefactDigest
     /// The grant that the family belongs to.
     public let grantID: GrantIdentifier
-    /// The valid generation; 0 for the token that was issued with the code.
+    /// The valid generation; 0 is the token that was issued for the authorization code.
     public var generation: Int
-    /// The time when the valid generation was created.
+    /// The time when the valid generation began.
     public var rotatedAt: Date
-    /// The number of times that the response of the last refresh was repeated.
+    /// The number of times that the response of the last refresh has been repeated.
     public var repeats: Int
     /// The time of the last use.
     public var lastUsedAt: Date
-    /// The time when the family expires, however often it is used.
+    /// The time when the family expires; no use extends it.
     public let expiresAt: Date
 
     /// Creates a record.
@@ -49,7 +49,7 @@ public struct RefreshFamily: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Returns the seconds until the last response may be repeated; 0 or less if it may be repeated now.
+    /// Returns the seconds until the last response can be repeated; 0 or less if it can be repeated now.
     public func repeatWait(at now: Date) -> TimeInterval {
         guard repeats >= Self.repeatLimit else { return 0 }
         return Self.repeatPause - now.timeIntervalSince(lastUsedAt)
@@ -82,9 +82,9 @@ public struct RefreshFacts: Sendable, Hashable {
 public enum RefreshStep: Sendable, Hashable {
     /// Rotation: the family advances to a later generation, and its count of repeats becomes 0.
     case advance(to: Int)
-    /// An idempotent retry: the response to the last refresh is repeated, and the repeat is counted.
+    /// An idempotent retry: the server repeats the response of the last refresh, and the store counts the repeat.
     case `repeat`
-    /// No rotation: the token stays valid, and its use is recorded.
+    /// No rotation: the token stays valid, and the store updates the time of last use.
     case stay
 }
 
@@ -92,8 +92,8 @@ public enum RefreshStep: Sendable, Hashable {
 public enum RecordRefreshOutcome: Sendable, Hashable {
     /// The refresh was recorded.
     case recorded
-    /// The generation of the family or the scope of the grant has changed since they were read, or a repeat
-    /// must wait; nothing was written.
+    /// The generation of the family or the scope of the grant has changed since `facts` were read, or the client
+    /// must wait before another repeat; nothing was written.
     case changedMeanwhile
     /// The family does not exist, its grant is revoked or its user is disabled; nothing was written.
     case gone
@@ -101,10 +101,11 @@ public enum RecordRefreshOutcome: Sendable, Hashable {
 
 /// Statistics of the refresh tokens of one client.
 public struct RefreshStatistics: Sendable, Hashable {
-    /// The number of repeated responses, after a client had lost the first.
+    /// The number of repeated responses, for clients that retried a refresh.
     public var repeats = 0
-    /// The number of families revoked for reuse: a token was presented after its successor was used, or too
-    /// late.
+    /// The number of families revoked for reuse of a token.
+    ///
+    /// A token is reused if it is presented after its successor was used, or after the grace period.
     public var reuses = 0
     /// The time of the last reuse; nil if there was none.
     public var lastReuseAt: Date?
@@ -117,18 +118,17 @@ public struct RefreshStatistics: Sendable, Hashable {
 
 /// The token families.
 public protocol RefreshTokenStore: Sendable {
-    /// Reads a token family with its grant, user and client, even if the grant is revoked or the user
-    /// disabled.
+    /// Reads a token family with its grant, user and APIs, even if the grant is revoked or the user is disabled.
     func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts?
-    /// Records a refresh: changes the family by a step, and updates the time of use of its grant and consent.
+    /// Records a refresh: applies a step to the family, and updates the time of use of its grant and consent.
     ///
-    /// The transaction checks that the family exists, its grant is not revoked and its user not disabled. The
-    /// generation of the family and the scopes of the grant must still be those of `facts`. No response can
-    /// therefore contain a scope that the user has withdrawn. ``RefreshStep/repeat`` also needs a
-    /// ``RefreshFamily/repeatWait(at:)`` of 0 or less.
+    /// The transaction checks that the family exists, its grant is not revoked and its user is not disabled. The
+    /// generation of the family and the scopes of the grant must still equal those in `facts`. A response can
+    /// therefore not contain a scope that the user has withdrawn. ``RefreshStep/repeat`` also requires that
+    /// ``RefreshFamily/repeatWait(at:)`` is 0 or less.
     ///
-    /// If two rotations race, exactly one is recorded. The times of use need only be exact to
-    /// ``Grant/useResolution``. A repeat is counted in the statistics of the client.
+    /// If two rotations race, exactly one is recorded. The time of use of the grant and the consent may be late by
+    /// up to ``Grant/useResolution``. The statistics of the client count a repeat.
     func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome

@@ -2,7 +2,8 @@ public import CounterfoilProtocol
 public import CounterfoilTokens
 public import Foundation
 
-/// The type of a client, which decides its grants and its authentication (RFC 6749 §2.1, RFC 8252 §8.4).
+/// The type of a client, which determines the allowed grants and client authentication (RFC 6749 §2.1, RFC 8252
+/// §8.4).
 public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
     /// A mobile, desktop or command-line app: public, without a secret.
     case native
@@ -23,7 +24,7 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// Whether the client uses the authorization code grant (RFC 6749 §4.1), so that a user signs in with a
+    /// Whether the client uses the authorization code grant (RFC 6749 §4.1), in which a user signs in with a
     /// browser.
     var usesAuthorizationCode: Bool {
         switch self {
@@ -39,28 +40,28 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
 public struct RegisteredClient: Sendable, Hashable {
     /// `client_id`.
     public let id: ClientIdentifier
-    /// The type, which never changes.
+    /// The type, which cannot be changed after the registration.
     public let type: ClientType
-    /// The developer who registered the client at My Apps; nil if an administrator did.
+    /// The developer who registered the client on the My Apps page; nil if an administrator registered it.
     public var owner: PersonIdentifier?
-    /// The texts and the logo that users see.
+    /// The texts and the logo that pages show to users.
     public var presentation: ClientPresentation
     /// The redirect URIs, `redirect_uris`.
     public var redirectURIs: [RedirectURI]
     /// The scopes that the client may request.
     public var scope: Scope
-    /// The subset of ``scope`` that a user may decline.
+    /// The subset of ``scope`` that a user can decline on the consent page.
     public var optionalScope: Scope
-    /// The origins of a single-page application (CORS).
+    /// The origins from which a single-page application may send requests (CORS).
     public var origins: [WebOrigin]
-    /// The Apple apps that use the client.
+    /// The Apple apps of this client, for the association file of its claimed https redirect URIs.
     public var appleApps: [AppleApp]
-    /// The Android apps that use the client.
+    /// The Android apps of this client, for the association file of its claimed https redirect URIs.
     public var androidApps: [AndroidApp]
     /// The URIs to which a user may return after signing out, `post_logout_redirect_uris` (OpenID Connect
     /// RP-Initiated Logout §3.1).
     public var postLogoutRedirectURIs: [RedirectURI]
-    /// The URL for notifications of ended sessions, `backchannel_logout_uri`; nil for none.
+    /// The URL to which the server sends back-channel logout notifications, `backchannel_logout_uri`; nil for none.
     public var backchannelLogoutURI: AbsoluteURI?
     /// The public keys for client authentication, `jwks` (RFC 7523 §2.2); nil if the client uses secrets.
     public var keys: JSONWebKeySet?
@@ -72,7 +73,7 @@ public struct RegisteredClient: Sendable, Hashable {
     public var changedAt: Date
     /// The number of changes so far.
     ///
-    /// A store rejects an update that was made from another revision (see ``ClientStore``).
+    /// A store rejects an update that is based on another revision (see ``ClientStore/updateClient(_:logo:)``).
     public var revision: Int
 
     /// Creates a record.
@@ -114,24 +115,24 @@ public struct RegisteredClient: Sendable, Hashable {
         self.revision = revision
     }
 
-    /// The name in a form that is safe to show on pages and in a terminal.
+    /// The client name in a form that is safe to show on pages and in a terminal.
     public var displayName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
 
-    /// The methods of client authentication, `token_endpoint_auth_method` (RFC 7591 §2); the preferred one
-    /// comes first.
+    /// The allowed methods of client authentication, the preferred one first (`token_endpoint_auth_method`, RFC
+    /// 7591 §2).
     public var authenticationMethods: [String] {
         guard type.isConfidential else { return ["none"] }
         return keys == nil ? ["client_secret_basic", "client_secret_post"] : ["private_key_jwt"]
     }
 }
 
-/// The statements of a client about itself; the server verifies none of them.
+/// The information that a client gives about itself; the server verifies none of it.
 public struct ClientPresentation: Sendable, Hashable {
     /// `client_name`, 1 to 100 characters.
     public var name: String
     /// The publisher, at most 100 characters.
     public var publisher: String?
-    /// The text of the client on the consent page, in Markdown; at most 4,000 characters.
+    /// The text that the client shows on the consent page, in Markdown; at most 4,000 characters.
     public var consentText: String?
     /// `policy_uri`, an https URL (RFC 7591 §2).
     public var privacyURI: AbsoluteURI?
@@ -165,9 +166,9 @@ public enum AddClientOutcome: Sendable, Hashable {
     /// A client with this identifier exists, or a developer chose the identifier of a deleted client; nothing
     /// was written.
     case identifierTaken
-    /// The client names scopes that do not exist, which the value lists; nothing was written.
+    /// The client names the given scopes, which do not exist; nothing was written.
     case unknownScopes(Scope)
-    /// The owner has as many clients as a developer may have; nothing was written.
+    /// The owner already has the maximum number of clients of a developer; nothing was written.
     case tooMany
 }
 
@@ -175,21 +176,21 @@ public enum AddClientOutcome: Sendable, Hashable {
 public enum UpdateClientOutcome: Sendable, Hashable {
     /// The client was changed, and its revision increased by one.
     case updated
-    /// The client was changed since it was read; nothing was written.
+    /// Another update changed the client after it was read; nothing was written.
     case changedMeanwhile
     /// There is no such client; nothing was written.
     case notFound
-    /// The client names scopes that do not exist, which the value lists; nothing was written.
+    /// The client names the given scopes, which do not exist; nothing was written.
     case unknownScopes(Scope)
 }
 
-/// A change of the logo of a client or of the branding.
+/// A change to the logo of a client or of the branding.
 public enum LogoChange: Sendable, Hashable {
-    /// Keep the present logo.
+    /// Keep the current logo.
     case keep
-    /// Have no logo.
+    /// Remove the current logo.
     case remove
-    /// Use this logo.
+    /// Replace the current logo with the given one.
     case replace(Logo)
 
     /// Returns the identifier of the logo after the change.
@@ -202,11 +203,11 @@ public enum LogoChange: Sendable, Hashable {
     }
 }
 
-/// The number and the last time of authorizations under an exception of ``PKCEPolicy``.
+/// Statistics of the authorizations of one client without S256, under an exception of its ``PKCEPolicy``.
 public struct PKCEExceptionUse: Sendable, Hashable {
-    /// The number of authorizations.
+    /// The number of authorizations without S256.
     public let count: Int
-    /// The time of the last one.
+    /// The time of the last authorization without S256.
     public let lastAt: Date
 
     /// Creates a record.
@@ -224,42 +225,43 @@ public protocol ClientStore: Sendable {
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
-    /// Reads whether any client is registered for an origin (RFC 6454).
+    /// Returns whether any client is registered for an origin (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.
     ///
-    /// The transaction fails if the identifier is in use, a scope does not exist, or the owner has
-    /// `ownerLimit` clients. A developer cannot reuse the identifier of a deleted client. Only a client
+    /// The store writes nothing if the identifier is in use, a scope does not exist, or the owner already has
+    /// `ownerLimit` clients. A client with an owner cannot have the identifier of a deleted client; a client
     /// without an owner can.
     ///
-    /// ``ClientPresentation/logo`` is set from `logo`. Equal logos are stored once.
+    /// The store sets ``ClientPresentation/logo`` from `logo`. Equal logos are stored once.
     func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
         secret: ClientSecretRecord?,
         ownerLimit: Int
     ) async throws(StoreFault) -> AddClientOutcome
-    /// Changes a client if its stored revision is still that of `client`, and increases the revision.
+    /// Changes a client if its stored revision still equals that of `client`, and increases the revision by one.
     ///
-    /// ``RegisteredClient/id``, ``RegisteredClient/type`` and ``RegisteredClient/createdAt`` never change.
-    /// The logo follows from `logo`, everything else from `client`. A logo that is no longer used is deleted
-    /// in the same transaction.
+    /// ``RegisteredClient/id``, ``RegisteredClient/type`` and ``RegisteredClient/createdAt`` never change. The
+    /// store takes the logo from `logo`, and everything else from `client`. It deletes a logo that is no longer
+    /// used in the same transaction.
     func updateClient(_ client: RegisteredClient, logo: LogoChange) async throws(StoreFault) -> UpdateClientOutcome
     /// Deletes a client and everything that belongs to it.
     ///
-    /// That includes its grants, codes, token families, consents, secrets, statistics, queued logout
-    /// notifications, and its logo if nothing else uses it. The identifier is remembered as used.
+    /// This includes its grants, codes, token families, consents, secrets, statistics and queued logout
+    /// notifications. Its logo is deleted if nothing else uses it. The store remembers that the identifier was
+    /// used.
     ///
     /// - Returns: False if there is no such client.
     @discardableResult
     func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool
-    /// Reads the use of PKCE exceptions by a client; nil if there was none.
+    /// Reads how often a client was authorized without S256; nil if it never was.
     func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse?
     /// Reads the secrets of a confidential client, oldest first.
     func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord]
-    /// Adds a secret, unless the client has ``ClientSecretRecord/limit`` already.
+    /// Adds a secret, unless the client already has ``ClientSecretRecord/limit`` secrets.
     func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome
-    /// Deletes a secret of a client; false if there is none.
+    /// Deletes a secret of a client; returns false if the client has no such secret.
     @discardableResult
     func removeClientSecret(_ digest: ArtefactDigest, of id: ClientIdentifier) async throws(StoreFault) -> Bool
     /// Reads a logo of a client or of the branding.
@@ -267,7 +269,7 @@ public protocol ClientStore: Sendable {
 }
 
 extension ClientStore {
-    /// Registers a client without a logo, a secret or a limit, for an administrator.
+    /// Registers a client as an administrator does: without a logo, a secret or a limit on the number of clients.
     public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
         try await addClient(client, logo: nil, secret: nil, ownerLimit: .max)
     }

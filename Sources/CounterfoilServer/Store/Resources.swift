@@ -5,17 +5,19 @@ public import Foundation
 public struct RegisteredResource: Sendable, Hashable {
     /// The resource indicator, which is the `aud` of tokens for the API (RFC 8707 §2).
     public let resource: Resource
-    /// The identifier with which the API authenticates.
+    /// The `client_id` with which the API authenticates.
     ///
-    /// It begins with `api_`, which no client identifier does.
+    /// It begins with `api_`. Identifiers of clients cannot begin with it.
     public let clientID: ClientIdentifier
     /// The display name, 1 to 100 characters.
     public var name: String
-    /// The scopes of the API; a token for it carries no others (RFC 8707 §2.2).
+    /// The scopes of the API; a token for the API contains no other scopes (RFC 8707 §2.2).
     ///
-    /// Users consent to scopes, so an API without a scope gets no tokens.
+    /// Users consent to scopes. An API without a scope therefore gets no tokens.
     public var scope: Scope
-    /// The digest of the secret, which has 256 random bits.
+    /// The digest of the secret with which the API authenticates.
+    ///
+    /// The secret has 256 random bits, so a slow hash is not needed.
     public var secret: ArtefactDigest
     /// The time of the registration.
     public let createdAt: Date
@@ -37,7 +39,7 @@ public struct RegisteredResource: Sendable, Hashable {
 extension RegisteredResource {
     private static let prefix = "api_"
 
-    /// Creates a random identifier for an API.
+    /// Creates a random `client_id` for an API.
     public static func newClientID(random: RandomBytes = RandomBytes()) -> ClientIdentifier? {
         ClientIdentifier(prefix + Base64URL.encode(random.bytes(16)))
     }
@@ -50,27 +52,27 @@ extension RegisteredResource {
 public enum AddResourceOutcome: Sendable, Hashable {
     /// The API is registered.
     case added
-    /// The indicator or the identifier is taken; nothing was written.
+    /// Another API has the resource indicator or the `client_id`; nothing was written.
     case exists
-    /// The API names scopes that do not exist, which the value lists; nothing was written.
+    /// The API names the given scopes, which do not exist; nothing was written.
     case unknownScopes(Scope)
 }
 
 /// The registered APIs.
 public protocol ResourceStore: Sendable {
-    /// Reads all APIs, ordered by indicator.
+    /// Reads all APIs, ordered by resource indicator.
     func resources() async throws(StoreFault) -> [RegisteredResource]
-    /// Reads the API with an indicator.
+    /// Reads the API with a resource indicator.
     func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource?
-    /// Reads the API with an identifier for authentication.
+    /// Reads the API that authenticates with a `client_id`.
     func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource?
-    /// Registers an API if all its scopes exist and its indicator and identifier are free.
+    /// Registers an API if all its scopes exist, and its resource indicator and `client_id` are not in use.
     func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome
-    /// Replaces the secret of an API, which invalidates the former one at once; false if there is no such
-    /// API.
+    /// Replaces the secret of an API, which invalidates the former secret at once; returns false if there is no
+    /// such API.
     @discardableResult
     func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool
-    /// Deletes an API; false if there is none.
+    /// Deletes an API; returns false if there is no such API.
     @discardableResult
     func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool
 }

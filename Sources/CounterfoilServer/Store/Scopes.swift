@@ -1,19 +1,19 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// A scope that clients can be assigned, with the owner's description.
+/// A scope that can be assigned to clients and APIs, with its description.
 public struct ScopeDefinition: Sendable, Hashable {
-    /// The scope token on the wire.
+    /// The scope token, as in the `scope` parameter (RFC 6749 §3.3).
     public let token: Scope.Token
     /// The description on the consent page, 1 to 200 characters.
     public var description: String
-    /// Whether the metadata list the scope in `scopes_supported` (RFC 8414 §2).
+    /// Whether the server metadata lists the scope in `scopes_supported` (RFC 8414 §2).
     ///
     /// The scopes in ``standard`` are always listed.
     public var isListed: Bool
-    /// Whether the box of an optional scope starts ticked on the consent page.
+    /// Whether the checkbox of the scope is initially checked on the consent page, if the scope is optional.
     ///
-    /// A box that is ticked in advance gives no consent under the GDPR (CJEU C-673/17).
+    /// A pre-checked checkbox does not constitute valid consent under the GDPR (CJEU C-673/17).
     public var startsTicked: Bool
 
     /// Creates a definition.
@@ -24,16 +24,16 @@ public struct ScopeDefinition: Sendable, Hashable {
         self.startsTicked = startsTicked
     }
 
-    /// The valid lengths of a description.
+    /// The valid lengths of a description, in characters.
     public static let descriptionLength = 1...200
 
-    /// The standard scopes, all of which concern a user.
+    /// The tokens of the standard scopes, all of which concern a user.
     static let ofPeople = Set(standard.map(\.token))
 
     /// The standard scopes for which UserInfo returns claims (OpenID Connect Core §5.4).
     static let ofUserInfo = Scope(standard.map(\.token).filter { $0 != .offlineAccess })
 
-    /// The standard scopes, which exist from the start.
+    /// The standard scopes, which every new store contains.
     public static let standard: [ScopeDefinition] = [
         ScopeDefinition(token: .openID, description: "Sign you in", isListed: true),
         ScopeDefinition(token: .profile, description: "See your name and user name", isListed: true),
@@ -45,7 +45,7 @@ public struct ScopeDefinition: Sendable, Hashable {
 }
 
 extension Scope.Token {
-    /// Whether the scope is one of OpenID Connect, which is always listed and cannot be deleted.
+    /// Whether the scope is one of ``ScopeDefinition/standard``, which are always listed and cannot be deleted.
     public var isStandard: Bool { ScopeDefinition.ofPeople.contains(self) }
 }
 
@@ -55,7 +55,7 @@ extension Scope {
 }
 
 extension RegisteredClient {
-    /// Returns the client without a scope, with a new revision and time of change, as a store keeps it.
+    /// Returns the client without a scope, with the next revision and a new time of change, ready to be stored.
     package func without(_ token: Scope.Token, at time: Date) -> RegisteredClient {
         var client = self
         client.scope = scope.without(token)
@@ -67,11 +67,11 @@ extension RegisteredClient {
     }
 }
 
-/// The clients and APIs that name a scope.
+/// The clients and APIs to which a scope is assigned.
 public struct ScopeUses: Sendable, Hashable {
     /// The clients, oldest first.
     public var clients: [ClientIdentifier]
-    /// The APIs, ordered by indicator.
+    /// The APIs, ordered by resource indicator.
     public var resources: [Resource]
 
     /// Creates a list; empty by default.
@@ -80,15 +80,15 @@ public struct ScopeUses: Sendable, Hashable {
         self.resources = resources
     }
 
-    /// Whether no client and no API names the scope.
+    /// Whether the scope is assigned to no client and no API.
     public var isEmpty: Bool { clients.isEmpty && resources.isEmpty }
 }
 
 /// The outcome of ``ScopeStore/addScope(_:)``.
 public enum AddScopeOutcome: Sendable, Hashable {
-    /// The scope exists.
+    /// The scope was added.
     case added
-    /// The scope exists already; nothing was written.
+    /// A scope with this token exists already; nothing was written.
     case exists
 }
 
@@ -96,7 +96,7 @@ public enum AddScopeOutcome: Sendable, Hashable {
 public enum UpdateScopeOutcome: Sendable, Hashable {
     /// The scope was changed.
     case updated
-    /// The scope was changed since it was read; nothing was written.
+    /// Another update changed the scope after it was read; nothing was written.
     case changedMeanwhile
     /// There is no such scope; nothing was written.
     case notFound
@@ -104,9 +104,9 @@ public enum UpdateScopeOutcome: Sendable, Hashable {
 
 /// The outcome of ``ScopeStore/removeScope(_:takingFromUses:at:)``.
 public enum RemoveScopeOutcome: Sendable, Hashable {
-    /// The scope was deleted, also from these clients and APIs.
+    /// The scope was deleted, and removed from the given clients and APIs.
     case removed(from: ScopeUses)
-    /// These clients and APIs name the scope; nothing was written.
+    /// The scope is assigned to the given clients and APIs; nothing was written.
     case inUse(ScopeUses)
     /// The scope is one of ``ScopeDefinition/standard``; nothing was written.
     case isStandard
@@ -114,11 +114,11 @@ public enum RemoveScopeOutcome: Sendable, Hashable {
     case notFound
 }
 
-/// The scopes that can be assigned.
+/// The scopes that can be assigned to clients and APIs.
 public protocol ScopeStore: Sendable {
     /// Reads all scopes in the order of their tokens, including ``ScopeDefinition/standard``.
     func scopes() async throws(StoreFault) -> [ScopeDefinition]
-    /// Adds a scope, unless its token is taken.
+    /// Adds a scope, unless one with the same token exists.
     func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome
     /// Changes a scope if its stored definition still equals `former`.
     func updateScope(
@@ -126,14 +126,14 @@ public protocol ScopeStore: Sendable {
     ) async throws(StoreFault) -> UpdateScopeOutcome
     /// Deletes a scope and removes it from every grant and consent, in one transaction.
     ///
-    /// A scope of the same name that is added later is thus allowed by no user. A grant with no scope left is
-    /// revoked with ``RevocationReason/scopeRemoved``. If a grant loses scope, its unredeemed code becomes
-    /// invalid. A client that loses the scope gets a new revision.
+    /// If a scope with the same token is added later, no user has allowed it yet. A grant with no scope left is
+    /// revoked with ``RevocationReason/scopeRemoved``. If the scope of a grant is reduced, its unredeemed code
+    /// becomes invalid. A client that loses the scope gets a new revision.
     ///
     /// - Parameters:
     ///   - token: The scope to delete.
-    ///   - takesFromUses: Whether to remove the scope from clients and APIs. Otherwise nothing is written if
-    ///     any of them names it.
+    ///   - takesFromUses: Whether to remove the scope from the clients and APIs to which it is assigned. If false
+    ///     and there are any, the store writes nothing.
     ///   - time: The time at which grants are revoked and clients changed.
     func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date

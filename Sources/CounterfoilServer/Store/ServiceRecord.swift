@@ -1,11 +1,10 @@
 public import Foundation
 
-/// The last time at which the store responded, and the outages before.
+/// The last time at which the store responded, and its recent outages.
 ///
-/// Only time without an outage counts for the grace period of a refresh, because clients cannot retry during
-/// an outage.
+/// The grace period of a refresh excludes outages, because clients cannot retry during an outage.
 public struct ServiceRecord: Sendable, Hashable {
-    /// A time in which no server could commit to the store.
+    /// A period in which no server could commit to the store.
     public struct Outage: Sendable, Hashable {
         /// The last time at which the store responded before the outage.
         public let began: Date
@@ -19,10 +18,11 @@ public struct ServiceRecord: Sendable, Hashable {
         }
     }
 
-    /// The seconds without a response after which an outage is recorded: more than two intervals of
-    /// ``Heartbeat``.
+    /// The time without a response after which an outage is recorded, in seconds.
+    ///
+    /// It is more than two intervals of ``Heartbeat``.
     public static let silenceLimit: TimeInterval = 5
-    /// The number of outages that a store keeps, the latest ones.
+    /// The maximum number of outages that a store keeps; it deletes the oldest.
     public static let outageLimit = 200
 
     /// The last time at which a server recorded a response; nil if none has.
@@ -30,16 +30,16 @@ public struct ServiceRecord: Sendable, Hashable {
     /// The outages, oldest first.
     public let outages: [Outage]
 
-    /// Creates a record; empty by default, as in a store in which nothing was recorded.
+    /// Creates a record; by default, no response and no outage is recorded.
     public init(answeredAt: Date? = nil, outages: [Outage] = []) {
         self.answeredAt = answeredAt
         self.outages = outages
     }
 
-    /// Returns the seconds between two times in which the store responded.
+    /// Returns the time between two times without the outages between them, in seconds.
     ///
-    /// If the store has been silent up to the second time, that counts as an outage. The first request after
-    /// an outage is thus treated correctly.
+    /// If the last recorded response is more than ``silenceLimit`` before `end`, the time since that response
+    /// counts as an outage. The result is thus correct even if a request arrives before the outage is recorded.
     public func answeredTime(from start: Date, to end: Date) -> TimeInterval {
         var away = outages
         if let answeredAt, end.timeIntervalSince(answeredAt) > Self.silenceLimit {
@@ -51,16 +51,16 @@ public struct ServiceRecord: Sendable, Hashable {
     }
 }
 
-/// The record of outages, which every server that uses the store updates.
+/// The record of outages, which every server that uses the store keeps up to date.
 public protocol ServiceRecordStore: Sendable {
-    /// Records that the store responds at a time. An earlier time than the recorded one changes nothing.
+    /// Records that the store responds at a time, unless a later time is already recorded.
     ///
-    /// If the recorded time is more than `silence` ago, the time between is recorded as an outage in the same
+    /// If the recorded time is more than `silence` ago, the time since then is recorded as an outage in the same
     /// transaction. At most ``ServiceRecord/outageLimit`` outages are kept.
     ///
     /// - Parameters:
-    ///   - now: The present time.
-    ///   - silence: The limit in seconds.
+    ///   - now: The current time.
+    ///   - silence: The time without a response after which an outage is recorded, in seconds.
     func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault)
     /// Reads the record with the outages that ended after a time.
     func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord

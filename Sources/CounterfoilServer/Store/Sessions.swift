@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// The secret of a signed-in browser, which is the value of its cookie.
+/// The secret that authenticates a signed-in browser: the value of its session cookie.
 public struct SessionToken: Secret {
     /// The value of the cookie.
     public let exposed: String
@@ -18,11 +18,9 @@ public struct SessionToken: Secret {
     }
 }
 
-/// The public identifier of a session, which clients learn.
+/// The public identifier of a session, `sid` (OpenID Connect Back-Channel Logout §2.1).
 ///
-/// It gives no access.
-///
-/// Wire name `sid`, OpenID Connect Back-Channel Logout §2.1.
+/// Clients receive the identifier in tokens. It does not authenticate a browser.
 public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// The identifier in tokens.
     public let rawValue: String
@@ -58,7 +56,7 @@ public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
 
 /// The session of a signed-in browser.
 public struct Session: Sendable, Hashable {
-    /// The most sessions of one user.
+    /// The maximum number of sessions of one user.
     public static let limitPerPerson = 50
 
     /// The digest of the session token.
@@ -69,7 +67,7 @@ public struct Session: Sendable, Hashable {
     public let personID: PersonIdentifier
     /// The time when the user authenticated, `auth_time`.
     public let authenticatedAt: Date
-    /// The time of the last request of the browser, exact to a minute.
+    /// The time of the last request of the browser, updated at most once a minute.
     public var lastSeenAt: Date
     /// The time when the session expires.
     public let expiresAt: Date
@@ -117,69 +115,71 @@ public struct SessionFacts: Sendable, Hashable {
 
 /// The outcome of ``SessionStore/beginSession(_:proving:replacing:)``.
 public enum BeginSessionOutcome: Sendable, Hashable {
-    /// The session exists with this identifier, and the session that it replaces has ended.
+    /// The session began with this identifier, and the session that it replaces was deleted.
     case begun(SessionIdentifier)
     /// The user does not exist or is disabled; nothing was written.
     case personGone
-    /// The password was changed since the user proved it; nothing was written.
+    /// The password was changed after the server verified it; nothing was written.
     case passwordChanged
 }
 
 /// The sessions of signed-in browsers.
 ///
-/// Every transaction that ends a session also does the following, at most once for each `sid`:
+/// Every transaction that ends a session also ends its dependents, at most once for each `sid`:
 ///
 /// - It revokes the grants that single-page applications got in the session (OAuth 2.0 for Browser-Based
 ///   Applications §6.3).
 /// - It queues a logout notification for each client that registered for it (see ``LogoutDeliveryStore``).
 ///
-/// A session that continues under its `sid` with another token has not ended. Grants that are revoked with a
-/// session leave the consent unchanged, so that the next sign-in need not ask for it again.
+/// If a session continues under its `sid` with a new token, it has not ended. When the end of a session revokes
+/// grants, the consent stays. The user is therefore not asked again at the next sign-in.
 public protocol SessionStore: Sendable {
     /// Reads a session with its user, even if it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
-    /// Starts a session if the stored password hash is still the one that the user proved, and ends the
-    /// former session of the browser.
+    /// Starts a session if the stored password hash still equals `password`, and ends the former session of the
+    /// browser.
     ///
-    /// If the former session belongs to the same user, the new one continues it under the same `sid` with a
-    /// new token. Signing in again, for example at the request of one client, then signs the user out of no
-    /// other client. A former session of another user ends with its dependents.
+    /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a
+    /// new token. A user who signs in again, for example for one client, is thus not signed out of other clients.
+    /// If the former session belongs to another user, it ends with its dependents.
     ///
-    /// If the password changes during a sign-in with the former one, the sign-in therefore fails.
+    /// A sign-in with the former password thus fails if the password is changed before the session starts.
     ///
-    /// A user has at most ``Session/limitPerPerson`` sessions. Beyond that, the sessions with the oldest
-    /// requests end with their dependents, but never the new one.
+    /// A user has at most ``Session/limitPerPerson`` sessions. If the new session exceeds this limit, the least
+    /// recently used other sessions end with their dependents.
     func beginSession(
         _ session: Session,
         proving password: PasswordHash,
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome
-    /// Records the time of a request; does nothing if the session has ended or a later time is recorded.
+    /// Records the time of a request in a session.
+    ///
+    /// Nothing changes if the session has ended or a later time is recorded.
     func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault)
-    /// Ends a session; false if there is none.
+    /// Ends a session; returns false if there is no such session.
     @discardableResult
     func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool
     /// Reads the sessions of a user, most recently used first, including expired ones.
     func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session]
-    /// Ends a session of a user; false if the user has no such session.
+    /// Ends a session of a user; returns false if the user has no such session.
     func endSession(
         _ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date
     ) async throws(StoreFault) -> Bool
-    /// Ends every session of a user except one, and revokes every grant that was not given in that session,
-    /// for clients of every type.
+    /// Ends every session of a user except `kept`, and revokes every grant that was not given in that session.
     ///
-    /// If `kept` is nil or not a session of the user, every session ends and every grant is revoked.
+    /// Grants of clients of every type are revoked, not only those of single-page applications. If `kept` is nil or
+    /// not a session of the user, every session ends and every grant is revoked.
     ///
     /// - Returns: The number of sessions that ended.
     @discardableResult
     func signOutEverywhere(
         _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
     ) async throws(StoreFault) -> Int
-    /// Ends the dependents of a session that has expired, was last used before `idle`, or no longer exists.
+    /// Ends the dependents of a session that has expired, was last used at or before `idle`, or no longer exists.
     ///
-    /// The session itself is deleted too. The server calls this method when it finds such a session, which any
-    /// client can cause with an old ID token. If there is nothing to end, the store therefore writes nothing and
-    /// takes no write lock.
+    /// The store also deletes such a session. The server calls this method when an ID token hint names such a
+    /// session. Any client can cause the call with an old ID token. If there is nothing to end, the store therefore
+    /// writes nothing and takes no write lock.
     func revokeDependents(
         ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault)

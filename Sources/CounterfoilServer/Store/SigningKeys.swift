@@ -9,11 +9,13 @@ public struct SealedSigningKey: Sendable, Hashable {
     public let algorithm: SigningAlgorithm
     /// The encrypted private key.
     public let sealed: [UInt8]
-    /// The time of creation, from which the key is published.
+    /// The time of creation, from which the server publishes the key in its JWKS.
     public let createdAt: Date
-    /// The time from which the key signs; it is published for some time before (OpenID Connect Core §10.1.1).
+    /// The time from which the server signs with the key.
+    ///
+    /// The key is published some time before, so that clients know it (OpenID Connect Core §10.1.1).
     public let signsFrom: Date
-    /// The time at which its successor takes over; nil if it has none.
+    /// The time from which the server signs with the successor of the key; nil if the key has none.
     public var replacedAt: Date?
 
     /// Creates a record.
@@ -30,11 +32,11 @@ public struct SealedSigningKey: Sendable, Hashable {
     }
 }
 
-/// The outcome of adding a signing key.
+/// The outcome of ``SigningKeyStore/addFirstSigningKey(_:)`` and ``SigningKeyStore/addSigningKey(_:replacing:)``.
 public enum AddSigningKeyOutcome: Sendable, Hashable {
     /// The key was stored.
     case added
-    /// The algorithm has another key, or the replaced key has a successor already; nothing was written.
+    /// The algorithm already has a key, or the key to replace already has a successor; nothing was written.
     case algorithmHasKey
 }
 
@@ -42,19 +44,20 @@ public enum AddSigningKeyOutcome: Sendable, Hashable {
 public protocol SigningKeyStore: Sendable {
     /// Reads all keys, oldest first.
     func signingKeys() async throws(StoreFault) -> [SealedSigningKey]
-    /// Stores the first key of an algorithm, unless the algorithm has one.
+    /// Stores the first key of an algorithm, unless the algorithm already has a key.
     func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome
-    /// Stores the successor of a key, unless it has one.
+    /// Stores the successor of a key, unless the key already has one.
     ///
-    /// The former key is replaced from the successor's ``SealedSigningKey/signsFrom`` on.
+    /// The ``SealedSigningKey/replacedAt`` of the former key becomes the successor's
+    /// ``SealedSigningKey/signsFrom``.
     func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier
     ) async throws(StoreFault) -> AddSigningKeyOutcome
-    /// Deletes a key that has a successor; false if there is none or it has no successor.
+    /// Deletes a key that has a successor; returns false if the key does not exist or has no successor.
     ///
-    /// The caller knows that its signatures become invalid.
+    /// Signatures of the deleted key can no longer be verified.
     func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool
-    /// Deletes keys that were replaced before a time, and returns their number.
+    /// Deletes the keys that were replaced before a time, and returns their number.
     @discardableResult
     func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int
 }
