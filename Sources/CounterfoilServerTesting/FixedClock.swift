@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A clock that stands still until a test moves it, with a separate wall clock that a test can set.
+/// A monotonic clock and a wall clock that change only when a test sets or moves them.
 public final class FixedClock: Sendable {
     private struct State {
         var now: Date
@@ -10,7 +10,7 @@ public final class FixedClock: Sendable {
 
     private let time: Mutex<State>
 
-    /// Creates a clock that shows `start`, by default a whole second in January 2027.
+    /// Creates a clock with both times at `start`, by default a whole second in January 2027.
     public init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
         time = Mutex(State(now: start))
     }
@@ -18,13 +18,13 @@ public final class FixedClock: Sendable {
     /// The monotonic time, which only ``set(_:)`` and ``advance(by:)`` change.
     public var now: Date { time.withLock { $0.now } }
 
-    /// The wall clock: ``now`` plus every ``jump(by:)``.
+    /// The wall clock: ``now`` plus the seconds of every ``jump(by:)``.
     public var wall: Date { time.withLock { $0.now + $0.jump } }
 
     /// Sets both clocks to a time, which may be in the past.
     public func set(_ now: Date) { time.withLock { $0.now = now } }
 
-    /// Moves only the wall clock, as an operator or a time server does; negative seconds move it back.
+    /// Moves only the wall clock, as when an operator or a time server sets it; negative seconds move it back.
     public func jump(by seconds: TimeInterval) { time.withLock { $0.jump += seconds } }
 
     /// Moves both clocks; negative seconds move them back.

@@ -1,7 +1,7 @@
 public import Logging
 import Synchronization
 
-/// A log that records every entry at every level as text that a test can search.
+/// A log that records the entries of every level as text, so that a test can search them.
 public final class RecordedLog: Sendable {
     private struct Handler: LogHandler {
         let log: RecordedLog

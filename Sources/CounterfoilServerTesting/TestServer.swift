@@ -5,11 +5,11 @@ public import CounterfoilTokens
 import Foundation
 public import HTTPTypes
 
-/// An authorization server in this process for tests, over any store, with the user alice, scopes for
-/// photos, and the client Lightbox.
+/// An in-process authorization server for tests, with the user alice and the client Lightbox.
 ///
-/// Its clock stands still. The password of alice has the lowest cost of Argon2, so sign-in is fast. An
-/// unknown user name costs as much as in production.
+/// It works with any store, and defines the scopes in ``scopes``. Its clock moves only when a test moves it. The
+/// password hash of alice has the lowest cost of Argon2, so that sign-in is fast. A sign-in with an unknown
+/// username takes as long as in production.
 public struct TestServer: Sendable {
     /// The password of alice and of every user that ``addPerson(_:email:isAdministrator:)`` adds.
     public static let password = "correct horse battery staple"
@@ -29,13 +29,14 @@ public struct TestServer: Sendable {
     public let clock: FixedClock
     /// The log of the server.
     public let log: RecordedLog
-    /// The user with the user name `alice` and the email address `alice@example.com`.
+    /// The user with the username `alice` and the email address `alice@example.com`.
     public let alice: Person
-    /// A native client at `http://127.0.0.1/callback`, with any port, for the scopes `openid`, `profile`,
-    /// `photos.read` and `photos.write`.
+    /// A native client with the redirect URI `http://127.0.0.1/callback`, which matches any port.
+    ///
+    /// Its scopes are `openid`, `profile`, `photos.read` and `photos.write`.
     public let lightbox: RegisteredClient
 
-    /// Creates a server; existing contents of the store are kept.
+    /// Creates a server with its scopes, user and client; existing contents of the store are kept.
     public init(
         issuer: String = "https://id.example.com",
         store: any AuthorizationServerStore = MemoryStore(),
@@ -80,12 +81,12 @@ public struct TestServer: Sendable {
     /// The issuer of the server.
     public var issuer: Issuer { server.settings.issuer }
 
-    /// Returns a browser without cookies.
+    /// Returns a browser without cookies that sends requests from an IP address.
     public func browser(source: String = "192.0.2.1") -> ScriptedUserAgent {
         ScriptedUserAgent(server, source: source)
     }
 
-    /// Adds a user with ``password``, or returns the existing user with this name.
+    /// Adds a user with the password ``password``, or returns the existing user with this name.
     public func addPerson(
         _ name: String, email: String? = nil, isAdministrator: Bool = false
     ) async throws -> Person {
@@ -94,9 +95,9 @@ public struct TestServer: Sendable {
 
     /// Registers a client, or returns the registered client with the same identifier.
     ///
-    /// The identifier is `app_` and the first 40 ASCII letters of the name in lower case. Without a
-    /// `policy`, the client has the standard policy of its type and an administrator vouches for it. Every
-    /// scope of a service is approved, and `state` is optional unless `requiresState` is true.
+    /// The identifier is `app_` and the first 40 ASCII letters of the name in lower case. Without `policy`, the
+    /// policy is based on the standard policy of the type. An administrator then vouches for the client, all scopes
+    /// of a service are approved, and `state` is required only if `requiresState` is true.
     public func register(
         _ name: String,
         type: ClientType = .native,
@@ -142,7 +143,7 @@ public struct TestServer: Sendable {
         return try await Self.add(client, to: store)
     }
 
-    /// Sends a request to an endpoint as a program does, without cookies.
+    /// Sends a request to an endpoint without cookies, as a program does.
     public func send(
         _ method: HTTPRequest.Method,
         to endpoint: Endpoint,
@@ -159,22 +160,22 @@ public struct TestServer: Sendable {
         )
     }
 
-    /// Sends a token request (RFC 6749 §4.1.3).
+    /// Sends a form to the token endpoint (RFC 6749 §4.1.3).
     public func redeem(_ form: FormParameters, fields: HTTPFields = [:], query: String? = nil) async -> Reply {
         var sent: HTTPFields = [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"]
         for field in fields { sent[field.name] = field.value }
         return await send(.post, to: .token, query: query, fields: sent, body: Array(form.encoded.utf8))
     }
 
-    /// An error: the test server cannot be set up as requested.
+    /// The error when the test server cannot be set up as requested.
     public struct Refused: Error, CustomStringConvertible {
-        /// The reason.
+        /// The reason why the setup failed.
         public let description: String
 
         init(_ description: String) { self.description = description }
     }
 
-    /// The hash of ``password`` at a cost of 8 KiB and one pass.
+    /// The Argon2id hash of ``password`` with 8 KiB of memory and one pass.
     private static let passwordHash = PasswordHash(
         encoded: "$argon2id$v=19$m=8,t=1,p=1$YSBzYWx0IGZvciB0ZXN0cw$ff5RFSya8XLaFQj4nZaAobl2ketRNZnoQhXZqUKfGEQ"
     )
@@ -233,7 +234,7 @@ public struct TestServer: Sendable {
     }
 }
 
-/// Signing keys that are generated once per process, because an RSA key is slow to generate.
+/// The signing keys of all test servers, generated once per process because an RSA key takes long to generate.
 actor TestSigningKeys {
     static let shared = TestSigningKeys()
 

@@ -1,15 +1,15 @@
 package import CounterfoilProtocol
 package import CounterfoilServer
 
-/// The authorization request and the token request of a client; a test can change each parameter.
+/// An authorization request of a client, and the token request for its code.
 package struct Attempt: Sendable {
     package let test: TestServer
     package let client: RegisteredClient
     package let verifier: CodeVerifier
-    /// The parameters of the authorization request.
+    /// The parameters of the authorization request, which a test can change.
     package var request: FormParameters
 
-    /// Creates a valid attempt.
+    /// Creates an attempt with `state` and an S256 challenge; its request is valid by default.
     package init(
         _ test: TestServer,
         by client: RegisteredClient? = nil,
@@ -28,14 +28,14 @@ package struct Attempt: Sendable {
         request.append("code_challenge_method", "S256")
     }
 
-    /// Returns the attempt with a parameter replaced, or removed if there is no value.
+    /// Returns the attempt with one parameter of the request replaced; nil removes the parameter.
     package func with(_ name: String, _ value: String?) -> Attempt {
         var changed = self
         changed.request = request.setting(name, to: value)
         return changed
     }
 
-    /// Returns the attempt with a parameter added, even if it is already there.
+    /// Returns the attempt with a parameter added to the request; a parameter of the same name stays.
     package func adding(_ name: String, _ value: String) -> Attempt {
         var changed = self
         changed.request.append(name, value)
@@ -45,16 +45,16 @@ package struct Attempt: Sendable {
     /// The URL of the authorization request.
     package var url: String { test.issuer.endpoint("/oauth2/authorize") + "?" + request.encoded }
 
-    /// Opens the request in a new browser and returns the first reply.
+    /// Opens the authorization request in a new browser, and returns the first reply.
     package func firstReply() async throws -> Reply {
         var browser = test.browser()
         return try await browser.open(url)
     }
 
-    /// Returns the error with which the server redirects at once.
+    /// Opens the authorization request in a new browser, and returns the error in its immediate redirect.
     package func error() async throws -> OAuthError { try await firstReply().redirectedError }
 
-    /// Signs in as alice, answers the consent page, and returns the last reply.
+    /// Opens the request in a browser, signs in as alice and decides where asked, and returns the last reply.
     package func authorize(
         with browser: inout ScriptedUserAgent,
         decision: ScriptedUserAgent.Decision = .allow
@@ -62,13 +62,13 @@ package struct Attempt: Sendable {
         try await browser.authorize(url, username: "alice", password: TestServer.password, decision: decision)
     }
 
-    /// Signs in as alice in a new browser, answers the consent page, and returns the last reply.
+    /// Opens the request in a new browser, signs in as alice and decides where asked, and returns the last reply.
     package func authorize(decision: ScriptedUserAgent.Decision = .allow) async throws -> Reply {
         var browser = test.browser()
         return try await authorize(with: &browser, decision: decision)
     }
 
-    /// Returns the token request for a code.
+    /// Returns the form of the token request for a code.
     package func exchange(_ code: AuthorizationCode) -> FormParameters {
         var form = FormParameters([
             "grant_type": "authorization_code", "client_id": client.id.rawValue, "code": code.exposed,
@@ -78,27 +78,27 @@ package struct Attempt: Sendable {
         return form
     }
 
-    /// Authorizes as alice in a new browser, and returns the tokens.
+    /// Authorizes the client as alice in a new browser, and returns the tokens for the code.
     package func tokens() async throws -> TokenResponse {
         var browser = test.browser()
         return try await tokens(in: &browser)
     }
 
-    /// Authorizes as alice in a browser, and returns the tokens.
+    /// Authorizes the client as alice in a browser, and returns the tokens for the code.
     package func tokens(in browser: inout ScriptedUserAgent) async throws -> TokenResponse {
         try await test.redeem(exchange(try await authorize(with: &browser).code)).tokenResponse
     }
 }
 
 extension FormParameters {
-    /// Returns the parameters with one replaced, or removed if there is no value.
+    /// Returns the parameters with every value of a name replaced by one value, or removed if it is nil.
     package func setting(_ name: String, to value: String?) -> FormParameters {
         var form = FormParameters(pairs.filter { $0.name != name })
         form.append(name, ifPresent: value)
         return form
     }
 
-    /// Returns the parameters with one added, even if it is already there.
+    /// Returns the parameters with one more; a parameter of the same name stays.
     package func adding(_ name: String, _ value: String) -> FormParameters {
         var form = self
         form.append(name, value)

@@ -3,7 +3,7 @@ package import CounterfoilServer
 import CounterfoilWeb
 
 extension Attempt {
-    /// Signs in as alice in a new browser, and returns the browser with the next reply.
+    /// Signs in as alice in a new browser, and returns the browser with the reply to the sign-in.
     package func afterSignIn() async throws -> (browser: ScriptedUserAgent, reply: Reply) {
         var browser = test.browser()
         let first = try await browser.open(url)

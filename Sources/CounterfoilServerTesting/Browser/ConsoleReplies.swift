@@ -1,9 +1,9 @@
 package import CounterfoilConsole
 package import CounterfoilServer
 
-/// The pages of the console.
+/// Each property returns a page of the console, or throws if the reply is another page or no page.
 extension Reply {
-    /// Returns the page, if it is the one that the test needs.
+    /// Returns the page of the reply as a type; throws if it has another type.
     private func page<Wanted: Page>(_ needed: String, as type: Wanted.Type) throws(UnexpectedReply) -> Wanted {
         guard let page = page as? Wanted else { throw UnexpectedReply(needed: needed, reply: self) }
         return page

@@ -14,7 +14,7 @@ package struct Developer {
         try await browser.signInToConsole(username: name)
     }
 
-    /// Returns the filled-in form of a new client.
+    /// Returns the form fields for the registration of a new client.
     package static func form(
         _ name: String = "Lightbox Two", type: String = "native",
         redirectURIs: String = "com.example.lightbox:/callback", scopes: [String] = ["openid", "photos.read"]
@@ -24,14 +24,14 @@ package struct Developer {
         return form
     }
 
-    /// Registers a client, follows redirects and returns the last reply.
+    /// Registers a client at the console, follows redirects, and returns the last reply.
     package mutating func register(_ form: FormParameters) async throws -> Reply {
         let type = form.pairs.first { $0.name == "type" }?.value ?? "native"
         let page = try await browser.open("/apps/new?type=\(type)").applicationFormPage
         return try await browser.submit(form.adding("ticket", page.ticket), to: page.action)
     }
 
-    /// Registers a client and returns it as the store has it.
+    /// Registers a client at the console, and returns the client that is stored.
     package mutating func registered(_ form: FormParameters = form()) async throws -> RegisteredClient {
         let reply = try await register(form)
         let id =

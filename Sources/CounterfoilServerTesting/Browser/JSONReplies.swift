@@ -2,7 +2,7 @@ package import CounterfoilServer
 import Foundation
 
 extension Reply {
-    /// The members of a JSON object.
+    /// The members of the JSON object in the body.
     package var members: [String: Any] {
         get throws {
             guard let members = try JSONSerialization.jsonObject(with: Data(try json)) as? [String: Any] else {
@@ -12,6 +12,6 @@ extension Reply {
         }
     }
 
-    /// The body as text.
+    /// The JSON body as text.
     package var text: String { get throws { String(decoding: try json, as: UTF8.self) } }
 }

@@ -4,9 +4,9 @@ public import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// An error: a reply is not the one that the test needs.
+/// The error when a reply is not the one that the test needs.
 public struct UnexpectedReply: Error, CustomStringConvertible {
-    /// The expected and the received reply, without secrets.
+    /// A sentence with the expected and the received reply, without secrets.
     public let description: String
 
     init(needed: String, reply: Reply) {
@@ -85,7 +85,7 @@ extension Reply {
         }
     }
 
-    /// The page of this reply that leads from a web view to the browser.
+    /// The page of this reply that tells the user to leave the web view for the browser.
     package var webViewPage: WebViewPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? WebViewPage else {
@@ -105,7 +105,7 @@ extension Reply {
         }
     }
 
-    /// The page of connected apps of this reply.
+    /// The page of this reply that lists the connected apps.
     package var accountPage: AccountPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? AccountPage else {
@@ -115,7 +115,7 @@ extension Reply {
         }
     }
 
-    /// The page of one connected app of this reply.
+    /// The page of this reply that shows one connected app.
     package var connectedAppPage: ConnectedAppPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? ConnectedAppPage else {
@@ -125,7 +125,7 @@ extension Reply {
         }
     }
 
-    /// The page of sessions of this reply.
+    /// The page of this reply that lists the sessions.
     package var sessionsPage: SessionsPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? SessionsPage else {
@@ -145,13 +145,12 @@ extension Reply {
         }
     }
 
-    /// The value of `Location`, or nil if the reply is no redirect.
+    /// The value of the `Location` header field; nil if the reply has none.
     public var location: String? { fields[.location] }
 
-    /// The URL of the response to the client, from a redirect or from the page that continues to the
-    /// client.
+    /// The URL of the authorization response, from a redirect or from the page that continues to the client.
     ///
-    /// The fields of a posted form are appended as a query.
+    /// If the page posts the response as a form (`form_post`), its fields are appended as a query.
     public var destination: String {
         get throws(UnexpectedReply) {
             if let page = self.page as? ReturnPage {
@@ -189,7 +188,7 @@ extension Reply {
         }
     }
 
-    /// The body, if it is JSON.
+    /// The JSON body.
     public var json: [UInt8] {
         get throws(UnexpectedReply) {
             guard case .json(let bytes) = content else { throw UnexpectedReply(needed: "JSON", reply: self) }
@@ -213,7 +212,7 @@ extension Reply {
         }
     }
 
-    /// The `Set-Cookie` fields of this reply, with their attributes.
+    /// The values of the `Set-Cookie` header fields of this reply, including cookie attributes.
     public var cookies: [String] {
         HTTPField.Name("Set-Cookie").map { fields[values: $0] } ?? []
     }

@@ -2,12 +2,12 @@ public import CounterfoilProtocol
 public import CounterfoilServer
 public import HTTPTypes
 
-/// A user with a browser, at the level of requests and replies.
+/// A simulated browser with its user, which sends requests directly to a server in this process.
 ///
-/// It keeps cookies, follows redirects within the server, and submits the forms of pages. A copy is a
-/// second browser with the same cookies: a test can steal them that way.
+/// It keeps cookies, follows redirects within the server, and submits the forms of pages. A copy is a second
+/// browser with the same cookies, as if they were stolen.
 public struct ScriptedUserAgent: Sendable {
-    /// The button on the consent page; wire name `decision`.
+    /// A button of the consent page and of similar pages; the raw value is the form field `decision`.
     public enum Decision: String, Sendable, CaseIterable {
         /// Allows the request.
         case allow
@@ -17,15 +17,15 @@ public struct ScriptedUserAgent: Sendable {
         case switchAccount = "switch"
     }
 
-    /// The server of this browser.
+    /// The server that receives the requests.
     public let server: AuthorizationServer
-    /// The cookies by name.
+    /// The values of the cookies, by name.
     public var cookies: [String: String] = [:]
-    /// The IP address of the client.
+    /// The IP address from which the requests come.
     public var source: String
-    /// Additional header fields for every request.
+    /// Header fields to add to every request.
     public var fields: HTTPFields = [:]
-    /// Whether requests have `Sec-Fetch-Site`, as those of current browsers do.
+    /// Whether requests have the header field `Sec-Fetch-Site`, as those of current browsers do.
     public var namesSite = true
 
     private var requests = 0
@@ -46,8 +46,9 @@ public struct ScriptedUserAgent: Sendable {
         try await follow(try await send(.post, to: address, form: form))
     }
 
-    /// Sends a request without following redirects; `Sec-Fetch-Site` is `same-origin` for POST and `none`
-    /// otherwise.
+    /// Sends a request without following redirects.
+    ///
+    /// `Sec-Fetch-Site` is `same-origin` for POST and `none` for other methods.
     public mutating func send(
         _ method: HTTPRequest.Method,
         to address: String,
@@ -82,18 +83,18 @@ public struct ScriptedUserAgent: Sendable {
         return reply
     }
 
-    /// A form with a file, encoded as `multipart/form-data` (RFC 7578).
+    /// The fields of a form with a file, which is sent as `multipart/form-data` (RFC 7578).
     public struct Upload: Sendable {
         static let boundary = "----counterfoil-7MA4YWxkTrZu0gW"
 
-        /// The other fields of the form.
+        /// The fields of the form other than the file.
         public var fields: FormParameters
         /// The name of the file field.
         public var fileField: String
         /// The content of the file.
         public var file: [UInt8]
 
-        /// Creates a form with a file.
+        /// Creates a form with one file.
         public init(_ fields: FormParameters, fileField: String, file: [UInt8]) {
             self.fields = fields
             self.fileField = fileField
@@ -117,20 +118,21 @@ public struct ScriptedUserAgent: Sendable {
         try await follow(try await send(.post, to: address, upload: upload))
     }
 
-    /// Submits the sign-in page of a reply with a user name and a password.
+    /// Submits the sign-in page of a reply with a username and a password.
     public mutating func signIn(on reply: Reply, username: String, password: String) async throws -> Reply {
         let page = try reply.signInPage
         return try await submit(page.form(username: username, password: password), to: page.action)
     }
 
-    /// Presses "Use another account" next to the hint of an earlier sign-in on the sign-in page of a reply.
+    /// Presses "Use another account" on the sign-in page of a reply, which makes the server forget the earlier
+    /// user.
     public mutating func forgetEarlier(on reply: Reply) async throws -> Reply {
         let page = try reply.signInPage
         let form = FormParameters(["request": page.request, "ticket": page.ticket, "forget": "true"])
         return try await submit(form, to: page.action)
     }
 
-    /// Presses a button on the consent page of a reply, with the boxes of some scopes unticked.
+    /// Presses a button on the consent page of a reply, with the checkboxes of `scopes` unchecked.
     public mutating func decide(
         _ decision: Decision,
         on reply: Reply,
@@ -141,14 +143,15 @@ public struct ScriptedUserAgent: Sendable {
         return try await submit(page.form(decision, leavingOut: scopes), to: action)
     }
 
-    /// Presses a button on the page of a reply that confirms a sign-in.
+    /// Presses a button on the page of a reply on which the user confirms a sign-in.
     public mutating func confirm(_ decision: Decision, on reply: Reply) async throws -> Reply {
         let page = try reply.continuePage
         return try await submit(page.form(decision), to: page.action)
     }
 
-    /// Opens an authorization request, signs in and decides if the server asks for it, and returns the last
-    /// reply.
+    /// Opens an authorization request, answers each page that the server then shows, and returns the last reply.
+    ///
+    /// The pages are those for sign-in, consent, and confirmation of a sign-in.
     public mutating func authorize(
         _ address: String,
         username: String,
@@ -168,7 +171,7 @@ public struct ScriptedUserAgent: Sendable {
         return reply
     }
 
-    /// Signs in to the console, opens one of its pages, and returns the last reply.
+    /// Signs in to the console, opens the page at `path`, and returns the last reply.
     @discardableResult
     public mutating func signInToConsole(
         username: String, password: String = TestServer.password, to path: String = "/account"
@@ -178,12 +181,12 @@ public struct ScriptedUserAgent: Sendable {
         return try await signIn(on: page, username: username, password: password)
     }
 
-    /// An error: the server has no endpoint at this path.
+    /// The error when the server has no endpoint at a path.
     public struct NoSuchPage: Error, CustomStringConvertible {
         /// The requested path.
         public let path: String
 
-        /// The path, in a sentence.
+        /// A sentence with the path.
         public var description: String { "the server has nothing at \(path)" }
     }
 
@@ -198,7 +201,7 @@ public struct ScriptedUserAgent: Sendable {
         throw UnexpectedReply(needed: "an end of redirects", reply: reply)
     }
 
-    /// Returns whether this is a URL of the server or a path; `//host` is neither.
+    /// Returns whether this is a URL of the server, or a path; `//host` names another server.
     private func isOfTheServer(_ address: String) -> Bool {
         address.hasPrefix(server.settings.issuer.endpoint("/")) || (address.hasPrefix("/") && !address.hasPrefix("//"))
     }
@@ -211,23 +214,24 @@ public struct ScriptedUserAgent: Sendable {
 }
 
 extension SignInPage {
-    /// Returns the form fields for a user name and a password.
+    /// Returns the form fields for a sign-in with a username and a password.
     public func form(username: String, password: String) -> FormParameters {
         FormParameters(["request": request, "ticket": ticket, "username": username, "password": password])
     }
 }
 
 extension ContinuePage {
-    /// Returns the form fields for a pressed button.
+    /// Returns the form fields that the browser sends when a button is pressed.
     public func form(_ decision: ScriptedUserAgent.Decision) -> FormParameters {
         FormParameters(["request": request, "ticket": ticket, "decision": decision.rawValue])
     }
 }
 
 extension ConsentPage {
-    /// Returns the form fields for a pressed button, with the boxes of some scopes unticked.
+    /// Returns the form fields that the browser sends when a button is pressed, with the checkboxes of `scopes`
+    /// unchecked.
     ///
-    /// The form that switches the account has no boxes.
+    /// The form for switching the account has no checkboxes.
     public func form(
         _ decision: ScriptedUserAgent.Decision,
         leavingOut scopes: Set<String> = []

@@ -2,9 +2,9 @@ package import CounterfoilProtocol
 package import CounterfoilServer
 
 extension TestServer {
-    /// Registers a client with a policy, and with a secret if one is given.
+    /// Registers a client with a policy, and adds `secret` if it is given.
     ///
-    /// Its identifier is `app_` and the name in lower case.
+    /// The identifier is `app_` and the first 40 ASCII letters of the name in lower case.
     package func register(
         _ name: String,
         type: ClientType = .native,
@@ -27,7 +27,7 @@ extension TestServer {
         try await change(id) { $0.policy = policy }
     }
 
-    /// Changes a client as its developer does at the console.
+    /// Changes a client and its logo in the store.
     package func change(
         _ client: RegisteredClient, logo: LogoChange = .keep, _ change: (inout RegisteredClient) -> Void
     ) async throws {

@@ -25,10 +25,10 @@ package struct TestAPI: Sendable {
     package let resource: RegisteredResource
     package let secret: ClientSecret
 
-    /// The header field with which it authenticates.
+    /// The `Authorization` header field with which the API authenticates (RFC 6749 §2.3.1).
     package var fields: HTTPFields { .basic(resource.clientID, secret) }
 
-    /// Introspects a token (RFC 7662).
+    /// Sends an introspection request for a token (RFC 7662), by default with the credentials of the API.
     package func introspect(_ token: String, fields: HTTPFields? = nil) async -> Reply {
         await test.post(FormParameters(["token": token]), to: .introspection, fields: fields ?? self.fields)
     }

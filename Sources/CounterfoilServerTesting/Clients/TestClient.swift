@@ -4,7 +4,7 @@ import Foundation
 package import HTTPTypes
 
 extension TestServer {
-    /// Sends a form to an endpoint as a program does, without cookies.
+    /// Sends a form to an endpoint without cookies, as a program does.
     package func post(
         _ form: FormParameters, to endpoint: Endpoint, fields: HTTPFields = [:], query: String? = nil,
         source: String = "192.0.2.1"
@@ -15,7 +15,7 @@ extension TestServer {
             .post, to: endpoint, query: query, fields: sent, body: Array(form.encoded.utf8), source: source)
     }
 
-    /// Registers a service with a secret.
+    /// Registers a client of the type `service` with a secret.
     package func addService(
         _ name: String = "Nightly", scope: String = "photos.read", secret: ClientSecret = ClientSecret()
     ) async throws -> TestClient {
@@ -34,7 +34,7 @@ package struct TestClient: Sendable {
     package let fields: HTTPFields
     package let secret: ClientSecret
 
-    /// Requests an access token without a user (RFC 6749 §4.4).
+    /// Requests an access token with the client credentials grant (RFC 6749 §4.4).
     package func token(_ parameters: KeyValuePairs<String, String> = [:]) async throws -> TokenResponse {
         var form = FormParameters(["grant_type": "client_credentials"])
         for (name, value) in parameters { form.append(name, value) }

@@ -2,17 +2,17 @@ public import CounterfoilServer
 public import Foundation
 import Synchronization
 
-/// A wrapper around any store that can make its methods fail and disable accounts.
+/// A wrapper around any store that can make methods fail and can treat accounts as disabled.
 ///
-/// A method that fails has written nothing, as the contract requires of every store.
+/// A method that is made to fail writes nothing, as the contract of the store protocols requires.
 public final class FaultyStore: Sendable {
-    /// A method of the store protocols, by its name.
+    /// The methods of the store protocols, by name; methods with the same name share a case.
     public enum Verb: String, Sendable, Hashable, CaseIterable {
         /// Reading clients.
         case client, clients
         /// Registering, changing and deleting a client.
         case addClient, updateClient, removeClient
-        /// Reading how often a client was served without S256.
+        /// Reading how often a client was authorized without S256.
         case pkceExceptionUse
         /// Reading, adding and deleting client secrets.
         case clientSecrets, addClientSecret, removeClientSecret
@@ -36,7 +36,7 @@ public final class FaultyStore: Sendable {
         case grant, grantFacts
         /// Revoking a grant.
         case revokeGrant
-        /// Reading users.
+        /// Reading a user, or whether there is an administrator.
         case person, hasAdministrator
         /// Adding users.
         case addPerson, addFirstAdministrator
@@ -52,7 +52,7 @@ public final class FaultyStore: Sendable {
         case beginSession, touchSession, endSession, signOutEverywhere, revokeDependents
         /// Reading, adding and deleting signing keys.
         case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKey, removeSigningKeys
-        /// Changing users and reading pages of users.
+        /// Changing a user, and listing users.
         case updatePerson, people
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
@@ -80,35 +80,35 @@ public final class FaultyStore: Sendable {
     let store: any AuthorizationServerStore
     private let state = Mutex(State())
 
-    /// Wraps a store, without failures.
+    /// Wraps a store; no method fails until ``fail(_:with:)`` is called.
     public init(_ store: any AuthorizationServerStore = MemoryStore()) {
         self.store = store
     }
 
-    /// Makes methods fail from now on.
+    /// Makes methods fail until ``recover()`` is called.
     public func fail(_ verbs: Verb..., with fault: StoreFault = .unavailable("the disk is full")) {
         state.withLock { state in
             for verb in verbs { state.faults[verb] = fault }
         }
     }
 
-    /// Makes every method succeed again.
+    /// Makes all methods succeed again.
     public func recover() { state.withLock { $0.faults = [:] } }
 
-    /// Returns how often a method was called, including failed calls.
+    /// Returns how often a method was called, including calls that failed.
     public func calls(of verb: Verb) -> Int { state.withLock { $0.calls[verb] ?? 0 } }
 
-    /// Disables the account of a user in the results of this wrapper.
+    /// Makes reads and writes treat the account of a user as disabled; the wrapped store does not change.
     public func switchOff(_ id: PersonIdentifier, at time: Date) { state.withLock { $0.switchedOff[id] = time } }
 
-    /// Runs a closure once, just before the next call of a method reaches the store.
+    /// Runs a closure once, at the start of the next call of a method.
     ///
-    /// A test can simulate a concurrent change with it.
+    /// The wrapped store has not received the call yet. A test can thus simulate a concurrent change.
     public func before(_ verb: Verb, do interlude: @escaping @Sendable () async -> Void) {
         state.withLock { $0.interludes[verb] = interlude }
     }
 
-    /// Counts a call, runs the closure that is set for it, and throws the error that is set for it.
+    /// Counts a call of a method, runs the closure of ``before(_:do:)``, and throws the error of ``fail(_:with:)``.
     func enter(_ verb: Verb) async throws(StoreFault) {
         let (fault, interlude) = state.withLock { state in
             state.calls[verb, default: 0] += 1
@@ -118,10 +118,10 @@ public final class FaultyStore: Sendable {
         if let fault { throw fault }
     }
 
-    /// Returns whether this wrapper disabled the account of a user.
+    /// Returns whether this wrapper treats the account of a user as disabled.
     func isSwitchedOff(_ id: PersonIdentifier) -> Bool { state.withLock { $0.switchedOff[id] != nil } }
 
-    /// Returns a user with the account disabled if this wrapper disabled it.
+    /// Returns a user as this wrapper reports it, with the account disabled if ``switchOff(_:at:)`` was called.
     func seen(_ person: Person) -> Person {
         var person = person
         person.disabledAt = state.withLock { $0.switchedOff[person.id] } ?? person.disabledAt

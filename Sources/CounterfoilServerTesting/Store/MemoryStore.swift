@@ -3,23 +3,23 @@ import CounterfoilServer
 import Foundation
 import Synchronization
 
-/// The store of the authorization server in memory, for tests.
+/// An in-memory store of the authorization server, for tests.
 ///
-/// It satisfies the same contract as every other store, and it loses its contents when it is released.
+/// It satisfies the contract of `AuthorizationServerStore`. It loses its contents when it is deallocated.
 public final class MemoryStore: Sendable {
-    /// The contents of the store.
+    /// The records of the store, which a mutex guards.
     struct State {
         var scopes = Dictionary(uniqueKeysWithValues: ScopeDefinition.standard.map { ($0.token, $0) })
-        /// In the order in which they were added, like every array here.
+        /// The clients in the order in which they were added; every array below has the same order.
         var clients: [RegisteredClient] = []
         var removedClients: Set<ClientIdentifier> = []
         var people: [PersonIdentifier: Person] = [:]
         var sessions: [ArtefactDigest: Session] = [:]
         var grants: [GrantIdentifier: Grant] = [:]
-        /// Grants that outlived the end of their session, whose clients have been notified of it.
+        /// The grants whose session has ended, so that their clients are not notified of the end a second time.
         var grantsOfEndedSessions: Set<GrantIdentifier> = []
         var codes: [ArtefactDigest: CodeRecord] = [:]
-        /// The digests of the consent pages that were answered.
+        /// The digests of the pages that were answered.
         var interactions: Set<ArtefactDigest> = []
         var signingKeys: [SealedSigningKey] = []
         var clientSecrets: [ClientSecretRecord] = []
@@ -40,7 +40,7 @@ public final class MemoryStore: Sendable {
         var service = ServiceRecord()
     }
 
-    /// A delivery with the time at which it is due.
+    /// A queued delivery, with the time at which it is due and the time at which it was queued.
     struct PendingDelivery {
         var delivery: LogoutDelivery
         var dueAt: Date
@@ -53,14 +53,14 @@ public final class MemoryStore: Sendable {
         }
     }
 
-    /// The state of the logout deliveries of a client.
+    /// The state of the logout deliveries of a client: paused after a failure, or blocked by a delivery in flight.
     struct LogoutQueue {
         var pausedUntil = Date.distantPast
         var leasedUntil = Date.distantPast
         var hostFailures = 0
     }
 
-    /// A user and a client.
+    /// The key of a consent: its user and its client.
     struct ConsentKey: Hashable {
         let person: PersonIdentifier
         let client: ClientIdentifier

@@ -143,14 +143,14 @@ extension MemoryStore.State {
         Scope(client.scope.union(client.optionalScope).tokens.filter { scopes[$0] == nil })
     }
 
-    /// Stores a logo once, however many clients use it, and returns its identifier.
+    /// Stores a logo, if it is given, and returns its identifier; equal logos are stored once.
     mutating func keep(_ logo: Logo?) -> LogoIdentifier? {
         guard let logo else { return nil }
         logos[logo.id] = logo
         return logo.id
     }
 
-    /// Returns the identifier of the logo after a change, and stores the new logo.
+    /// Returns the identifier of the logo after a change, and stores the logo of `replace`.
     mutating func logo(after change: LogoChange, former: LogoIdentifier?) -> LogoIdentifier? {
         switch change {
         case .keep: former

@@ -57,14 +57,14 @@ extension MemoryStore: ConsentStore {
 }
 
 extension MemoryStore.State {
-    /// Reduces a consent to what the grants in force allow, and deletes it if there are none.
+    /// Reduces a consent to the scopes and APIs of the grants that are not revoked; deletes it if none remains.
     ///
-    /// It runs after grants were revoked or narrowed.
+    /// The caller has revoked or narrowed grants before.
     mutating func followConsent(_ key: MemoryStore.ConsentKey) {
         consents[key] = consents[key]?.following(liveGrants(of: key).map { ($0.allowed, $0.resources) })
     }
 
-    /// Invalidates codes that have not been redeemed.
+    /// Invalidates the selected codes, except those that were redeemed.
     mutating func killCodes(where isMeant: (CodeRecord) -> Bool) {
         for code in codes.values where code.usedAt == nil && isMeant(code) {
             codes[code.digest]?.failedRedemptions = CodeRecord.failedRedemptionLimit

@@ -161,7 +161,8 @@ extension MemoryStore: LogoutDeliveryStore {
 }
 
 extension MemoryStore.State {
-    /// Postpones or deletes a delivery, and returns how many were deleted.
+    /// Postpones a delivery until `retryAt`, or deletes it if that is nil, and returns the number of deleted
+    /// deliveries.
     @discardableResult
     fileprivate mutating func end(_ delivery: LogoutDelivery, retryAt: Date?) -> Int {
         guard let index = deliveries.firstIndex(where: { $0.delivery.number == delivery.number }) else { return 0 }

@@ -67,8 +67,10 @@ extension MemoryStore: RefreshTokenStore {
 
 extension MemoryStore.State {
     /// Records that a grant and its consent were used to issue a token.
+    ///
+    /// If the grant was used less than `resolution` seconds ago, nothing is recorded.
     mutating func noteUse(of grant: Grant, at time: Date, to resolution: TimeInterval = 0) {
-        // A grant that was recently recorded as used has a consent that was recorded with it.
+        // The consent was updated together with the grant, so both are recent enough.
         guard resolution == 0 || time.timeIntervalSince(grant.lastUsedAt) >= resolution else { return }
         grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
         let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)
@@ -76,7 +78,7 @@ extension MemoryStore.State {
         consents[key]?.lastUsedAt = max(former, time)
     }
 
-    /// Revokes a grant that is in force, and counts the revocation for its client.
+    /// Revokes a grant that is not revoked yet, and counts the revocation in the statistics of its client.
     mutating func revoke(_ grant: Grant, because reason: RevocationReason, at time: Date) {
         grants[grant.id]?.revokedAt = time
         var statistics = refreshStatistics[grant.clientID] ?? RefreshStatistics()

@@ -85,7 +85,7 @@ extension MemoryStore: SessionStore {
 }
 
 extension MemoryStore.State {
-    /// Returns the sessions of a user, last seen first.
+    /// Returns the sessions of a user, most recently used first.
     fileprivate func sessions(of person: PersonIdentifier) -> [Session] {
         sessions.values.filter { $0.personID == person }.sorted { left, right in
             if left.lastSeenAt != right.lastSeenAt { return left.lastSeenAt > right.lastSeenAt }
@@ -94,16 +94,16 @@ extension MemoryStore.State {
         }
     }
 
-    /// Ends every session of a user except one, and returns how many ended.
+    /// Ends every session of a user except `kept`, and returns how many ended.
     mutating func endSessions(of person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
         let ended = sessions.values.filter { $0.personID == person && $0.digest != kept }
         for session in ended { end(session.digest, at: time) }
         return ended.count
     }
 
-    /// Ends every session of a user except one, and revokes the grants given outside it.
+    /// Ends every session of a user except `kept`, and revokes every grant that was not given in that session.
     ///
-    /// It returns the number of ended sessions.
+    /// - Returns: The number of sessions that ended.
     mutating func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
         let ended = endSessions(of: person, except: kept, at: time)
         let kept = kept.flatMap { sessions[$0] }.flatMap { $0.personID == person ? $0.id : nil }
@@ -122,8 +122,9 @@ extension MemoryStore.State {
         return true
     }
 
-    /// Queues the logout deliveries of a session and revokes its single-page grants, unless the session
-    /// continues.
+    /// Queues the logout deliveries of a session, and revokes its grants to single-page applications.
+    ///
+    /// Nothing happens if a session with this `sid` still exists.
     mutating func revokeDependents(ofSession session: SessionIdentifier, at time: Date) {
         guard !sessions.values.contains(where: { $0.id == session }) else { return }
         let held = grants.values.filter {

@@ -3,18 +3,18 @@ package import CounterfoilServer
 import CounterfoilTokens
 package import Foundation
 
-/// A store with one user and one client, and functions for the records of a sign-in.
+/// A store with one user and one client, and functions that add sessions, grants and codes.
 package struct World {
-    /// A time with milliseconds.
+    /// The current time in tests, with milliseconds, which a store must not lose.
     package static let now = Date(timeIntervalSince1970: 1_800_000_000.123)
 
     package let store: any AuthorizationServerStore
     package let person: Person
     package let client: RegisteredClient
-    /// The session in which the user approves; no test lasts longer.
+    /// The session in which the user approves; it lasts longer than any test.
     package let session: Session
 
-    /// - Parameter signedIn: whether the store has the session.
+    /// - Parameter signedIn: Whether to begin the session in the store.
     package init(in store: any AuthorizationServerStore, signedIn: Bool = true) async throws {
         self.store = store
         person = try .named("ada", email: "ada@example.com")
@@ -25,7 +25,7 @@ package struct World {
         if signedIn { try await begin(session) }
     }
 
-    /// Uses a user with a session and a client that the store already contains.
+    /// Creates a world from a user, a client and a session that the store already contains.
     package init(_ store: any AuthorizationServerStore, person: Person, client: RegisteredClient, session: Session) {
         self.store = store
         self.person = person
@@ -33,13 +33,13 @@ package struct World {
         self.session = session
     }
 
-    /// Starts a session with the password of ``Person/named(_:email:disabledAt:)``.
+    /// Starts a session in the store, with the password that all users of `Person.named` have.
     package func begin(_ session: Session) async throws {
         try Self.expect(
             .begun(session.id), try await store.beginSession(session, proving: .example, replacing: nil))
     }
 
-    /// Adds another user with a session.
+    /// Adds another user with a session to the same store, and returns the world of that user.
     package func adding(_ name: String) async throws -> World {
         let person = try Person.named(name)
         try Self.expect(.added, try await store.addPerson(person))
@@ -54,7 +54,7 @@ package struct World {
             lastUsedAt: time)
     }
 
-    /// Records a grant with a code for it.
+    /// Records an approval with a grant and a code, and returns the record of the code.
     @discardableResult
     package func approve(
         _ grant: Grant,
@@ -66,7 +66,8 @@ package struct World {
         return record
     }
 
-    /// Returns an approval of every requested scope, for the client as registered.
+    /// Returns an approval for the current registration of the client; `asked` is the scope of the grant by
+    /// default.
     package func approval(
         _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256,
         basis: ApprovalBasis = .answer
@@ -77,7 +78,7 @@ package struct World {
             basis: basis)
     }
 
-    /// An error: the store did not accept what the test needs.
+    /// The error when the store returns an unexpected outcome.
     package struct Refused: Error, CustomStringConvertible {
         package let description: String
     }
@@ -91,7 +92,7 @@ package struct World {
         return value
     }
 
-    /// The consent of the user for the client.
+    /// The consent of the user to the client; nil if there is none.
     package var consent: Consent? {
         get async throws { try await store.consent(of: person.id, to: client.id) }
     }
@@ -185,7 +186,7 @@ extension Session {
 }
 
 extension Logo {
-    /// Returns a logo that differs for each number.
+    /// Returns a logo with different bytes for each number.
     package static func example(_ number: UInt8 = 1, format: Format = .png) -> Logo {
         Logo(format: format, bytes: [0x89, 0x50, 0x4E, 0x47, 0x00, number])
     }
