@@ -4,13 +4,14 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// An authorization server and an API for tests, on a real port, that follow a script and record every
-/// request.
+/// An authorization server with an API, for tests, which listens on a local port, follows a script,
+/// and records every request.
 ///
-/// Without a script it is a small correct server. It supports metadata, authorization with PKCE (a scripted
-/// user answers at once), every common grant, and refresh token rotation. It also supports ID tokens with
-/// real signatures, UserInfo, keys, pushed authorization requests, device sign-in, registration,
-/// revocation, sign-out and DPoP. Its API accepts its tokens.
+/// Without a script, it is a small server without deviations from the standards. It supports metadata,
+/// authorization with PKCE, the grant types authorization code, refresh token, device code and client
+/// credentials, and refresh token rotation. Authorization requests are answered at once, as if a signed-in
+/// user had allowed them. The server also supports ID tokens with real signatures, UserInfo, keys, pushed
+/// authorization requests, registration, revocation, sign-out and DPoP. Its API accepts its tokens.
 ///
 ///     try await ScriptedAuthorizationServer.run(ServerScript(.rotatesAndDropsTheReply)) { server in
 ///         let signIn = try NativeSignIn(issuer: server.issuer, clientID: "lightbox", scope: "openid")
@@ -18,11 +19,11 @@ import Synchronization
 ///         #expect(server.requests(to: .token).count == 1)
 ///     }
 ///
-/// It listens on 127.0.0.1 until `run` returns. It is for tests only: it authenticates no user.
+/// The server listens on 127.0.0.1 until `run` returns. It is for tests only, because it authenticates no user.
 public final class ScriptedAuthorizationServer: Sendable {
-    /// An error: the expected requests did not arrive in time.
+    /// The error that is thrown if the expected requests do not arrive in time.
     public struct TimedOut: Error, CustomStringConvertible {
-        /// The number of expected and received requests, and the time limit.
+        /// The number of expected requests, the number of received ones, and the time limit.
         public let description: String
     }
 
@@ -44,20 +45,22 @@ public final class ScriptedAuthorizationServer: Sendable {
         self.now = now
     }
 
-    /// The script; a change applies from the next request on.
+    /// The script; a change takes effect with the next request.
     public var script: ServerScript {
         get { state.withLock { $0.script } }
         set { state.withLock { $0.script = newValue } }
     }
 
-    /// Changes the script, from the next request on.
+    /// Changes the script; the change takes effect with the next request.
     public func change(_ change: (inout ServerScript) -> Void) { state.withLock { change(&$0.script) } }
 
-    /// The origin of every URL that the server publishes: ``address``, unless the script has a public
-    /// origin.
+    /// The origin of every URL that the server publishes: ``ServerScript/publicOrigin`` if it is
+    /// set, otherwise ``address``.
     public var origin: String { state.withLock { $0.origin } }
 
-    /// The issuer with which a client is configured: origin and path, whatever issuer the server publishes.
+    /// The issuer to configure in the client: ``origin`` with the path of the issuer.
+    ///
+    /// The script can let the server publish a different issuer.
     public var issuer: Issuer { (try? Issuer(ofServer: origin + script.issuerPath)) ?? bareIssuer }
 
     /// Returns the URL of an endpoint.
@@ -65,7 +68,9 @@ public final class ScriptedAuthorizationServer: Sendable {
         state.withLock { $0.url(of: endpoint) }
     }
 
-    /// The received requests, oldest first; of more than 10 000 the oldest are dropped, 1 000 at a time.
+    /// The received requests, oldest first.
+    ///
+    /// The server keeps at most 10 000 requests. At this limit, it drops the oldest 1 000 requests.
     public var requests: [RecordedRequest] { record.requests }
 
     /// Returns the requests to one endpoint, oldest first.
@@ -73,18 +78,18 @@ public final class ScriptedAuthorizationServer: Sendable {
         requests.filter { $0.endpoint == endpoint }
     }
 
-    /// Waits for at least `count` requests to one endpoint, and returns them.
+    /// Waits for at least `count` requests to one endpoint, and returns all requests to it.
     ///
-    /// - Throws: ``TimedOut`` if they do not arrive within `limit`.
+    /// - Throws: ``TimedOut`` if the requests do not arrive within `limit`.
     public func requests(
         to endpoint: ScriptedEndpoint, atLeast count: Int, within limit: Duration = .seconds(30)
     ) async throws -> [RecordedRequest] {
         try await requests(atLeast: count, within: limit) { $0.endpoint == endpoint }
     }
 
-    /// Waits for at least `count` requests that match, and returns them.
+    /// Waits for at least `count` requests for which `isWanted` returns true, and returns all of them.
     ///
-    /// - Throws: ``TimedOut`` if they do not arrive within `limit`.
+    /// - Throws: ``TimedOut`` if the requests do not arrive within `limit`.
     public func requests(
         atLeast count: Int, within limit: Duration = .seconds(30),
         where isWanted: @escaping @Sendable (RecordedRequest) -> Bool
@@ -105,18 +110,18 @@ public final class ScriptedAuthorizationServer: Sendable {
     /// Deletes the recorded requests.
     public func forgetRequests() { record.removeAll() }
 
-    /// Every code, token, code verifier and secret that this server and its sibling have sent or received.
+    /// The codes, tokens, code verifiers and secrets that the servers of this run have sent or received.
     ///
-    /// A log must contain none of them. The set holds at most 10 000 of them, and this server's client
-    /// secret.
+    /// A log must contain none of these values. The set contains at most 10 000 values, and in addition the
+    /// client secret of this server.
     public var secrets: Set<String> {
         vault.contents.withLock { $0.secrets }.union([script.clients.secret])
     }
 
-    /// The access tokens issued by this server and its sibling, oldest first; the last 2000 are kept.
+    /// The access tokens that the servers of this run have issued, oldest first; only the last 2000 are kept.
     public var accessTokens: [String] { vault.contents.withLock { $0.accessTokens.names } }
 
-    /// The refresh tokens issued by this server and its sibling, oldest first; the last 2000 are kept.
+    /// The refresh tokens that the servers of this run have issued, oldest first; only the last 2000 are kept.
     public var refreshTokens: [String] { vault.contents.withLock { $0.refreshTokens.names } }
 
     /// Expires every access token; refresh tokens stay valid.
@@ -134,7 +139,8 @@ public final class ScriptedAuthorizationServer: Sendable {
         let answer = try state.withLock { server in
             try vault.contents.withLock { try server.answer(request, from: &$0, at: time) }
         }
-        // Recorded last, because a test that waits for a request may rely on its effect.
+        // The request is recorded only after it has taken effect, because a test that waits for the request
+        // may rely on the effect.
         record.append(request)
         return answer
     }

@@ -12,11 +12,11 @@ public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable,
     case pushedAuthorization = "pushed-authorization"
     /// The device authorization endpoint (RFC 8628 §3.1).
     case deviceAuthorization = "device-authorization"
-    /// The verification page for the user code of a device (RFC 8628 §3.3).
+    /// The page on which the user enters the user code of a device (RFC 8628 §3.3).
     case verification
     /// The UserInfo endpoint (OpenID Connect Core §5.3).
     case userInfo = "user-info"
-    /// The public keys (RFC 7517 §5).
+    /// The key set at `jwks_uri` (RFC 7517 §5).
     case keys
     /// The revocation endpoint (RFC 7009 §2).
     case revocation
@@ -24,14 +24,14 @@ public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable,
     case registration
     /// The logout endpoint (OpenID Connect RP-Initiated Logout §2).
     case endSession = "end-session"
-    /// The list of data centres that Zoho publishes.
+    /// The list of data centres, as Zoho publishes it.
     case serverInfo = "server-info"
-    /// The protected API, with every path below its own.
+    /// The protected API: its path and all paths below it.
     case api
-    /// Any other path, which does not exist.
+    /// Any other path; the server responds with status 404.
     case unknown
 
-    /// The standard path below the path of the issuer; nil for metadata and unknown paths.
+    /// The default path, relative to the path of the issuer; nil for metadata and unknown paths.
     var standardPath: String? {
         switch self {
         case .authorization: "/oauth2/authorize"
@@ -50,7 +50,7 @@ public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable,
         }
     }
 
-    /// The name of the endpoint in the metadata of the server, if it has one.
+    /// The name of the metadata member that contains the URL of the endpoint; nil if there is none.
     var metadataName: String? {
         switch self {
         case .authorization: "authorization_endpoint"

@@ -4,14 +4,14 @@ public import Foundation
 
 /// A P-256 key that creates DPoP proofs, valid or with any defect (RFC 9449 §4.2).
 ///
-/// It shares no code with the client, so a test can compare the two.
+/// The implementation is independent of the DPoP code of the client, so a test can compare the results of the two.
 public struct ScriptedProofKey: Sendable {
     private let key = P256.Signing.PrivateKey()
 
-    /// Creates a new key.
+    /// Generates a new key.
     public init() {}
 
-    /// The thumbprint of the key (RFC 7638 §3); wire name `jkt`.
+    /// The SHA-256 thumbprint of the public key (`jkt`, RFC 7638 §3).
     public var thumbprint: String {
         let point = key.publicKey.rawRepresentation
         let text =
@@ -20,9 +20,10 @@ public struct ScriptedProofKey: Sendable {
         return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
     }
 
-    /// Creates a proof for one request; wire name `DPoP`.
+    /// Creates a proof for one request: the value of its `DPoP` header field.
     ///
-    /// The claims in `replaced` replace the valid ones, and the claims named in `omitted` are left out.
+    /// The claims in `replaced` replace the valid claims of the same name, and the claims named
+    /// in `omitted` are omitted.
     public func proof(
         method: String, url: String, nonce: String? = nil, accessToken: String? = nil, at time: Date = Date(),
         replacing replaced: [WireMember] = [], omitting omitted: [String] = []

@@ -1,9 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// The protected API.
 extension MiniatureServer {
-    /// The result of checking the token of a request.
+    /// The result of checking the access token of a request.
     enum PresentedToken {
         case accepted(ScriptedGrant)
         case refused(ScriptedAnswer)

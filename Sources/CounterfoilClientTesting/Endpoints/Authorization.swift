@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The authorization endpoint, at which the scripted user answers at once.
+/// The authorization endpoint, which responds at once, as if a signed-in user had decided.
 extension MiniatureServer {
     /// Answers an authorization request (RFC 6749 §4.1.1 and §4.1.2).
     func authorize(
@@ -32,7 +32,7 @@ extension MiniatureServer {
         return .redirect(to: address(of: answer, state: parameters["state"], redirectURI: redirectURI))
     }
 
-    /// Returns the error code of RFC 6749 for an invalid request, or nil if the request is valid.
+    /// Returns the error code for an invalid request (RFC 6749 §4.1.2.1), or nil if the request is valid.
     private func refusal(of parameters: RecordedParameters, wasPushed: Bool) -> String? {
         if script.authorization.requiresPushedRequest, !wasPushed { return "invalid_request" }
         guard parameters["response_type"] == "code" else { return "unsupported_response_type" }
@@ -75,7 +75,8 @@ extension MiniatureServer {
         return .init(name: "code", value: code)
     }
 
-    /// Returns the grant that the scripted user gives for an authorization request.
+    /// Returns the grant for an authorization request, a device authorization request, or a token request
+    /// with client credentials.
     func grant(
         for parameters: RecordedParameters, clientID: String, in vault: VaultContents, at now: Date
     ) -> ScriptedGrant {
@@ -136,7 +137,8 @@ extension MiniatureServer {
 }
 
 extension AuthorizationScript.Returned {
-    /// Returns the response parameters of one name; `honest` is the value that the standard requires.
+    /// Returns the response parameters with this name; `honest` is the prescribed value, or
+    /// nil if none is prescribed.
     fileprivate func pairs(_ name: String, honest: String?) -> [FormParameters.Pair] {
         let values: [String?] =
             switch self {

@@ -1,9 +1,10 @@
 import CounterfoilProtocol
 import Foundation
 
-/// Client authentication as the script requires it.
+/// Client authentication with the method that the script requires.
 extension MiniatureServer {
-    /// Authenticates the client of a request; nil means `invalid_client` (RFC 6749 §2.3 and §5.2).
+    /// Authenticates the client of a request, and returns its identifier; nil means `invalid_client`
+    /// (RFC 6749 §2.3 and §5.2).
     func authenticatedClient(_ request: RecordedRequest, in vault: VaultContents) -> String? {
         let basic = Self.basicCredentials(request.authorization)
         guard let clientID = request.form["client_id"] ?? basic?.name, isKnown(clientID, in: vault) else { return nil }

@@ -4,23 +4,23 @@ import Crypto
 import Foundation
 import HTTPTypes
 
-/// The DPoP nonces of a scripted server (RFC 9449 §8).
+/// The DPoP nonce of a scripted server (RFC 9449 §8).
 struct MiniatureNonces: Sendable {
-    /// The only nonce that is valid now.
+    /// The only nonce that the server accepts now.
     private(set) var current = Base64URL.encode(RandomBytes().bytes(12))
 
     mutating func change() { current = Base64URL.encode(RandomBytes().bytes(12)) }
 }
 
-/// DPoP proofs of possession (RFC 9449).
+/// The verification of DPoP proofs (RFC 9449).
 extension MiniatureServer {
     /// The result of checking the DPoP proof of a request.
     enum Proof: Equatable {
         /// The request has no proof, or the script ignores proofs.
         case none
-        /// A valid proof by the key with this thumbprint.
+        /// A valid proof, signed by the key with this thumbprint.
         case valid(String)
-        /// An invalid proof, with the error code for the response.
+        /// An invalid proof; the associated value is the error code for the response.
         case refused(String)
     }
 
@@ -48,7 +48,7 @@ extension MiniatureServer {
         return .valid(proof.thumbprint)
     }
 
-    /// Adds the nonce for the next proof to a response (RFC 9449 §8.2).
+    /// Adds the nonce for the next proof to a response (RFC 9449 §8.2), if the rule requires nonces.
     mutating func withNonce(_ answer: ScriptedAnswer, _ rule: DPoPScript.NonceRule) -> ScriptedAnswer {
         guard rule != .none else { return answer }
         if rule == .changing { nonces.change() }
@@ -58,7 +58,7 @@ extension MiniatureServer {
     }
 }
 
-/// A proof with a valid signature by the key in its own header.
+/// A DPoP proof whose signature is valid for the public key in its header (`jwk`).
 private struct DPoPProofReading {
     let header: WireValue
     let claims: WireValue

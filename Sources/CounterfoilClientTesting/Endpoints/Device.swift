@@ -1,11 +1,11 @@
 import Foundation
 
-/// Sign-in on a device without a browser (RFC 8628).
+/// The device authorization grant (RFC 8628).
 extension MiniatureServer {
     /// Answers a device authorization request (RFC 8628 §3.1 and §3.2).
     func beginDevice(_ request: RecordedRequest, in vault: inout VaultContents, at now: Date) -> ScriptedAnswer {
-        // RFC 8628 §3.1: a public client sends its `client_id`; a confidential client authenticates when it
-        // polls.
+        // RFC 8628 §3.1: `client_id` identifies the client. The scripted server authenticates the client
+        // only when it polls the token endpoint.
         guard let clientID = request.form["client_id"], isKnown(clientID, in: vault) else {
             return refusal("invalid_client", to: request, status: 401)
         }

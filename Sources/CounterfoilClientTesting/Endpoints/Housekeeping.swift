@@ -60,7 +60,7 @@ extension MiniatureServer {
             wasKnown = true
         }
         if let issued = vault.refreshTokens[token], !issued.isEnded {
-            // RFC 7009 §2.1: revoking a refresh token also revokes its access tokens.
+            // RFC 7009 §2.1: revoking a refresh token also revokes the access tokens of the same grant.
             vault.end(issued.grant.authorization)
             wasKnown = true
         }

@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Crypto
 import Foundation
 
-/// ID tokens, valid or not.
+/// ID tokens with the deviations of the script.
 extension MiniatureServer {
     /// Creates an ID token (OpenID Connect Core §2 and §12.2).
     mutating func idToken(
@@ -30,7 +30,7 @@ extension MiniatureServer {
         return try signed(.object(changed.map { WireMember($0.name, filled($0.value, for: grant)) }))
     }
 
-    /// Replaces the placeholders in a claim of the script, including `{client}`.
+    /// Replaces the placeholders in a claim, including `{client}` for the client identifier; objects are unchanged.
     private func filled(_ value: WireValue, for grant: ScriptedGrant) -> WireValue {
         switch value {
         case .text(let text): .text(filled(text).replacing("{client}", with: grant.clientID))

@@ -3,14 +3,14 @@ import Foundation
 
 /// The signing keys of a scripted server.
 struct MiniatureKeys: Sendable {
-    /// The key that signs now.
+    /// The key with which the server signs.
     private(set) var current: SigningKey
-    /// A published key that never signs.
+    /// A key that signs nothing; the script can publish it as a stale key or as an unused key.
     let decoy: SigningKey
-    /// The number of requests for the key set.
+    /// The number of requests for the key set so far.
     var fetches = 0
 
-    /// The RSA key that all servers start with, because generating one is slow.
+    /// The first RSA key of every server in the process, shared because generating an RSA key is slow.
     private static let rsa = Result { try SigningKey.generate(.rs256) }
 
     init(algorithm: SigningAlgorithm) throws {
@@ -18,7 +18,7 @@ struct MiniatureKeys: Sendable {
         decoy = try SigningKey.generate(.es256)
     }
 
-    /// Replaces the current key with a new one.
+    /// Generates a new key, with which the server signs from now on.
     mutating func rotate(to algorithm: SigningAlgorithm) throws { current = try SigningKey.generate(algorithm) }
 }
 

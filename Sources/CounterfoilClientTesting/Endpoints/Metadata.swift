@@ -1,6 +1,5 @@
 import CounterfoilTokens
 
-/// The metadata of the server and of its API.
 extension MiniatureServer {
     /// Returns the metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery §3).
     func metadata() -> ScriptedAnswer {
@@ -51,7 +50,7 @@ extension MiniatureServer {
             at: .resourceMetadata)
     }
 
-    /// Returns the list of data centres in the form that Zoho publishes.
+    /// Returns the list of data centres in the format of Zoho.
     func serverInfo() -> ScriptedAnswer {
         json(
             [

@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// The state and the behaviour of a scripted server, without a socket.
 struct MiniatureServer: Sendable {
-    /// The script; new interruptions reset the request counters.
+    /// The script; a change of its interruptions resets the request counters.
     var script: ServerScript {
         didSet {
             if script.interruptions != oldValue.interruptions { counts = [:] }
@@ -13,7 +13,7 @@ struct MiniatureServer: Sendable {
     }
     /// The URL `http://127.0.0.1:PORT` on which the server listens.
     let address: String
-    /// The origin of the second server in the same run.
+    /// The origin of the other server in the same run; empty if there is none.
     var sibling = ""
     var keys: MiniatureKeys
     var nonces = MiniatureNonces()
@@ -77,12 +77,12 @@ extension MiniatureServer {
     /// The origin of every URL that the server publishes.
     var origin: String { script.publicOrigin ?? address }
 
-    /// The issuer as the server publishes it.
+    /// The issuer that the server publishes, with its placeholders replaced.
     var issuer: String {
         script.issuer.replacing("{origin}", with: origin).replacing("{path}", with: script.issuerPath)
     }
 
-    /// Returns the URL of an endpoint; for metadata, the well-known URL of RFC 8414 or RFC 9728.
+    /// Returns the URL of an endpoint; for metadata, this is the well-known URL of RFC 8414 or RFC 9728.
     func url(of endpoint: ScriptedEndpoint) -> String {
         switch endpoint {
         case .metadata: "\(origin)/.well-known/oauth-authorization-server\(script.issuerPath)"
@@ -91,7 +91,7 @@ extension MiniatureServer {
         }
     }
 
-    /// Returns the endpoint at a path.
+    /// Returns the endpoint at a path, or `unknown` if the server has none there.
     func endpoint(at path: String) -> ScriptedEndpoint {
         if metadataPaths.contains(path) { return .metadata }
         let resource = "/.well-known/oauth-protected-resource"
@@ -115,7 +115,7 @@ extension MiniatureServer {
         }
     }
 
-    /// Replaces the placeholders in a text of the script.
+    /// Replaces the placeholders `{origin}`, `{issuer}` and `{sibling}` in a text.
     func filled(_ text: String) -> String {
         guard text.contains("{") else { return text }
         return text.replacing("{origin}", with: origin).replacing("{issuer}", with: issuer)
@@ -129,7 +129,8 @@ extension MiniatureServer {
         return answer
     }
 
-    /// Encodes members as the JSON response of an endpoint, doubled or nested as the script says.
+    /// Encodes members as the JSON response of an endpoint, with duplicate members or nested arrays if
+    /// the script requires them.
     func json(
         _ members: [WireMember], at endpoint: ScriptedEndpoint, status: Int = 200,
         headerFields: [ScriptedAnswer.Field] = []

@@ -2,10 +2,9 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// The token endpoint.
 extension MiniatureServer {
-    /// Answers a token request: authenticates the client, checks the proof and dispatches by grant type
-    /// (RFC 6749 §3.2).
+    /// Answers a token request: authenticates the client, checks the DPoP proof, and dispatches by
+    /// grant type (RFC 6749 §3.2).
     mutating func token(
         _ request: RecordedRequest, from vault: inout VaultContents, at now: Date
     ) throws -> ScriptedAnswer {
@@ -106,7 +105,7 @@ extension MiniatureServer {
         return text
     }
 
-    /// Returns an error response (RFC 6749 §5.2), with the error codes and the status that the script says.
+    /// Returns an error response (RFC 6749 §5.2), with the error code and the status code that the script prescribes.
     func refusal(
         _ code: String, to request: RecordedRequest, status: Int = 400, more: [WireMember] = []
     ) -> ScriptedAnswer {

@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// Token responses in the format that the script says.
+/// Token responses in the format of the script.
 extension MiniatureServer {
     /// Issues tokens for a grant (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3).
     mutating func issue(
@@ -67,7 +67,8 @@ extension MiniatureServer {
         }
     }
 
-    /// Encodes members as the script says, with `Cache-Control: no-store` (RFC 6749 §5.1).
+    /// Encodes the members of a token response in the encoding of the script, with `Cache-Control:
+    /// no-store` (RFC 6749 §5.1).
     func tokenAnswer(_ members: [WireMember], to request: RecordedRequest, status: Int) -> ScriptedAnswer {
         let isForm =
             switch script.tokens.encoding {

@@ -4,7 +4,7 @@ public import HTTPTypes
 
 /// A request that a scripted server received.
 public struct RecordedRequest: Sendable {
-    /// The endpoint that the path belongs to, or ``ScriptedEndpoint/unknown``.
+    /// The endpoint at the path of the request, or ``ScriptedEndpoint/unknown``.
     public let endpoint: ScriptedEndpoint
     /// The time of arrival, without the clock offset of the script.
     public let time: Date
@@ -14,7 +14,7 @@ public struct RecordedRequest: Sendable {
     public let body: [UInt8]
     /// The parameters of the query.
     public let query: RecordedParameters
-    /// The parameters of a form-encoded body.
+    /// The parameters of a form-encoded body; empty if the body has another content type.
     public let form: RecordedParameters
 
     /// The maximum length of a body, in bytes.
@@ -41,7 +41,7 @@ public struct RecordedRequest: Sendable {
     public var authorization: String? { head.headerFields[.authorization] }
     /// The body as UTF-8 text.
     public var text: String { String(decoding: body, as: UTF8.self) }
-    /// The body as JSON, or nil if it is none.
+    /// The body as JSON, or nil if it is not valid JSON.
     public var json: WireValue? { try? JSONDecoder().decode(WireValue.self, from: Data(body)) }
 
     /// Returns the value of a header field, or nil if the request does not have it.
@@ -52,7 +52,7 @@ public struct RecordedRequest: Sendable {
 
 /// The parameters of a query or a form, in the order in which they were sent.
 public struct RecordedParameters: Sendable, Hashable {
-    /// The parameters; empty if the text cannot be parsed.
+    /// The parameters; empty if the query or the form cannot be parsed.
     public let pairs: [FormParameters.Pair]
 
     init(_ bytes: [UInt8]) {

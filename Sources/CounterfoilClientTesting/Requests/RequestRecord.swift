@@ -3,7 +3,7 @@ import Synchronization
 
 /// The requests that a scripted server received, in order; tests can read them or wait for them.
 final class RequestRecord: Sendable {
-    /// The capacity; a full record drops the oldest tenth.
+    /// The maximum number of requests; when it is reached, the next request displaces the oldest tenth.
     static let limit = 10_000
 
     private struct State {
@@ -17,7 +17,7 @@ final class RequestRecord: Sendable {
     /// The requests, oldest first.
     var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
-    /// Appends a request and resumes the waiting tasks.
+    /// Appends a request, and resumes the tasks that wait for requests.
     func append(_ request: RecordedRequest) {
         let watchers = state.withLock { state in
             if state.requests.count == Self.limit { state.requests.removeFirst(Self.limit / 10) }
@@ -27,10 +27,9 @@ final class RequestRecord: Sendable {
         for watcher in watchers { watcher.yield() }
     }
 
-    /// Deletes every request.
     func removeAll() { state.withLock { $0.requests.removeAll() } }
 
-    /// Waits until the record holds at least `count` requests that match, and returns them.
+    /// Waits until the record contains at least `count` matching requests, and returns all matching requests.
     func requests(
         atLeast count: Int, where isWanted: @Sendable (RecordedRequest) -> Bool
     ) async throws -> [RecordedRequest] {

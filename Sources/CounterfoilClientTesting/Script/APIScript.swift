@@ -1,24 +1,28 @@
 /// The behaviour of the protected API of a scripted server.
 public struct APIScript: Sendable, Hashable, Codable {
-    /// The resource identifier of the API; wire name `resource` (RFC 9728 §1.2).
+    /// The resource identifier of the API, published as `resource` in its metadata (RFC 9728 §1.2).
     public var resource = "{origin}/api"
-    /// The authentication schemes that the API accepts.
+    /// The authentication schemes that the API accepts in `Authorization`.
     public var schemes = ["Bearer", "DPoP"]
-    /// The `WWW-Authenticate` values that replace the correct one, one field each.
+    /// The values of the `WWW-Authenticate` fields in every error response of the API; nil
+    /// means the correct challenge.
     public var challenges: [String]?
-    /// The scope that the API requires; wire name `scope` of the challenge (RFC 6750 §3.1).
+    /// The scope that an access token must have; nil requires no scope.
+    ///
+    /// The challenge to a token without this scope contains it as `scope` (RFC 6750 §3.1).
     public var requiredScope: String?
-    /// The authentication contexts of which the API requires one (RFC 9470 §3).
+    /// The authentication contexts (`acr`) of the sign-in that the API accepts (RFC 9470 §3); an
+    /// empty array accepts any.
     public var requiredContexts: [String] = []
-    /// The maximum number of seconds since the user signed in (RFC 9470 §3).
+    /// The maximum number of seconds since the user signed in (RFC 9470 §3); nil means no maximum.
     public var maxAge: Int?
-    /// Whether a proxy removes `Authorization`, so that no token ever arrives.
+    /// Whether the API and the UserInfo endpoint ignore `Authorization`, as if a proxy had removed it.
     public var losesAuthorization = false
     /// The JSON body of a successful response.
     public var answer = "{\"photos\":[]}"
-    /// The body of an error response.
+    /// The body of an error response, unless ``ErrorScript/isNestedAtAPI`` is true.
     public var refusal = ""
 
-    /// Creates an API that accepts every valid access token of its server.
+    /// Creates a script for an API that accepts every valid access token of the scripted server.
     public init() {}
 }

@@ -1,56 +1,61 @@
-/// The authorization response of a scripted server, whose scripted user answers at once.
+/// The behaviour of the authorization endpoint of a scripted server.
+///
+/// The endpoint shows no pages for sign-in or consent. It responds at once, as if a signed-in user had decided.
 public struct AuthorizationScript: Sendable, Hashable, Codable {
     /// The kind of authorization response.
     public enum Outcome: Sendable, Hashable, Codable {
-        /// The user allows the request: a code.
+        /// An authorization code: the user has allowed the request.
         case code
-        /// An error code with an optional description.
+        /// An error response with this `error` and an optional `error_description`.
         case error(String, String?)
-        /// A code together with an error code.
+        /// An authorization code together with this `error`.
         case codeAndError(String)
-        /// Two different codes.
+        /// Two `code` parameters with different authorization codes.
         case twoCodes
-        /// An HTML page with this status, without a redirect.
+        /// An HTML page with this HTTP status code, instead of a redirect.
         case page(Int)
     }
 
-    /// A deviation in a response parameter that has a prescribed value.
+    /// The way in which the server returns a response parameter whose value the standard prescribes.
     public enum Returned: Sendable, Hashable, Codable {
         /// The parameter has its prescribed value.
         case honest
         /// The parameter is missing.
         case omitted
-        /// The parameter has another value.
+        /// The parameter has this value instead of its prescribed value.
         case replaced(String)
-        /// The parameter occurs twice, first with its prescribed value and then with this one.
+        /// The parameter occurs twice, first with its prescribed value and then with this value.
         case doubled(String)
     }
 
     /// The kind of authorization response.
     public var outcome = Outcome.code
-    /// The deviation in `state`.
+    /// The way in which the server returns `state`.
     public var state = Returned.honest
-    /// The deviation in `iss` (RFC 9207 §2), which a server sends if its metadata announce it.
+    /// The way in which the server returns `iss` (RFC 9207 §2).
+    ///
+    /// With ``Returned/honest``, the server sends `iss` if its metadata announce the parameter.
     public var issuer = Returned.honest
     /// Additional response parameters.
     public var extras: [WireMember] = []
-    /// Text that is appended to the redirect URL.
+    /// Text that is appended to the URL in the `Location` field.
     public var trailing = ""
-    /// The URL that replaces the redirect URI.
+    /// The URL to which the browser is redirected; nil means the redirect URI of the request.
     public var destination: String?
-    /// The names of the scope parameter; the first one in the request counts.
+    /// The names of the request parameters that can contain the scope; the server reads the
+    /// first one that is present.
     public var scopeParameters = ["scope"]
-    /// The `sub` of the user.
+    /// The subject identifier (`sub`) of the user.
     public var subject = "alice"
-    /// The scope that replaces the requested one in the grant.
+    /// The scope that the server grants instead of the requested one; nil grants the requested scope.
     public var grantedScope: String?
-    /// Whether an authorization request without an S256 challenge is refused.
+    /// Whether the server rejects an authorization request without an S256 challenge.
     public var requiresPKCE = true
-    /// Whether an authorization request that was not pushed is refused (RFC 9126 §4).
+    /// Whether the server rejects an authorization request that was not pushed (RFC 9126 §4).
     public var requiresPushedRequest = false
-    /// Whether codes can be redeemed only at the second server.
+    /// Whether only the second server of the run can redeem the authorization codes.
     public var codesBelongToSibling = false
 
-    /// Creates a server without deviations, whose user allows every request.
+    /// Creates a script for an authorization endpoint without deviations, at which the user allows every request.
     public init() {}
 }

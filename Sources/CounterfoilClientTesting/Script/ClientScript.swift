@@ -1,14 +1,14 @@
-/// The clients that a scripted server accepts, and their authentication.
+/// The clients that a scripted server accepts, their redirect URIs, and their authentication.
 public struct ClientScript: Sendable, Hashable, Codable {
     /// A client authentication method.
     public enum Authentication: String, Sendable, Hashable, Codable {
-        /// No authentication; a secret in the request is ignored.
+        /// No authentication; a client secret in the request is ignored.
         case none
-        /// No authentication; a secret in the request, even an empty one, is an error.
+        /// No authentication; a request with a client secret, even an empty one, fails with `invalid_client`.
         case noSecretAllowed = "no-secret-allowed"
-        /// A secret in the form (RFC 6749 §2.3.1).
+        /// `client_secret` in the form body (RFC 6749 §2.3.1).
         case post = "client_secret_post"
-        /// A secret in HTTP Basic (RFC 6749 §2.3.1).
+        /// The client secret in HTTP Basic authentication (RFC 6749 §2.3.1).
         case basic = "client_secret_basic"
     }
 
@@ -26,15 +26,18 @@ public struct ClientScript: Sendable, Hashable, Codable {
 
     /// The client authentication method.
     public var authentication = Authentication.none
-    /// The client secret.
+    /// The client secret that the server expects.
+    ///
+    /// A client that was registered at the registration endpoint has a random secret instead.
     public var secret = "client-secret-that-nobody-may-see"
-    /// The grant types that need no secret.
+    /// The grant types for which a token request needs no client secret.
     public var grantTypesWithoutSecret: [String] = []
-    /// The known client identifiers; nil accepts every identifier.
+    /// The client identifiers that the server accepts, in addition to registered clients; nil
+    /// accepts every identifier.
     public var known: [String]?
     /// The rule for accepting redirect URIs.
     public var redirects = RedirectRule.any
 
-    /// Creates a server that accepts every client without a secret.
+    /// Creates a script for a server that accepts every client without a secret.
     public init() {}
 }

@@ -1,70 +1,76 @@
-/// The device sign-in of a scripted server.
+/// The device authorization grant of a scripted server (RFC 8628).
 public struct DeviceScript: Sendable, Hashable, Codable {
-    /// The response to one poll.
+    /// The response to one poll of the token endpoint.
     public enum Poll: Sendable, Hashable, Codable {
         /// `authorization_pending` (RFC 8628 §3.5).
         case pending
         /// `slow_down` (RFC 8628 §3.5).
         case slowDown
-        /// `slow_down` with status 429.
+        /// `slow_down` with HTTP status 429.
         case slowDownAsTooManyRequests
-        /// `slow_down` with the new interval in the response.
+        /// `slow_down` with this `interval`, in seconds, in the response.
         case slowDownTo(Int)
         /// `access_denied`.
         case denied
         /// `expired_token`.
         case expired
-        /// `other_dc`: the user's account is at the second server, in the data centre of this name.
+        /// `other_dc` with this data centre in `user_location`; only the second server accepts further polls.
         case otherDataCentre(String)
-        /// Any other response.
+        /// This scripted response.
         case answer(ScriptedAnswer)
         /// A successful token response.
         case approved
     }
 
-    /// The responses to the polls, in order; after the last one the user has approved.
+    /// The responses to the first polls, in order; the next poll succeeds.
     public var polls: [Poll] = []
-    /// `interval`, in seconds; nil omits it, which means 5 (RFC 8628 §3.2).
+    /// The polling interval (`interval`), in seconds; nil omits it, and the client then uses 5
+    /// seconds (RFC 8628 §3.2).
     public var interval: Int? = 1
-    /// `expires_in`, in seconds.
+    /// The lifetime of the device code (`expires_in`), in seconds; the server announces it but does not enforce it.
     public var expiresIn = 600
-    /// The name of the member with the verification URI.
+    /// The name of the response member that contains the verification URI.
     public var verificationMember = "verification_uri"
-    /// Whether the response also has a verification URI that contains the user code.
+    /// Whether the response also contains a verification URI that includes the user code.
+    ///
+    /// The name of this member is ``verificationMember`` with the suffix `_complete`.
     public var hasCompleteAddress = true
-    /// Members that replace those of the response, or are added to it.
+    /// Members that replace members of the same name in the response, or are added to it.
     public var replaced: [WireMember] = []
 
-    /// Creates a device sign-in that the user approves before the first poll.
+    /// Creates a script for a device sign-in that the user approves before the first poll.
     public init() {}
 }
 
 /// The DPoP behaviour of a scripted server (RFC 9449).
 ///
-/// The server checks every proof, required or not, and binds the token to its key.
+/// Unless ``isIgnored`` is true, the server checks every proof, even where none is required. It binds the
+/// issued tokens to the key of the proof.
 public struct DPoPScript: Sendable, Hashable, Codable {
     /// A rule for the nonce of a proof.
     public enum NonceRule: String, Sendable, Hashable, Codable {
-        /// No nonce is required.
+        /// A proof needs no nonce.
         case none
-        /// The nonce of the server, which never changes.
+        /// A proof must contain the current nonce of the server, which responses do not change.
         case lasting
-        /// The last nonce that the server returned; each response returns a new one.
+        /// A proof must contain the nonce that the server returned last.
+        ///
+        /// Responses to valid requests and to rejected proofs contain a new nonce.
         case changing
     }
 
-    /// Whether a request without a proof is refused.
+    /// Whether the token endpoint rejects a request without a proof.
     public var isRequired = false
     /// The nonce rule of the token endpoint (RFC 9449 §8).
     public var tokenNonce = NonceRule.none
     /// The nonce rule of the API (RFC 9449 §9).
     public var apiNonce = NonceRule.none
-    /// Whether every proof is refused as `invalid_dpop_proof`.
+    /// Whether the server rejects every proof with `invalid_dpop_proof`.
     public var refusesEveryProof = false
     /// Whether the server ignores proofs and issues bearer tokens.
     public var isIgnored = false
 
-    /// Creates a server that accepts proofs and does not require them.
+    /// Creates a script for a server that accepts proofs and does not require them.
     public init() {}
 }
 
@@ -72,18 +78,18 @@ public struct DPoPScript: Sendable, Hashable, Codable {
 public struct RegistrationScript: Sendable, Hashable, Codable {
     /// The error code with which every registration fails; nil lets registrations succeed.
     public var refusal: String?
-    /// The status of that error response.
+    /// The HTTP status code of the error response with ``refusal``.
     public var refusalStatus = 400
-    /// Members of the response that replace the requested ones.
+    /// Members that replace the registered ones in the response, or are added to it.
     public var replaced: [WireMember] = []
-    /// Members that are omitted from the response.
+    /// The names of members that are omitted from the response.
     public var omitted: [String] = []
-    /// The lifetime of a client secret, in seconds; nil means that it does not expire.
+    /// The time until `client_secret_expires_at`, in seconds; nil means that the client secret does not expire.
     public var secretLifetime: Int?
-    /// The authentication method that replaces the requested one; nil keeps the requested one.
+    /// The `token_endpoint_auth_method` that replaces the requested one; nil keeps the requested one.
     public var authenticationMethod: String?
 
-    /// Creates a server that registers every client as requested.
+    /// Creates a script for a server that registers every client as requested.
     public init() {}
 }
 
@@ -91,11 +97,11 @@ public struct RegistrationScript: Sendable, Hashable, Codable {
 public struct RevocationScript: Sendable, Hashable, Codable {
     /// The body of a successful response, empty by default (RFC 7009 §2.2).
     public var answer = ""
-    /// Whether revoking an unknown token is an error.
+    /// Whether the revocation of an unknown token fails with `invalid_token`.
     public var refusesUnknownTokens = false
-    /// Whether the server also reads the token from the query.
+    /// Whether the server also accepts the token in the query of the URL.
     public var readsQuery = false
 
-    /// Creates a revocation endpoint that follows RFC 7009.
+    /// Creates a script for a revocation endpoint that follows RFC 7009.
     public init() {}
 }

@@ -6,9 +6,9 @@ public struct IDTokenScript: Sendable, Hashable, Codable {
     public enum Signature: String, Sendable, Hashable, Codable {
         /// A valid signature by a published key.
         case genuine
-        /// An invalid signature under the identifier of a published key.
+        /// An invalid signature; `kid` is that of a published key.
         case broken
-        /// A signature by an unpublished key with its own `kid`.
+        /// A signature by an unpublished key, whose identifier is in `kid`.
         case unknownKey = "unknown-key"
         /// No signature; `alg` is `none`.
         case none
@@ -16,22 +16,22 @@ public struct IDTokenScript: Sendable, Hashable, Codable {
         case hs256 = "HS256"
     }
 
-    /// Whether a token response has an ID token if the scope contains `openid`.
+    /// Whether a token response contains an ID token if the scope contains `openid`.
     public var isIssued = true
-    /// Whether the response to a refresh has an ID token.
+    /// Whether the response to a refresh contains an ID token.
     public var comesWithRefresh = true
     /// The kind of signature.
     public var signature = Signature.genuine
-    /// Claims that replace those of the ID token, or are added to it.
+    /// Claims that replace claims of the same name in the ID token, or are added to it.
     public var replaced: [WireMember] = []
-    /// Claims that are omitted.
+    /// The names of claims that are omitted from the ID token.
     public var omitted: [String] = []
     /// The `sub` in the ID token of a refresh; nil keeps the `sub` of the user.
     public var subjectAfterRefresh: String?
-    /// The number of seconds added to `exp` and `iat`, on top of the clock offset of the server.
+    /// The number of seconds added to `exp` and `iat`, in addition to ``ServerScript/clockOffset``.
     public var timeOffset = 0
 
-    /// Creates ID tokens that follow OpenID Connect Core.
+    /// Creates a script for ID tokens that follow OpenID Connect Core.
     public init() {}
 }
 
@@ -39,27 +39,27 @@ public struct IDTokenScript: Sendable, Hashable, Codable {
 public struct KeyScript: Sendable, Hashable, Codable {
     /// The signature algorithm.
     public var algorithm = SigningAlgorithm.es256
-    /// Whether the server replaces its key before it signs an ID token.
+    /// Whether the server replaces its signing key before it signs each ID token.
     public var rotatesBeforeSigning = false
-    /// The number of key set responses that contain an unused key instead of the current one, as a stale
-    /// cache does.
+    /// The number of initial key set responses that contain an unused key instead of the current
+    /// one, as from a stale cache.
     public var staleAnswers = 0
-    /// The number of unused keys before the current one in the key set.
+    /// The number of unused keys that precede the current key in the key set.
     public var decoys = 0
 
-    /// Creates a key set with one key.
+    /// Creates a script for a key set with one ES256 key.
     public init() {}
 }
 
 /// The UserInfo response of a scripted server.
 public struct UserInfoScript: Sendable, Hashable, Codable {
-    /// Claims that replace those of the response, or are added to it.
+    /// Claims that replace claims of the same name in the response, or are added to it.
     public var replaced: [WireMember] = []
-    /// Claims that are omitted.
+    /// The names of claims that are omitted from the response.
     public var omitted: [String] = []
     /// Whether the response is signed (OpenID Connect Core §5.3.2, `application/jwt`).
     public var isSigned = false
 
-    /// Creates UserInfo responses that follow OpenID Connect Core, as JSON.
+    /// Creates a script for UserInfo responses in JSON that follow OpenID Connect Core.
     public init() {}
 }

@@ -2,9 +2,9 @@
 public struct Interruption: Sendable, Hashable, Codable {
     /// The moment at which the answer replaces the response.
     public enum Moment: String, Sendable, Hashable, Codable {
-        /// Instead of processing the request, which then has no effect.
+        /// The server does not process the request, which therefore has no effect.
         case before
-        /// After processing the request: it takes effect, and only the response is lost.
+        /// The server processes the request, which therefore takes effect; only the response is replaced.
         case after
     }
 
@@ -12,16 +12,16 @@ public struct Interruption: Sendable, Hashable, Codable {
     public var endpoint: ScriptedEndpoint
     /// The `grant_type` of the affected requests; nil affects every request.
     public var grantType: String?
-    /// The number of requests that are answered normally first.
+    /// The number of affected requests that are answered normally before the first replacement.
     public var skipped: Int
-    /// The number of responses that are replaced; nil replaces all that follow.
+    /// The number of responses that are replaced; nil replaces all later responses.
     public var count: Int?
     /// The moment at which the answer replaces the response.
     public var moment: Moment
-    /// The answer that is sent.
+    /// The answer that replaces the response.
     public var answer: ScriptedAnswer
 
-    /// Creates an interruption of an endpoint.
+    /// Creates an interruption, which by default replaces every response of the endpoint.
     public init(
         at endpoint: ScriptedEndpoint, grantType: String? = nil, skipping skipped: Int = 0, times count: Int? = nil,
         _ answer: ScriptedAnswer, moment: Moment = .before
@@ -38,6 +38,7 @@ public struct Interruption: Sendable, Hashable, Codable {
         request.endpoint == endpoint && (grantType == nil || request.form["grant_type"] == grantType)
     }
 
-    /// Returns whether the answer replaces the response to a request, counted from zero.
+    /// Returns true if the answer replaces the response to an affected request; `number` counts
+    /// these requests from zero.
     func applies(to number: Int) -> Bool { number >= skipped && number < skipped + (count ?? Int.max - skipped) }
 }

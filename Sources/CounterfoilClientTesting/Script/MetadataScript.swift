@@ -2,31 +2,34 @@
 public struct MetadataScript: Sendable, Hashable, Codable {
     /// A location of the metadata document.
     public enum Form: String, Sendable, Hashable, Codable, CaseIterable {
-        /// `/.well-known/oauth-authorization-server`, before the path of the issuer (RFC 8414 §3.1).
+        /// `/.well-known/oauth-authorization-server`, followed by the path of the issuer (RFC 8414 §3.1).
         case oauth
-        /// `/.well-known/openid-configuration`, before the path of the issuer (RFC 8414 §5).
+        /// `/.well-known/openid-configuration`, followed by the path of the issuer (RFC 8414 §5).
         case openID = "openid"
-        /// `/.well-known/openid-configuration`, after the path of the issuer (OpenID Connect Discovery §4).
+        /// The path of the issuer, followed by `/.well-known/openid-configuration` (OpenID Connect Discovery §4).
         case openIDAppended = "openid-appended"
     }
 
-    /// The locations of the metadata document; an empty set means no metadata.
+    /// The locations of the metadata document; with an empty set, the server publishes no metadata.
     public var forms = Set(Form.allCases)
-    /// The endpoints that the server neither publishes nor serves.
+    /// The endpoints that the server neither lists in its metadata nor serves.
     public var absent: Set<ScriptedEndpoint> = [.serverInfo]
-    /// Members that replace those of the metadata, or are added to them.
+    /// Members that replace members of the same name in the metadata, or are added to them.
     public var replaced: [WireMember] = []
-    /// Members that are omitted, although the server behaves as they say.
+    /// The names of members that are omitted from the metadata.
+    ///
+    /// The server keeps its behaviour, with one exception: without
+    /// `authorization_response_iss_parameter_supported`, it sends no `iss`.
     public var omitted: [String] = []
-    /// Members that replace those of the resource metadata, or are added to them.
+    /// Members that replace members of the same name in the resource metadata, or are added to them.
     public var resourceReplaced: [WireMember] = []
-    /// Members that are omitted from the resource metadata.
+    /// The names of members that are omitted from the resource metadata.
     public var resourceOmitted: [String] = []
     /// The endpoints whose JSON contains every member twice.
     public var doubled: Set<ScriptedEndpoint> = []
-    /// The depth of nested arrays in an additional member, by endpoint.
+    /// The endpoints whose JSON has an additional member `depth`, with the nesting depth of the arrays in it.
     public var depths: [ScriptedEndpoint: Int] = [:]
 
-    /// Creates complete and correct metadata.
+    /// Creates a script for complete and correct metadata.
     public init() {}
 }

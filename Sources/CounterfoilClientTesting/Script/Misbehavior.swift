@@ -6,16 +6,16 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     // Refresh tokens.
     /// The server issues no refresh tokens.
     case givesNoRefreshToken = "gives-no-refresh-token"
-    /// A refresh returns no refresh token: the old one stays valid.
+    /// A refresh returns no refresh token, and the old one stays valid.
     case omitsRefreshToken = "omits-refresh-token"
-    /// Each refresh returns a new refresh token; the old one returns the same successor again.
+    /// Each refresh returns a new refresh token; a retry with the old one returns the same new token again.
     case rotatesLeniently = "rotates-leniently"
     /// Each refresh returns a new refresh token, and the old one is rejected.
     case rotates
     /// Each refresh returns a new refresh token; reuse of the old one revokes the whole token family.
     case rotatesStrictly = "rotates-strictly"
-    /// The first refresh succeeds but its response is lost; the old refresh token returns the same
-    /// successor again.
+    /// The first refresh succeeds but its response is lost; a retry with the old refresh token
+    /// returns the same new token.
     case rotatesAndDropsTheReply = "rotates-and-drops-the-reply"
     /// The first refresh succeeds but its response is lost; reuse of the old refresh token revokes the
     /// whole token family.
@@ -26,9 +26,9 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     // Token responses.
     /// Error responses have status 200.
     case refusesWithStatus200 = "refuses-with-status-200"
-    /// Error responses have status 200 and `"ok":false`, successful ones have `"ok":true`.
+    /// Error responses have status 200 and `"ok":false`; successful responses have `"ok":true`.
     case wrapsInOK = "wraps-in-ok"
-    /// The tokens are nested in `authed_user`.
+    /// The members of the token response are nested in an object `authed_user`.
     case nestsTokens = "nests-tokens"
     /// `expires_in` is a string.
     case expiresInText = "expires-in-text"
@@ -56,7 +56,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case endlessTokens = "endless-tokens"
     /// The token response contains every member twice.
     case doubledTokens = "doubled-tokens"
-    /// The token response contains 10 000 nested arrays.
+    /// The token response contains an additional member with arrays that are nested 10 000 levels deep.
     case deepTokens = "deep-tokens"
 
     // Redirects, overload and clock skew.
@@ -64,15 +64,15 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case redirectsTokenRequests = "redirects-token-requests"
     /// The token endpoint redirects temporarily (302) to another host.
     case redirectsTokenRequestsForNow = "redirects-token-requests-for-now"
-    /// The first token request fails with 429 and `Retry-After` in seconds.
+    /// The first token request fails with status 429 and `Retry-After: 1` (one second).
     case tooManyRequestsOnce = "too-many-requests-once"
-    /// The first token request fails with 503 and `Retry-After` in seconds.
+    /// The first token request fails with status 503 and `Retry-After: 1` (one second).
     case unavailableOnce = "unavailable-once"
-    /// The first token request fails with 503 and a `Retry-After` date in the past.
+    /// The first token request fails with status 503 and a date in the past in `Retry-After`.
     case unavailableUntilADate = "unavailable-until-a-date"
-    /// The clock is 15 minutes fast.
+    /// The clock of the server is 15 minutes fast.
     case clockAhead = "clock-ahead"
-    /// The clock is 15 minutes slow.
+    /// The clock of the server is 15 minutes slow.
     case clockBehind = "clock-behind"
 
     // Metadata.
@@ -80,7 +80,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case trailingSlashIssuer = "trailing-slash-issuer"
     /// The issuer contains `{tenantid}`.
     case templateIssuer = "template-issuer"
-    /// The metadata name the issuer of another server.
+    /// `issuer` in the metadata is the issuer of another server.
     case foreignIssuer = "foreign-issuer"
     /// `code_challenge_methods_supported` is missing.
     case hidesPKCE = "hides-pkce"
@@ -92,7 +92,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case htmlMetadata = "html-metadata"
     /// The metadata document contains every member twice.
     case doubledMetadata = "doubled-metadata"
-    /// The metadata document contains 10 000 nested arrays.
+    /// The metadata document contains an additional member with arrays that are nested 10 000 levels deep.
     case deepMetadata = "deep-metadata"
     /// `authorization_endpoint` is a `javascript:` URL.
     case scriptAuthorizationEndpoint = "script-authorization-endpoint"
@@ -106,7 +106,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case insecureTokenEndpoint = "insecure-token-endpoint"
 
     // The authorization response.
-    /// `iss` is missing, although the metadata announce it.
+    /// `iss` is missing, although the metadata announce the parameter.
     case omitsIssuer = "omits-issuer"
     /// `iss` is the issuer of another server.
     case wrongIssuer = "wrong-issuer"
@@ -114,7 +114,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case staleState = "stale-state"
     /// `state` is missing.
     case omitsState = "omits-state"
-    /// The response contains `state` twice.
+    /// The response contains `state` twice, with different values.
     case twoStates = "two-states"
     /// The response contains two codes.
     case twoCodes = "two-codes"
@@ -124,11 +124,11 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case deniesAccess = "denies-access"
     /// The user denies access, and `state` belongs to an earlier request.
     case staleError = "stale-error"
-    /// The authorization endpoint shows an error page and does not redirect.
+    /// The authorization endpoint shows an error page with status 403 and does not redirect.
     case strandsThePerson = "strands-the-person"
-    /// The code belongs to the second server, which the response names in `accounts-server`.
+    /// Only the second server can redeem the code; the response contains its URL in `accounts-server`.
     case otherAccountsServer = "other-accounts-server"
-    /// The response names an unknown host in `accounts-server`.
+    /// The response contains the URL of an unknown host in `accounts-server`.
     case evilAccountsServer = "evil-accounts-server"
 
     // Device sign-in.
@@ -138,9 +138,9 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case slowsDown = "slows-down"
     /// The server answers one poll with `slow_down` and status 429.
     case slowsDownWith429 = "slows-down-with-429"
-    /// The user's account is at the second server.
+    /// The first poll fails with `other_dc`, because the user's account is at the second server.
     case otherDataCentre = "other-data-centre"
-    /// The verification URI is named `verification_url`.
+    /// The device authorization response contains the verification URI as `verification_url`.
     case verificationURL = "verification-url"
     /// The device authorization response has no `interval`.
     case noInterval = "no-interval"
@@ -168,19 +168,19 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case idTokenNoAudience = "id-token-no-audience"
     /// The ID token is unsigned, with `alg` `none`.
     case idTokenUnsigned = "id-token-unsigned"
-    /// The ID token is signed with the client secret.
+    /// The ID token is signed with the client secret, with `alg` `HS256`.
     case idTokenHS256 = "id-token-hs256"
     /// The signature of the ID token is invalid.
     case idTokenBrokenSignature = "id-token-broken-signature"
-    /// The key of the ID token is not published.
+    /// The ID token is signed with a key that the server does not publish.
     case idTokenUnknownKey = "id-token-unknown-key"
     /// The ID token of a refresh has another `sub`.
     case refreshedIDTokenOtherSubject = "refreshed-id-token-other-subject"
-    /// The server replaces its key before it signs an ID token.
+    /// The server replaces its signing key before it signs each ID token.
     case rotatesKeys = "rotates-keys"
-    /// The first key set is stale.
+    /// The first key set response contains an unused key instead of the signing key, as from a stale cache.
     case staleKeys = "stale-keys"
-    /// The key set contains 10 000 unused keys.
+    /// The key set contains 10 000 unused keys before the signing key.
     case tenThousandKeys = "ten-thousand-keys"
     /// The UserInfo response has another `sub`.
     case userInfoOtherSubject = "user-info-other-subject"
@@ -214,20 +214,20 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case wantsMoreScope = "wants-more-scope"
     /// The API requires step-up authentication (RFC 9470).
     case wantsStrongerSignIn = "wants-stronger-sign-in"
-    /// The errors of the API are JSON objects.
+    /// `error` in an error response of the API is a JSON object with `code` and `message`.
     case nestedErrors = "nested-errors"
     /// The API redirects to another host.
     case redirectsAPI = "redirects-api"
     /// A proxy removes `Authorization` before the request reaches the API.
     case losesAuthorization = "loses-authorization"
-    /// The challenge points to metadata at a link-local address.
+    /// `resource_metadata` in the challenge of the API is a URL with a link-local address.
     case evilResourceMetadata = "evil-resource-metadata"
-    /// The resource metadata describe another API.
+    /// `resource` in the resource metadata is the identifier of another API.
     case foreignResource = "foreign-resource"
 }
 
 extension ServerScript {
-    /// Every case, each with a script of that one deviation, for parameterized tests.
+    /// Every misbehaviour with a script that contains only this deviation, for parameterized tests.
     public static var matrix: [(misbehavior: Misbehavior, script: ServerScript)] {
         Misbehavior.allCases.map { ($0, ServerScript($0)) }
     }

@@ -1,4 +1,4 @@
-/// The change of each case to a script, in one switch per topic.
+/// The changes that each misbehaviour makes to a script, with one function per topic.
 extension Misbehavior {
     func apply(to script: inout ServerScript) {
         if applyToRefresh(of: &script) || applyToTokens(of: &script) || applyToMetadata(of: &script) { return }

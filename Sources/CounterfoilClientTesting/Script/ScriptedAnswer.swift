@@ -1,6 +1,7 @@
-/// An HTTP response of a script, including invalid ones.
+/// A scripted HTTP response, which may be invalid.
 ///
-/// The server replaces `{origin}`, `{issuer}` and `{sibling}` in its header fields and in its body.
+/// In the body and in the values of the header fields, the server replaces `{origin}`, `{issuer}` and
+/// `{sibling}`, as in a ``ServerScript``.
 public struct ScriptedAnswer: Sendable, Hashable, Codable {
     /// A header field.
     public struct Field: Sendable, Hashable, Codable {
@@ -18,9 +19,9 @@ public struct ScriptedAnswer: Sendable, Hashable, Codable {
 
     /// The content of a body.
     public enum Body: Sendable, Hashable, Codable {
-        /// A string.
+        /// This string, encoded as UTF-8.
         case text(String)
-        /// A number of spaces, which are generated while they are sent.
+        /// This number of spaces, which the server generates while it sends them.
         case spaces(Int)
     }
 
@@ -32,13 +33,13 @@ public struct ScriptedAnswer: Sendable, Hashable, Codable {
         case closed
         /// The head and half of the body; then the server closes the connection.
         case cutShort = "cut-short"
-        /// The head, then one space every 20 ms without an end.
+        /// The head, and then one space every 20 ms until the client closes the connection.
         case endless
         /// Nothing: the server keeps the connection open.
         case silent
     }
 
-    /// The status code.
+    /// The HTTP status code.
     public var status: Int
     /// The header fields; a name can occur several times.
     public var headerFields: [Field]
@@ -57,7 +58,7 @@ public struct ScriptedAnswer: Sendable, Hashable, Codable {
         self.delivery = delivery
     }
 
-    /// Returns the first value of a header field, or nil.
+    /// Returns the value of the first header field with this name, ignoring case; nil if there is none.
     public func field(_ name: String) -> String? {
         headerFields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
@@ -91,12 +92,12 @@ extension ScriptedAnswer {
         ScriptedAnswer(status: status, headerFields: [Field("Location", location)])
     }
 
-    /// Returns a temporary error; `Retry-After` contains seconds or a date (RFC 9110 §10.2.3).
+    /// Returns an error response without a body; `Retry-After` contains seconds or a date (RFC 9110 §10.2.3).
     public static func trouble(_ status: Int, retryAfter: String? = nil) -> ScriptedAnswer {
         ScriptedAnswer(status: status, headerFields: retryAfter.map { [Field("Retry-After", $0)] } ?? [])
     }
 
-    /// Returns a response of JSON whitespace that is too long to read.
+    /// Returns a JSON response that consists of `count` spaces, to test a client's limit for the response length.
     public static func spaces(_ count: Int) -> ScriptedAnswer {
         ScriptedAnswer(headerFields: [Field("Content-Type", "application/json")], body: .spaces(count))
     }

@@ -1,27 +1,28 @@
-/// The configuration of a scripted server: its properties and its deviations, as data.
+/// The configuration of a scripted server, including its deviations from a correct server.
 ///
-/// `ServerScript()` describes a correct server that is as strict as the standards allow. Each topic has its
-/// own value with its deviations. ``Misbehavior`` names the known deviations, and ``vendor(_:)`` returns
-/// the scripts of well-known servers.
+/// `ServerScript()` describes a correct server that is as strict as the standards allow. Each property
+/// configures one topic, such as the format of token responses. ``Misbehavior`` names the known deviations,
+/// and ``vendor(_:)`` returns the scripts of well-known servers.
 ///
 ///     var script = ServerScript(.lowerCaseBearer, .commaSeparatedScope)
 ///     script.refreshTokens.rotation = .never
 ///     script.interruptions = [Interruption(at: .token, times: 2, .trouble(503, retryAfter: "1"))]
 ///
-/// The server replaces `{origin}`, `{issuer}` and `{sibling}` in texts: with its own origin, with its
-/// issuer, and with the origin of the second server.
+/// Strings in a script can contain placeholders. The server replaces `{origin}` with its own origin,
+/// `{issuer}` with its issuer, and `{sibling}` with the origin of the second server in the same run.
 public struct ServerScript: Sendable, Hashable, Codable {
-    /// The public origin of the server, such as `https://accounts.example.com`; nil means its own.
+    /// The public origin of the server, such as `https://accounts.example.com`; nil means
+    /// ``ScriptedAuthorizationServer/address``.
     ///
-    /// The server then behaves as if it were behind a reverse proxy with this origin: all its URLs start
-    /// with it. The transport of the client must send their requests to
+    /// With a public origin, the server behaves as if it were behind a reverse proxy: all its URLs start
+    /// with this origin. The client under test must send the requests for these URLs to
     /// ``ScriptedAuthorizationServer/address``.
     public var publicOrigin: String?
     /// The path prefix of the issuer and of all endpoints, such as `/tenant`; empty by default.
     public var issuerPath = ""
-    /// The issuer in metadata, responses and tokens; `{path}` is ``issuerPath``.
+    /// The issuer in metadata, responses and tokens; `{path}` is replaced with ``issuerPath``.
     public var issuer = "{origin}{path}"
-    /// The paths of endpoints, under ``issuerPath``; others have their standard paths.
+    /// The paths of endpoints, relative to ``issuerPath``; an endpoint without an entry has its default path.
     ///
     /// The path of the API also covers all paths below it.
     public var paths: [ScriptedEndpoint: String] = [:]
@@ -55,15 +56,15 @@ public struct ServerScript: Sendable, Hashable, Codable {
     public var revocation = RevocationScript()
     /// The behaviour of the API.
     public var api = APIScript()
-    /// Answers that replace responses of the server; the first one that applies is sent.
+    /// Scripted answers that replace responses of the server; if several apply to a request, the first one is sent.
     public var interruptions: [Interruption] = []
 
-    /// Creates a server with these deviations only.
+    /// Creates the script of a server with these deviations only.
     public init(_ misbehaviors: Misbehavior...) {
         for misbehavior in misbehaviors { misbehavior.apply(to: &self) }
     }
 
-    /// Creates a server with these deviations only.
+    /// Creates the script of a server with these deviations only.
     public init(_ misbehaviors: [Misbehavior]) {
         for misbehavior in misbehaviors { misbehavior.apply(to: &self) }
     }

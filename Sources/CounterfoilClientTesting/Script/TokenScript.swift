@@ -1,12 +1,12 @@
 /// The format of the responses of a scripted token endpoint.
 public struct TokenScript: Sendable, Hashable, Codable {
-    /// The format of the lifetime of an access token.
+    /// The format of `expires_in`, the lifetime of an access token.
     public enum Lifetime: Sendable, Hashable, Codable {
         /// A number of seconds (RFC 6749 §5.1).
         case seconds
         /// A string with the number of seconds.
         case text
-        /// A number of milliseconds, with the seconds in `expires_in_sec`.
+        /// A number of milliseconds; `expires_in_sec` contains the number of seconds.
         case milliseconds
         /// This JSON text, unchanged.
         case raw(String)
@@ -20,7 +20,7 @@ public struct TokenScript: Sendable, Hashable, Codable {
         case honest
         /// No `scope`.
         case absent
-        /// This text.
+        /// This text instead of the granted scope.
         case replaced(String)
     }
 
@@ -30,7 +30,7 @@ public struct TokenScript: Sendable, Hashable, Codable {
         case json
         /// Form encoding.
         case form
-        /// Form encoding, unless `Accept` contains JSON.
+        /// Form encoding, unless the `Accept` field of the request contains `json`.
         case formUnlessJSONIsAccepted = "form-unless-json-is-accepted"
     }
 
@@ -46,7 +46,7 @@ public struct TokenScript: Sendable, Hashable, Codable {
     public var lifetime = 3600
     /// The format of `expires_in`.
     public var expiresIn = Lifetime.seconds
-    /// The `token_type` that replaces `Bearer` or `DPoP`.
+    /// The `token_type` of the response; nil means `Bearer` or, for a DPoP-bound token, `DPoP`.
     public var tokenType: String?
     /// The `scope` of the response.
     public var scope = GrantedScope.honest
@@ -56,16 +56,16 @@ public struct TokenScript: Sendable, Hashable, Codable {
     public var format = Format.opaque
     /// The encoding of the response.
     public var encoding = Encoding.json
-    /// The member that contains all others except `ok`; nil means no nesting.
+    /// The name of a member that contains all other members except `ok`; nil means no nesting.
     public var nesting: String?
-    /// Whether a successful response has `"ok":true`.
+    /// Whether a successful response contains `"ok":true`.
     public var saysOK = false
-    /// Members that are added to the response, or replace those of the same name.
+    /// Members that replace members of the same name in the response, or are added to it.
     public var extras: [WireMember] = []
-    /// Members that are omitted.
+    /// The names of members that are omitted from the response.
     public var omitted: [String] = []
 
-    /// Creates token responses that follow RFC 6749.
+    /// Creates a script for token responses that follow RFC 6749.
     public init() {}
 }
 
@@ -73,14 +73,14 @@ public struct TokenScript: Sendable, Hashable, Codable {
 public struct ErrorScript: Sendable, Hashable, Codable {
     /// Whether error responses of the token endpoint have status 200.
     public var statusIsAlways200 = false
-    /// The error codes that replace those of the standards.
+    /// The error codes that replace standard error codes, keyed by the standard code.
     public var codes: [String: String] = [:]
-    /// Whether an error response has `"ok":false`.
+    /// Whether an error response contains `"ok":false`.
     public var saysNotOK = false
     /// Whether `error` in API responses is an object with `code` and `message`.
     public var isNestedAtAPI = false
 
-    /// Creates error responses that follow RFC 6749.
+    /// Creates a script for error responses that follow RFC 6749.
     public init() {}
 }
 
@@ -92,30 +92,34 @@ public struct RefreshTokenScript: Sendable, Hashable, Codable {
         case always
         /// No grant gets a refresh token.
         case never
-        /// Grants of one of these scopes get a refresh token.
+        /// A grant gets a refresh token if its scope contains one of these values.
         case withScope([String])
-        /// Requests with `access_type=offline` get a refresh token: the first one of a client, and those
-        /// with `prompt=consent`.
+        /// A grant gets a refresh token under conditions that depend on the authorization request.
+        ///
+        /// The request must have `access_type=offline`. In addition, it must have `prompt=consent`, or the
+        /// client must not have received a refresh token before.
         case withOfflineAccessType
     }
 
     /// The effect of a refresh on the refresh token.
     public enum Rotation: Sendable, Hashable, Codable {
-        /// The old refresh token stays valid, and the response has none.
+        /// The old refresh token stays valid, and the response contains no refresh token.
         case never
-        /// The old refresh token stays valid, and the response repeats it.
+        /// The old refresh token stays valid, and the response contains it again.
         case repeated
-        /// The response has a new refresh token; the value says what happens to the old one.
+        /// The response contains a new refresh token; the associated value determines the
+        /// effect of reuse of the old one.
         case rotated(Old)
     }
 
     /// The effect of presenting a refresh token that was already used.
     public enum Old: String, Sendable, Hashable, Codable {
-        /// The response has the same successor again.
+        /// The response contains the same new refresh token again.
         case answersAgain = "answers-again"
-        /// The request fails, and nothing else happens.
+        /// The request fails with `invalid_grant`; no token is revoked.
         case isRefused = "is-refused"
-        /// The request fails, and the server revokes every token of the grant (RFC 9700 §4.14.2).
+        /// The request fails with `invalid_grant`, and the server revokes every token of the
+        /// grant (RFC 9700 §4.14.2).
         case revokesAll = "revokes-all"
     }
 
@@ -123,9 +127,9 @@ public struct RefreshTokenScript: Sendable, Hashable, Codable {
     public var issue = Issue.always
     /// The effect of a refresh on the refresh token.
     public var rotation = Rotation.rotated(.revokesAll)
-    /// Whether a refresh with `scope` fails.
+    /// Whether a refresh request that contains `scope` fails with `invalid_scope`.
     public var refusesScope = false
 
-    /// Creates rotation with reuse detection.
+    /// Creates a script that issues a refresh token for every grant, with rotation and reuse detection.
     public init() {}
 }

@@ -1,10 +1,10 @@
-/// A JSON value of a script, including values that no encoder produces.
+/// A JSON value in a script, which may also be invalid JSON.
 ///
-/// An object can contain a name several times; the order of its members is kept when it is written.
+/// An object can contain several members of the same name. ``written`` keeps the order of the members.
 public indirect enum WireValue: Sendable, Hashable {
-    /// A string; the server replaces `{origin}`, `{issuer}` and `{sibling}` in it.
+    /// A string, in which the server replaces `{origin}`, `{issuer}` and `{sibling}`.
     ///
-    /// It does not replace them in signed UserInfo responses and in objects inside an ID token.
+    /// The server does not replace these placeholders in signed UserInfo responses or in objects inside an ID token.
     case text(String)
     /// An integer.
     case number(Int)
@@ -16,7 +16,9 @@ public indirect enum WireValue: Sendable, Hashable {
     case list([WireValue])
     /// An object.
     case object([WireMember])
-    /// Text that is written unchanged, valid JSON or not; it cannot be part of a signed token.
+    /// Text that is written unchanged, whether or not it is valid JSON.
+    ///
+    /// Do not use it in a signed token, where it would become an object with the member `$raw`.
     case raw(String)
 
     /// The JSON text of the value.
@@ -33,7 +35,7 @@ public indirect enum WireValue: Sendable, Hashable {
         }
     }
 
-    /// The last member of this name in an object, or nil.
+    /// The value of the last member with this name; nil if there is none or the value is not an object.
     public subscript(name: String) -> WireValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -55,7 +57,7 @@ public indirect enum WireValue: Sendable, Hashable {
     }
 }
 
-/// A name and a value, as a member of an object or as a response parameter.
+/// A name with a value: a member of a JSON object, or a response parameter.
 public struct WireMember: Sendable, Hashable, Codable {
     /// The name of the member.
     public var name: String
@@ -72,15 +74,15 @@ public struct WireMember: Sendable, Hashable, Codable {
 extension WireValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Creates a string.
+    /// Creates a string from a literal.
     public init(stringLiteral text: String) { self = .text(text) }
-    /// Creates an integer.
+    /// Creates an integer from a literal.
     public init(integerLiteral number: Int) { self = .number(number) }
-    /// Creates a Boolean.
+    /// Creates a Boolean from a literal.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Creates an array.
+    /// Creates an array from a literal.
     public init(arrayLiteral values: WireValue...) { self = .list(values) }
-    /// Creates an object, in which a name can occur several times.
+    /// Creates an object from a literal, which can contain several members of the same name.
     public init(dictionaryLiteral members: (String, WireValue)...) {
         self = .object(members.map { WireMember($0.0, $0.1) })
     }
@@ -98,6 +100,8 @@ extension WireValue: Codable {
     }
 
     /// Decodes any JSON value; an object with the single member `$raw` becomes ``raw(_:)``.
+    ///
+    /// The members of other objects are sorted by name, because a decoder does not report their order.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: Name.self) {
             if object.allKeys.map(\.stringValue) == [Name.raw.stringValue] {
@@ -125,7 +129,7 @@ extension WireValue: Codable {
         }
     }
 
-    /// Encodes the value; if a name occurs several times, only the last member is encoded.
+    /// Encodes the value; if an object contains several members of the same name, only the last one is encoded.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
@@ -154,7 +158,10 @@ extension WireValue: Codable {
 }
 
 extension [WireMember] {
-    /// Removes the members with the given names, and then replaces or appends others.
+    /// Returns the members without `names`, changed by `replacements`.
+    ///
+    /// A replacement takes the position of the first member of its name. If there is none, the
+    /// replacement is appended.
     func changed(replacing replacements: [WireMember], omitting names: [String]) -> [WireMember] {
         var members = filter { !names.contains($0.name) }
         for replacement in replacements {

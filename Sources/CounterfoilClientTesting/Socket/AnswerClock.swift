@@ -3,8 +3,8 @@ import NIOCore
 
 /// Sets the `Date` field of responses to the system time plus the clock offset of the script.
 ///
-/// The handler is between the encoder and the socket, where the field is already encoded: a date always has
-/// the same length (RFC 9110 §5.6.7).
+/// The handler is between the HTTP encoder and the socket. It can overwrite the date in the encoded
+/// response in place, because every date has the same length (RFC 9110 §5.6.7).
 final class AnswerClock: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
@@ -15,7 +15,7 @@ final class AnswerClock: ChannelOutboundHandler {
 
     private init(offset: Int) { self.offset = offset }
 
-    /// Sets the clock offset of the responses on one connection.
+    /// Sets the clock offset of the responses on one connection; later calls for the same connection have no effect.
     static func set(_ channel: any Channel, offset: Int) async throws {
         try await channel.eventLoop.submit {
             let pipeline = channel.pipeline.syncOperations

@@ -5,11 +5,11 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// The socket of a scripted server.
+/// The network side of a scripted server.
 extension ScriptedAuthorizationServer {
-    /// Runs a server until `body` returns.
+    /// Runs a server until `body` returns, and returns the result of `body`.
     ///
-    /// `now` is the clock of the server, without the clock offset of its script.
+    /// `now` is the clock of the server; the server adds the clock offset of its script.
     @discardableResult
     public static func run<Result: Sendable>(
         _ script: ServerScript = ServerScript(),
@@ -21,8 +21,8 @@ extension ScriptedAuthorizationServer {
 
     /// Runs two servers until `body` returns, as two data centres of one vendor.
     ///
-    /// Each is the `{sibling}` of the other. They share their codes and tokens, so one accepts those of the
-    /// other where the script says so.
+    /// In the script of each server, `{sibling}` is the origin of the other server. The two servers share
+    /// their codes and tokens, so a script can let one server accept the codes that the other server issued.
     @discardableResult
     public static func run<Result: Sendable>(
         _ script: ServerScript,
@@ -74,7 +74,7 @@ extension ScriptedAuthorizationServer {
         }
     }
 
-    /// Sends a response as far as its `delivery` says.
+    /// Answers a request with the part of the response that `delivery` selects.
     private static func respond(
         to request: Request, of server: ScriptedAuthorizationServer, on channel: any Channel
     ) async throws -> Response {
@@ -120,7 +120,7 @@ extension ScriptedAuthorizationServer {
     }
 }
 
-/// The context of a request, with the channel of its connection.
+/// The context of a request, which also contains the channel of the connection.
 private struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -132,7 +132,7 @@ private struct ConnectionContext: RequestContext {
 }
 
 extension ScriptedAnswer {
-    /// The header fields with a valid name; the others are omitted.
+    /// The header fields with a valid name; fields with an invalid name are omitted.
     fileprivate var fields: HTTPFields {
         var fields = HTTPFields()
         for field in headerFields {

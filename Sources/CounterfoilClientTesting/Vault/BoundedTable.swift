@@ -1,4 +1,4 @@
-/// Values by name; a full table removes the oldest one.
+/// A dictionary of limited size; a value with a new name in a full table replaces the oldest value.
 struct BoundedTable<Value: Sendable>: Sendable {
     /// The maximum number of values.
     static var limit: Int { 2000 }

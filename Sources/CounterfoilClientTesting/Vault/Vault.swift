@@ -2,40 +2,40 @@ import CounterfoilProtocol
 import Foundation
 import Synchronization
 
-/// The codes and tokens that a scripted server has issued; two servers in one run share them.
+/// The codes and tokens that the servers of one run have issued.
 final class Vault: Sendable {
     let contents = Mutex(VaultContents())
 }
 
-/// Codes, tokens and device sign-ins, by their text.
+/// The state that the servers of one run share, keyed by the code, token or identifier.
 struct VaultContents: Sendable {
     var codes = BoundedTable<IssuedCode>()
     var refreshTokens = BoundedTable<IssuedRefreshToken>()
     var accessTokens = BoundedTable<IssuedToken>()
     var devices = BoundedTable<DeviceSignIn>()
     var pushedRequests = BoundedTable<RecordedParameters>()
-    /// Registered clients, with their secrets; an empty secret means a public client.
+    /// The secrets of registered clients, keyed by client identifier; empty for a public client.
     var registrations = BoundedTable<String>()
     /// The identifiers (`jti`) of used DPoP proofs.
     var proofs = BoundedTable<Bool>()
-    /// Clients that have already received a refresh token.
+    /// The clients that have already received a refresh token.
     var clientsWithRefreshToken: Set<String> = []
     private(set) var secrets: Set<String> = []
 
-    /// Creates a random text of 256 bits and records it as a secret.
+    /// Creates a random text with 256 bits of entropy, and records it as a secret.
     mutating func secret(_ prefix: String = "") -> String {
         let text = prefix + Base64URL.encode(RandomBytes().bytes(32))
         keepSecret(text)
         return text
     }
 
-    /// Records a text as a secret.
+    /// Records a text as a secret, unless 10 000 secrets are already recorded.
     mutating func keepSecret(_ text: String?) {
         guard let text, !text.isEmpty, secrets.count < 10_000 else { return }
         secrets.insert(text)
     }
 
-    /// Revokes every access token and refresh token of an authorization.
+    /// Revokes every access token and refresh token of one grant.
     mutating func end(_ authorization: String) {
         accessTokens.changeAll { if $0.grant.authorization == authorization { $0.isEnded = true } }
         refreshTokens.changeAll { if $0.grant.authorization == authorization { $0.isEnded = true } }
@@ -50,9 +50,9 @@ struct VaultContents: Sendable {
     }
 }
 
-/// The access that a user allowed a client.
+/// The access that is granted to a client.
 struct ScriptedGrant: Sendable {
-    /// The identifier of the authorization, which all its tokens share.
+    /// The identifier of the grant, which all tokens of the grant share.
     let authorization: String
     let clientID: String
     let subject: String
@@ -62,13 +62,12 @@ struct ScriptedGrant: Sendable {
     let signedIn: Date
     let context: String?
     let mayRefresh: Bool
-    /// The thumbprint of the DPoP key that tokens are bound to.
+    /// The thumbprint of the DPoP key to which the tokens are bound; nil for bearer tokens.
     var key: String?
 
     func isGranted(_ name: String) -> Bool { scope.split(separator: " ").contains(name[...]) }
 }
 
-/// An authorization code.
 struct IssuedCode: Sendable {
     let grant: ScriptedGrant
     let redirectURI: String?
@@ -93,7 +92,7 @@ struct IssuedToken: Sendable {
     var isEnded = false
 }
 
-/// A device sign-in that the user has not approved yet.
+/// The state of a device sign-in, from the device authorization request on.
 struct DeviceSignIn: Sendable {
     let grant: ScriptedGrant
     var home: String

@@ -2,8 +2,11 @@ import CounterfoilTokens
 
 /// Scripts of identity providers.
 extension ServerScript {
-    /// Google: a client secret that is not confidential, `access_type=offline`, no refresh token in refresh
-    /// responses, and `verification_url`.
+    /// The script of Google.
+    ///
+    /// Clients send a secret that is not confidential. Only an authorization request with
+    /// `access_type=offline` gets a refresh token, and the response to a refresh contains none. The
+    /// verification URI is in `verification_url`.
     static var google: ServerScript {
         var script = ServerScript()
         script.paths = [
@@ -27,8 +30,9 @@ extension ServerScript {
         return script
     }
 
-    /// Microsoft Entra for one tenant: no PKCE in the metadata, and redirects to any port of `localhost`
-    /// only.
+    /// The script of Microsoft Entra for one tenant.
+    ///
+    /// The metadata do not announce PKCE. Only redirect URIs on `localhost` may have any port.
     static var microsoft: ServerScript {
         var script = ServerScript()
         script.issuerPath = "/\(microsoftTenant)/v2.0"
@@ -56,8 +60,9 @@ extension ServerScript {
         return script
     }
 
-    /// Microsoft Entra for all tenants: the issuer contains `{tenantid}`, and ID tokens contain the user's
-    /// own tenant.
+    /// The script of Microsoft Entra for all tenants.
+    ///
+    /// The published issuer contains `{tenantid}`. `iss` of an ID token contains the tenant of the user instead.
     public static var microsoftForEveryTenant: ServerScript {
         var script = microsoft
         script.issuerPath = "/common/v2.0"
@@ -68,8 +73,9 @@ extension ServerScript {
 
     private static let microsoftTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-    /// Okta: a custom authorization server, fixed ports, and rotation in which a used refresh token can be
-    /// retried.
+    /// The script of a custom authorization server of Okta.
+    ///
+    /// The ports of redirect URIs are fixed. Refresh tokens are rotated, and a retry with the old one succeeds.
     static var okta: ServerScript {
         var script = ServerScript()
         script.issuerPath = "/oauth2/default"
@@ -88,8 +94,10 @@ extension ServerScript {
         return script
     }
 
-    /// Auth0: an issuer with a trailing slash, fixed ports, rotation that revokes on reuse, and `slow_down`
-    /// with status 429.
+    /// The script of Auth0.
+    ///
+    /// The issuer has a trailing slash, and the ports of redirect URIs are fixed. Reuse of a rotated
+    /// refresh token revokes the grant. `slow_down` has status 429.
     static var auth0: ServerScript {
         var script = ServerScript()
         script.issuer = "{origin}/"
@@ -109,7 +117,7 @@ extension ServerScript {
         return script
     }
 
-    /// The redirect URIs that a client registers if the port must match.
+    /// The redirect URIs that are registered with vendors that accept no other port.
     private static let registeredPorts =
         ["127.0.0.1", "localhost"].flatMap { host in
             [8080, 18080, 28080].map { "http://\(host):\($0)/callback" }

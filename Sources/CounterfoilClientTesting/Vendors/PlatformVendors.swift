@@ -1,10 +1,10 @@
 /// Scripts of platforms for developers and teams.
 extension ServerScript {
-    /// GitHub: no metadata, form-encoded responses unless JSON is accepted, and error responses with status
-    /// 200 and own codes.
+    /// The script of GitHub.
     ///
-    /// Commas separate scopes. A code needs a client secret, a device code does not. There are no refresh
-    /// tokens.
+    /// The server publishes no metadata and issues no refresh tokens. Token responses are form-encoded unless the
+    /// client accepts JSON. Error responses have status 200 and GitHub's own error codes. Commas separate scope
+    /// values. The client secret is required to redeem an authorization code, but not to redeem a device code.
     static var gitHub: ServerScript {
         var script = plainOAuth(having: [.deviceAuthorization, .verification])
         script.metadata.forms = []
@@ -34,8 +34,10 @@ extension ServerScript {
         return script
     }
 
-    /// Slack: `ok` in every response, error responses with status 200, user tokens in `authed_user`, and
-    /// commas between scopes.
+    /// The script of Slack.
+    ///
+    /// Every token response contains `ok`, and error responses have status 200. The tokens are nested in
+    /// `authed_user`. Commas separate scope values.
     static var slack: ServerScript {
         var script = plainOAuth(having: [.revocation])
         script.metadata.forms = []

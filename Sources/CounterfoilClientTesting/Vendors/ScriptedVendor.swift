@@ -1,22 +1,24 @@
-/// A vendor whose authorization server can be simulated, according to the vendor's documentation.
+/// A vendor whose authorization server a script can simulate.
+///
+/// The scripts follow the documentation of the vendors.
 public enum ScriptedVendor: String, Sendable, Hashable, Codable, CaseIterable {
     /// FotoWare (FotoWeb).
     case fotoWare = "fotoware"
     /// Bentley iTwin (IMS).
     case iTwin = "itwin"
-    /// Zoho; its second data centre is ``ServerScript/zohoSecondDataCentre``.
+    /// Zoho's first data centre; ``ServerScript/zohoSecondDataCentre`` is the second one.
     case zoho
-    /// Google.
+    /// Google, whose metadata announce PKCE but whose clients need not use it.
     case google
-    /// Microsoft Entra.
+    /// Microsoft Entra for one tenant; ``ServerScript/microsoftForEveryTenant`` is for all tenants.
     case microsoft
-    /// GitHub.
+    /// GitHub, which issues no refresh tokens.
     case gitHub = "github"
-    /// Okta.
+    /// Okta, with a custom authorization server.
     case okta
-    /// Auth0.
+    /// Auth0, which responds to reuse of a refresh token by revoking the grant.
     case auth0
-    /// Slack.
+    /// Slack, which nests user tokens in `authed_user`.
     case slack
 }
 
@@ -36,7 +38,9 @@ extension ServerScript {
         }
     }
 
-    /// Returns an OAuth server without OpenID Connect and with few endpoints.
+    /// Returns the script of an OAuth server without OpenID Connect and DPoP.
+    ///
+    /// The server has an authorization endpoint, a token endpoint, an API, and the given endpoints.
     static func plainOAuth(having endpoints: Set<ScriptedEndpoint>) -> ServerScript {
         var script = ServerScript()
         script.metadata.absent = Set(ScriptedEndpoint.allCases).subtracting(endpoints)

@@ -1,9 +1,11 @@
 import CounterfoilTokens
 
-/// Scripts of products for photo libraries, construction and offices that allow apps of third parties.
+/// Scripts of vendors of photo archives, construction software and office software.
 extension ServerScript {
-    /// FotoWeb: no metadata, lower-case `bearer`, a native client that must not send a secret, and rotation
-    /// without retries.
+    /// The script of FotoWeb.
+    ///
+    /// The server publishes no metadata. `token_type` is `bearer` in lower case, and a client must not send a secret.
+    /// Refresh tokens are rotated, and a retry with the old one fails.
     static var fotoWare: ServerScript {
         var script = plainOAuth(having: [])
         script.metadata.forms = []
@@ -20,9 +22,11 @@ extension ServerScript {
         return script
     }
 
-    /// IMS: OpenID metadata, S256 only, fixed ports, and `offline_access` for a refresh token.
+    /// The script of IMS, the authorization server of iTwin.
     ///
-    /// Token responses have no `scope`, and the errors of the API are objects.
+    /// The metadata are at the URLs of OpenID Connect. PKCE with S256 is required, and the ports of
+    /// redirect URIs are fixed. Only a grant with the scope `offline_access` gets a refresh token. Token
+    /// responses contain no `scope`, and `error` in responses of the API is an object.
     static var iTwin: ServerScript {
         var script = ServerScript()
         script.paths = [
@@ -52,12 +56,12 @@ extension ServerScript {
         return script
     }
 
-    /// Zoho's first data centre: a client secret that is not confidential, `access_type=offline`, and no
-    /// rotation.
+    /// The script of Zoho's first data centre.
     ///
-    /// Error responses have status 200 and own codes, and authorization responses have `location` and
-    /// `accounts-server`. Token responses have `expires_in` in milliseconds, `api_domain`, and commas
-    /// between scopes.
+    /// Clients send a secret that is not confidential. Only an authorization request with
+    /// `access_type=offline` gets a refresh token, which is not rotated. Error responses have status 200
+    /// and Zoho's own error codes. Authorization responses contain `location` and `accounts-server`. Token
+    /// responses contain `expires_in` in milliseconds, `api_domain`, and scope values separated by commas.
     static var zoho: ServerScript {
         var script = plainOAuth(having: [.revocation, .deviceAuthorization, .verification, .serverInfo])
         script.metadata.forms = []
@@ -87,8 +91,9 @@ extension ServerScript {
         return script
     }
 
-    /// Zoho's first data centre for a user whose account is in the second one, which alone accepts the code
-    /// and the device code.
+    /// The script of Zoho's first data centre for a user whose account is in the second data centre.
+    ///
+    /// Only the server of the second data centre can redeem the authorization code or the device code.
     public static var zohoForSomebodyElsewhere: ServerScript {
         var script = zoho
         script.authorization.codesBelongToSibling = true
@@ -97,14 +102,14 @@ extension ServerScript {
         return script
     }
 
-    /// Zoho's second data centre.
+    /// The script of Zoho's second data centre, to run as the sibling of the first one.
     public static var zohoSecondDataCentre: ServerScript {
         var script = zoho
         script.authorization.extras = [WireMember("location", "eu"), WireMember("accounts-server", "{origin}")]
         return script
     }
 
-    /// Returns Zoho's response to throttled requests: an own error code with status 200 or 400.
+    /// Returns Zoho's response to a throttled request: an error code of Zoho, with status 200 or 400.
     public static func zohoThrottle(status: Int = 200) -> ScriptedAnswer {
         .json(
             "{\"error\":\"Access Denied\",\"error_description\":\"You have made too many requests continuously. "
