@@ -1,50 +1,58 @@
 /// The reason why a token is rejected.
 ///
-/// Every case is safe to log, because none contains the token or the value of a claim.
+/// Every case is safe to log, because no case contains the token or the value of a claim.
 public enum TokenRefusal: Error, Hashable, Sendable {
-    /// The parts of a token that can be malformed.
+    /// A part of a token that can be malformed.
     public enum Part: String, Hashable, Sendable {
-        /// The token is not three parts of base64url.
+        /// The compact serialization: the token is not three base64url parts separated by dots.
         case serialization
-        /// The header is not a JSON object with distinct members of the right types.
+        /// The header: it is not a JSON object, or has duplicate members or members of the wrong type.
         case header
-        /// The claims are not a JSON object with distinct members.
+        /// The claims: they are not a JSON object, or have duplicate members.
         case claims
     }
 
-    /// The token is longer than the verifier accepts.
+    /// The token is longer than 16 384 bytes, the limit of every verifier.
     case tooLarge
     /// The token is not a compact JWS (RFC 7515 §7.1).
     case malformed(Part)
-    /// `typ` is that of another kind of token (RFC 8725 §3.11).
+    /// `typ` is that of another kind of token, or is missing although the verifier requires it (RFC 8725 §3.11).
     case wrongType
     /// `alg` is missing or not in the allowlist (RFC 8725 §3.1).
     case algorithmNotAllowed
-    /// The header contains a parameter that would select the rules or the key: `crit`, `jku`, `jwk`, `x5u` or `x5c`.
+    /// The header contains `crit`, `jku`, `jwk`, `x5u` or `x5c`; the associated value is the name.
+    ///
+    /// With these parameters, the sender could choose the key or the rules of verification.
     case headerNotAllowed(String)
-    /// The key set contains no key with this `kid` and algorithm; fetching the set again may help.
+    /// The key set contains no key with this `kid` and the algorithm of the token; the issuer
+    /// may have a newer key set.
+    ///
+    /// The associated value is nil if the token has no `kid`. In this case, the key set contains no key or
+    /// several keys for the algorithm.
     case unknownKey(KeyIdentifier?)
-    /// The signature is not valid for any key that the header may refer to.
+    /// The signature is not valid for any key that matches the header.
     case badSignature
     /// A required claim is missing; the associated value is its name.
     case missingClaim(String)
-    /// A claim has the wrong JSON type or form; the associated value is its name.
+    /// A claim has the wrong JSON type, form or value; the associated value is its name.
     case invalidClaim(String)
-    /// `iss` is another issuer.
+    /// `iss` is another issuer, or `sub` of a client assertion is another client.
     case wrongIssuer
-    /// `aud` does not contain the verifier, or contains an audience that it does not trust.
+    /// `aud` does not contain the audience of the verifier, or contains an audience that the verifier does not trust.
     case wrongAudience
     /// `azp` is another client, or is missing although there are several audiences.
     case wrongAuthorizedParty
-    /// `cnf` binds the token to a key, and a bearer token proves possession of none (RFC 9449 §7.2).
+    /// `cnf` binds the token to a key, so that it is not valid as a bearer token (RFC 9449 §7.2).
     case boundToKey
     /// `exp` has passed.
     case expired
-    /// `exp` is too far in the future: the use of an assertion is stored for `limit` seconds only (RFC 7523 §3).
+    /// `exp` of a client assertion is more than `limit` seconds in the future (RFC 7523 §3).
+    ///
+    /// The server stores used assertions to detect replay, and this limit bounds the time of storage.
     case lastsTooLong(limit: Int)
     /// `iat`, `nbf` or `auth_time` is in the future.
     case notYetValid
-    /// `nonce` is not that of the request.
+    /// `nonce` is not the nonce of the request.
     case wrongNonce
     /// `at_hash` does not match the access token.
     case wrongAccessTokenHash

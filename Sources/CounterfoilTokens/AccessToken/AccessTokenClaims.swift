@@ -3,29 +3,29 @@ public import Foundation
 
 /// The claims of a JWT access token.
 ///
-/// RFC 9068 §2.2. Times are written in whole seconds.
+/// RFC 9068 §2.2. Times are encoded in whole seconds.
 public struct AccessTokenClaims: Sendable, Hashable {
-    /// The server that issued the token; wire name `iss`.
+    /// The server that issued the token (claim `iss`).
     public var issuer: Issuer
-    /// The user, or the client if no user is involved; wire name `sub`.
+    /// The user, or the client if the grant involves no user (claim `sub`).
     public var subject: String
-    /// The APIs that the token is intended for; wire name `aud`.
+    /// The APIs that the token is intended for (claim `aud`).
     public var audience: [String]
-    /// The client that the token was issued to; wire name `client_id`.
+    /// The client that the token was issued to (claim `client_id`).
     public var clientID: ClientIdentifier
-    /// The expiration time; wire name `exp`.
+    /// The expiration time (claim `exp`).
     public var expires: Date
-    /// The time at which the token was issued; wire name `iat`.
+    /// The time at which the token was issued (claim `iat`).
     public var issuedAt: Date
-    /// The unique identifier of the token; wire name `jti`.
+    /// The unique identifier of the token (claim `jti`).
     public var tokenID: String
-    /// The granted scope; wire name `scope`, omitted if empty.
+    /// The granted scope (claim `scope`, omitted if empty).
     public var scope: Scope
-    /// The time at which the user signed in; wire name `auth_time`.
+    /// The time at which the user signed in (claim `auth_time`).
     public var authTime: Date?
-    /// The authentication context of the sign-in; wire name `acr` (RFC 9068 §2.2.1).
+    /// The authentication context of the sign-in (claim `acr`, RFC 9068 §2.2.1).
     public var authenticationContext: String?
-    /// The grant that the token was issued for; wire name `grant_id`, a private claim.
+    /// The identifier of the grant for which the token was issued (private claim `grant_id`).
     public var grantID: String?
 
     /// Creates the claims of one token.
@@ -50,7 +50,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     /// Encodes the claims as JSON.
     ///
     /// - Throws: ``SigningKey/Failure/unusableClaim(_:)`` if a claim that RFC 9068 §2.2 requires is empty,
-    ///   or a time is out of range.
+    ///   or if a time is out of range.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         guard !subject.isEmpty else { throw .unusableClaim("sub") }
         guard !tokenID.isEmpty else { throw .unusableClaim("jti") }

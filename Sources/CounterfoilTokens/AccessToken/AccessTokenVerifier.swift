@@ -16,7 +16,7 @@ public struct AccessTokenVerifier: Sendable {
     ///   - issuer: The accepted issuer; `iss` must match byte for byte.
     ///   - audience: The identifier of the API, which `aud` must contain.
     ///   - algorithms: The accepted signature algorithms.
-    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
+    ///   - clockSkew: The tolerated difference between the clocks of issuer and verifier, in seconds.
     public init(
         issuer: Issuer, audience: String, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30
@@ -29,7 +29,8 @@ public struct AccessTokenVerifier: Sendable {
 
     /// Verifies an access token with the keys of its issuer.
     ///
-    /// After ``TokenRefusal/unknownKey(_:)``, the caller may fetch the keys again, at a limited rate, and retry.
+    /// After ``TokenRefusal/unknownKey(_:)``, the caller can fetch the keys again and retry. It must limit
+    /// the rate of these requests, because an attacker can send tokens with unknown keys.
     public func verify(
         _ token: String, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> VerifiedAccessToken {
@@ -38,8 +39,8 @@ public struct AccessTokenVerifier: Sendable {
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try claims.audience()
         guard audience.contains(where: self.audience.hasSameBytes(as:)) else { throw .wrongAudience }
-        // RFC 9449 §7.2: a sender-constrained token is not valid as a bearer token. Otherwise a thief could
-        // omit the proof.
+        // RFC 9449 §7.2: a token that is bound to a key (`cnf`) is not valid as a bearer token. If it were
+        // accepted, a thief could use the token without a proof of possession.
         guard claims.members["cnf"] == nil else { throw .boundToKey }
         let period = try ValidityPeriod(claims)
         try period.check(at: now, clockSkew: clockSkew)

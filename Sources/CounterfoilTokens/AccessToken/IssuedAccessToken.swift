@@ -1,7 +1,7 @@
 package import CounterfoilProtocol
 package import Foundation
 
-/// An access token that its issuer has recognized as its own, for any audience, expired or not.
+/// An access token that its issuer has verified, for any audience, expired or not.
 ///
 /// Only ``IssuedAccessTokenVerifier`` creates values of this type. The issuer decides whether the token is
 /// still active, because only the issuer knows which tokens are revoked.
@@ -15,8 +15,9 @@ package struct IssuedAccessToken: Sendable, Hashable {
         self.period = period
     }
 
-    /// Returns true if the token is within its validity period, without clock skew, because the issuer's
-    /// own clock wrote the times.
+    /// Returns true if the token is within its validity period.
+    ///
+    /// The clock skew is zero, because the issuer set the times of the token by its own clock.
     package func isCurrent(at now: Date) -> Bool { period.holds(at: now) }
 }
 
@@ -27,7 +28,6 @@ package struct IssuedAccessTokenVerifier: Sendable {
     private let issuer: Issuer
     private let header: TokenHeader.Expectation
 
-    /// Creates a verifier for the tokens of one issuer.
     package init(issuer: Issuer, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA]) {
         self.issuer = issuer
         header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
@@ -35,7 +35,7 @@ package struct IssuedAccessTokenVerifier: Sendable {
 
     /// Verifies type, signature and issuer.
     ///
-    /// The validity period is read but not checked.
+    /// The validity period is read but not checked; ``IssuedAccessToken/isCurrent(at:)`` checks it.
     package func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }

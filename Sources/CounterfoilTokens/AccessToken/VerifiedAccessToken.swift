@@ -9,26 +9,26 @@ public struct VerifiedAccessToken: Sendable, Hashable {
 
     init(_ claims: AccessTokenClaims) { self.claims = claims }
 
-    /// The server that issued the token; wire name `iss`.
+    /// The server that issued the token (claim `iss`).
     public var issuer: Issuer { claims.issuer }
-    /// The user, or the client if no user is involved; wire name `sub`, unique only within the issuer.
+    /// The user, or the client if the grant involves no user (claim `sub`); unique only within the issuer.
     public var subject: String { claims.subject }
-    /// The client that the token was issued to; wire name `client_id`.
+    /// The client that the token was issued to (claim `client_id`).
     public var clientID: ClientIdentifier { claims.clientID }
-    /// The granted scope; wire name `scope`, empty if the token has none.
+    /// The granted scope (claim `scope`); empty if the token has none.
     public var scope: Scope { claims.scope }
-    /// The APIs that the token is intended for, including this one; wire name `aud`.
+    /// The APIs that the token is intended for, including this one (claim `aud`).
     public var audience: [String] { claims.audience }
-    /// The expiration time; wire name `exp`.
+    /// The expiration time (claim `exp`).
     public var expires: Date { claims.expires }
-    /// The time at which the token was issued; wire name `iat`.
+    /// The time at which the token was issued (claim `iat`).
     public var issuedAt: Date { claims.issuedAt }
-    /// The unique identifier of the token; wire name `jti`.
+    /// The unique identifier of the token (claim `jti`).
     public var tokenID: String { claims.tokenID }
-    /// The grant that the token was issued for; wire name `grant_id`, a private claim.
+    /// The identifier of the grant for which the token was issued (private claim `grant_id`).
     public var grantID: String? { claims.grantID }
-    /// The authentication context of the sign-in; wire name `acr`.
+    /// The authentication context of the sign-in (claim `acr`).
     public var authenticationContext: String? { claims.authenticationContext }
-    /// The time at which the user signed in; wire name `auth_time`.
+    /// The time at which the user signed in (claim `auth_time`).
     public var authTime: Date? { claims.authTime }
 }

@@ -4,12 +4,13 @@ package import Foundation
 /// A verifier of client assertions (`private_key_jwt`).
 ///
 /// RFC 7523 §3, OpenID Connect Core §9. The verifier does not detect replay. The caller must store each
-/// ``VerifiedClientAssertion/tokenID`` until the assertion expires.
+/// ``VerifiedClientAssertion/tokenID`` for as long as the assertion is accepted, and reject a second use.
 package struct ClientAssertionVerifier: Sendable {
-    /// The maximum time until an assertion expires, in seconds, and so the time for which its use must be stored.
+    /// The maximum time until an assertion expires, in seconds.
     ///
-    /// RFC 7523 §3 allows a server to reject assertions that expire unreasonably far in the future. One
-    /// hour is the default lifetime of widely used clients such as Authlib.
+    /// The limit bounds the time for which the server must store a used assertion. RFC 7523 §3 allows a
+    /// server to reject assertions that expire unreasonably far in the future. One hour is the default
+    /// lifetime of widely used clients such as Authlib.
     package static let lifetimeLimit: TimeInterval = 3600
     /// The maximum length of `jti` in bytes.
     package static let identifierByteLimit = 512
@@ -24,21 +25,23 @@ package struct ClientAssertionVerifier: Sendable {
     /// - Parameters:
     ///   - audiences: The identifiers of the server: its issuer, and the endpoint at which clients authenticate.
     ///   - algorithms: The accepted signature algorithms.
-    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
+    ///   - clockSkew: The tolerated difference between the clocks of client and server, in seconds.
     package init(
         audiences: Set<String>, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30
     ) {
         self.audiences = Array(audiences)
         self.clockSkew = clockSkew
-        // RFC 8725 §3.1: no symmetric algorithm, which could use a public key as a shared secret.
+        // RFC 8725 §3.1: `algorithms` cannot contain a symmetric algorithm. With one, an attacker could
+        // sign an assertion with a public key as the shared secret.
         header = TokenHeader.Expectation(type: .idToken, mayBeUntyped: true, algorithms: algorithms)
         typedHeader = TokenHeader.Expectation(
             type: .clientAuthentication, mayBeUntyped: false, algorithms: algorithms)
     }
 
-    /// Returns the `sub` of an unverified assertion, only to look up the keys of the client; nil if it
-    /// cannot be read.
+    /// Returns the `sub` of an unverified assertion, or nil if it cannot be read.
+    ///
+    /// Use it only to look up the keys of the client.
     package static func unverifiedSubject(of assertion: String) -> String? {
         guard assertion.utf8.count <= SignedToken.byteLimit else { return nil }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
@@ -57,12 +60,12 @@ package struct ClientAssertionVerifier: Sendable {
         guard try claims.text("iss").hasSameBytes(as: client.rawValue),
             try claims.text("sub").hasSameBytes(as: client.rawValue)
         else { throw .wrongIssuer }
-        // RFC 7523 §3 point 3: the assertion names only this server. Another audience could replay the
-        // assertion here.
+        // RFC 7523 §3 point 3: the assertion names only this server. If it also named another server, that
+        // server could replay the assertion here.
         guard try claims.audience().allSatisfy({ audiences.contains(where: $0.hasSameBytes(as:)) }) else {
             throw .wrongAudience
         }
-        // RFC 7523 §3 points 4 to 6.
+        // RFC 7523 §3 points 4 to 6: `exp`, `nbf` and `iat`.
         let expires = try claims.date("exp")
         guard now < expires.addingTimeInterval(clockSkew) else { throw .expired }
         guard expires <= now.addingTimeInterval(Self.lifetimeLimit + clockSkew) else {
@@ -71,7 +74,7 @@ package struct ClientAssertionVerifier: Sendable {
         let begin = max(
             try claims.optionalDate("nbf") ?? .distantPast, try claims.optionalDate("iat") ?? .distantPast)
         guard begin <= now.addingTimeInterval(clockSkew) else { throw .notYetValid }
-        // OpenID Connect Core §9: jti is required.
+        // OpenID Connect Core §9: `jti` is required.
         let tokenID = try claims.text("jti")
         guard tokenID.utf8.count <= Self.identifierByteLimit else { throw .invalidClaim("jti") }
         return VerifiedClientAssertion(clientID: client, tokenID: tokenID, expires: expires)
@@ -79,7 +82,8 @@ package struct ClientAssertionVerifier: Sendable {
 
     /// Verifies type and signature.
     ///
-    /// Most clients set no specific `typ`; if they do, it must be ``TokenType/clientAuthentication``.
+    /// Most clients omit `typ` or set it to `JWT`. Any other type must be
+    /// ``TokenType/clientAuthentication``.
     private func authenticated(_ assertion: String, keys: JSONWebKeySet) throws(TokenRefusal) -> AuthenticClaims {
         let signed = try SignedToken(parsing: assertion)
         do { return try signed.authenticate(with: keys, expecting: header) } catch {
@@ -95,9 +99,9 @@ package struct ClientAssertionVerifier: Sendable {
 package struct VerifiedClientAssertion: Sendable, Hashable {
     /// The client that issued the assertion.
     package let clientID: ClientIdentifier
-    /// The unique identifier of the assertion; wire name `jti`.
+    /// The unique identifier of the assertion (claim `jti`).
     package let tokenID: String
-    /// The expiration time; wire name `exp`.
+    /// The expiration time (claim `exp`).
     package let expires: Date
 
     init(clientID: ClientIdentifier, tokenID: String, expires: Date) {

@@ -4,29 +4,29 @@ public import Foundation
 
 /// The claims of an ID token.
 ///
-/// OpenID Connect Core §2. Times are written in whole seconds.
+/// OpenID Connect Core §2. Times are encoded in whole seconds.
 public struct IDTokenClaims: Sendable, Hashable {
-    /// The OpenID provider; wire name `iss`.
+    /// The OpenID provider that issued the token (claim `iss`).
     public var issuer: Issuer
-    /// The subject identifier of the user, at most 255 ASCII characters; wire name `sub`.
+    /// The subject identifier of the user, at most 255 ASCII characters (claim `sub`).
     public var subject: String
-    /// The audiences, which include the client; wire name `aud`.
+    /// The audiences, which include the client (claim `aud`).
     public var audience: [String]
-    /// The expiration time; wire name `exp`.
+    /// The expiration time (claim `exp`).
     public var expires: Date
-    /// The time at which the token was issued; wire name `iat`.
+    /// The time at which the token was issued (claim `iat`).
     public var issuedAt: Date
-    /// The time at which the user signed in; wire name `auth_time`.
+    /// The time at which the user signed in (claim `auth_time`).
     public var authTime: Date?
-    /// The nonce of the authorization request; wire name `nonce`.
+    /// The nonce of the authorization request (claim `nonce`).
     public var nonce: Nonce?
-    /// The digest of the access token issued with the ID token; wire name `at_hash`.
+    /// The digest of the access token that was issued with the ID token (claim `at_hash`).
     public var accessTokenHash: String?
-    /// The client that the token was issued to; wire name `azp`.
+    /// The client that the token was issued to (claim `azp`).
     public var authorizedParty: ClientIdentifier?
-    /// The authentication context of the sign-in; wire name `acr`.
+    /// The authentication context of the sign-in (claim `acr`).
     public var authenticationContext: String?
-    /// The session of the user; wire name `sid` (OpenID Connect Back-Channel Logout §2.1).
+    /// The identifier of the user's session (claim `sid`, OpenID Connect Back-Channel Logout §2.1).
     public var sessionID: String?
     /// The claims about the user.
     public var user: UserClaims
@@ -51,10 +51,10 @@ public struct IDTokenClaims: Sendable, Hashable {
         self.user = user
     }
 
-    /// Computes the digest that ties an ID token to an access token: the left half of its hash, in base64url.
+    /// Computes `at_hash`, the digest of an access token that binds an ID token to it.
     ///
-    /// Wire name `at_hash`, OpenID Connect Core §3.1.3.6. The hash is that of the ID token's algorithm:
-    /// SHA-512 for Ed25519, otherwise SHA-256.
+    /// OpenID Connect Core §3.1.3.6. The digest is the left half of a hash, in base64url. The signature
+    /// algorithm of the ID token determines the hash function: SHA-512 for EdDSA, SHA-256 for ES256 and RS256.
     public static func accessTokenHash(of token: AccessToken, algorithm: SigningAlgorithm) -> String {
         let bytes = Array(token.exposed.utf8)
         return algorithm == .edDSA
@@ -63,6 +63,9 @@ public struct IDTokenClaims: Sendable, Hashable {
     }
 
     /// Encodes the claims as JSON.
+    ///
+    /// - Throws: ``SigningKey/Failure/unusableClaim(_:)`` if `sub` is not a valid subject identifier, `aud` is empty,
+    ///   or a time is out of range.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         guard Self.isSubject(subject) else { throw .unusableClaim("sub") }
         var writer = JSONWriter()
@@ -83,7 +86,8 @@ public struct IDTokenClaims: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// OpenID Connect Core §2: a subject identifier has at most 255 ASCII characters.
+    /// Returns true if a text is a valid subject identifier: 1 to 255 ASCII characters
+    /// (OpenID Connect Core §2).
     static func isSubject(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { $0 < 0x80 }
     }

@@ -2,14 +2,14 @@ package import CounterfoilProtocol
 
 /// An ID token that a client sends back to its issuer to identify a user.
 ///
-/// Only ``IDTokenHintVerifier`` creates values of this type. It does not authenticate the sender, because
-/// any holder of the token can send it.
+/// Only ``IDTokenHintVerifier`` creates values of this type. A hint does not authenticate the sender,
+/// because any holder of the token can send it.
 package struct IDTokenHint: Sendable, Hashable {
-    /// The subject identifier of the user, as the client knows it; wire name `sub`.
+    /// The subject identifier under which the client knows the user (claim `sub`).
     package let subject: String
-    /// The audiences of the token, which include its client; wire name `aud`.
+    /// The audiences of the token, which include its client (claim `aud`).
     package let audience: [String]
-    /// The session of the user; wire name `sid`, nil if the token has none.
+    /// The identifier of the user's session (claim `sid`); nil if the token has none.
     package let sessionID: String?
 
     fileprivate init(_ claims: AuthenticClaims) throws(TokenRefusal) {
@@ -19,7 +19,7 @@ package struct IDTokenHint: Sendable, Hashable {
     }
 }
 
-/// A verifier of ID tokens for their issuer.
+/// A verifier of the ID tokens that clients send back to their issuer as `id_token_hint`.
 ///
 /// OpenID Connect Core §3.1.2.1 and OpenID Connect RP-Initiated Logout §2. The issuer itself must have
 /// signed the token. An expired token is accepted.
@@ -28,10 +28,9 @@ package struct IDTokenHintVerifier: Sendable {
     private let header = TokenHeader.Expectation(
         type: .idToken, mayBeUntyped: true, algorithms: [.es256, .rs256, .edDSA])
 
-    /// Creates a verifier for the tokens of one issuer.
     package init(issuer: Issuer) { self.issuer = issuer }
 
-    /// Verifies a token with the keys of the issuer.
+    /// Verifies type, signature and issuer of a token with the keys of the issuer.
     package func verify(_ token: IDToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IDTokenHint {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }

@@ -7,18 +7,18 @@ public import Foundation
 public struct IDTokenVerifier: Sendable {
     /// The parameters of the authorization request that the ID token must match.
     public struct Request: Sendable {
-        /// The nonce of the authorization request; wire name `nonce`.
+        /// The nonce of the authorization request (parameter `nonce`).
         public var nonce: Nonce
-        /// The maximum time since the user signed in, in seconds; wire name `max_age`.
+        /// The maximum time since the user signed in, in seconds (parameter `max_age`).
         ///
-        /// Nil for any time.
+        /// Nil means no maximum.
         public var maxAge: TimeInterval?
-        /// The authentication contexts of which one is required; wire name `acr_values`.
+        /// The accepted authentication contexts (parameter `acr_values`).
         ///
-        /// Nil if none is required.
+        /// Nil means that any context is accepted, and that `acr` may be missing.
         public var authenticationContexts: Set<String>?
 
-        /// Creates the expectations from the parameters of one request.
+        /// Creates the expectations from the parameters of one authorization request.
         public init(nonce: Nonce, maxAge: TimeInterval? = nil, authenticationContexts: Set<String>? = nil) {
             self.nonce = nonce
             self.maxAge = maxAge
@@ -26,18 +26,18 @@ public struct IDTokenVerifier: Sendable {
         }
     }
 
-    /// The claims of a sign-in that the ID token of a refresh must not contradict.
+    /// The claims of the first ID token, which the ID token of a refresh must not contradict.
     public struct SignIn: Sendable, Hashable {
-        /// The subject identifier of the user; wire name `sub`.
+        /// The subject identifier of the user (claim `sub`).
         public var subject: String
-        /// The time at which the user signed in; wire name `auth_time`.
+        /// The time at which the user signed in (claim `auth_time`).
         ///
-        /// Nil if the ID token of the sign-in omitted it.
+        /// Nil if the first ID token omitted the claim.
         public var authTime: Date?
         /// The nonce of the authorization request; nil if unknown.
         public var nonce: Nonce?
 
-        /// Creates the claims of one sign-in.
+        /// Creates the claims of the first ID token of one sign-in.
         public init(subject: String, authTime: Date? = nil, nonce: Nonce? = nil) {
             self.subject = subject
             self.authTime = authTime
@@ -56,9 +56,9 @@ public struct IDTokenVerifier: Sendable {
     /// - Parameters:
     ///   - issuer: The provider; `iss` must match byte for byte.
     ///   - clientID: The client, which `aud` must contain.
-    ///   - algorithms: The accepted signature algorithms, which are those that the client is registered for.
+    ///   - algorithms: The accepted signature algorithms: those for which the client is registered.
     ///   - trustedAudiences: The audiences that are accepted in addition to the client.
-    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
+    ///   - clockSkew: The tolerated difference between the clocks of provider and client, in seconds.
     public init(
         issuer: Issuer, clientID: ClientIdentifier, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         trustedAudiences: Set<String> = [], clockSkew: TimeInterval = 30
@@ -70,7 +70,9 @@ public struct IDTokenVerifier: Sendable {
         header = TokenHeader.Expectation(type: .idToken, mayBeUntyped: true, algorithms: algorithms)
     }
 
-    /// Verifies the ID token of a token response, and that it belongs to the access token of the same response.
+    /// Verifies the ID token of a token response, and its `at_hash` if an access token is given.
+    ///
+    /// `accessToken` is the access token of the same response.
     public func verify(
         _ token: IDToken, keys: JSONWebKeySet, request: Request, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
@@ -86,8 +88,8 @@ public struct IDTokenVerifier: Sendable {
 
     /// Verifies the ID token of a refresh, which must be about the same sign-in as the first ID token.
     ///
-    /// OpenID Connect Core §12.2. `auth_time` and `nonce` are optional here. If present, they must equal
-    /// those of the sign-in.
+    /// OpenID Connect Core §12.2. `auth_time` and `nonce` are optional in the ID token of a refresh. If
+    /// present, they must equal those of the sign-in.
     public func verifyRefreshed(
         _ token: IDToken, of signIn: SignIn, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
@@ -131,7 +133,8 @@ public struct IDTokenVerifier: Sendable {
         )
     }
 
-    /// OpenID Connect Core §3.1.3.7 point 11: the nonce must equal that of the request, compared in constant time.
+    /// Verifies that the nonce equals the nonce of the request, in constant time
+    /// (OpenID Connect Core §3.1.3.7 point 11).
     private func nonce(of signed: AuthenticClaims, equals expected: Nonce) throws(TokenRefusal) -> Nonce {
         guard let nonce = Nonce(try signed.text("nonce")), nonce == expected else { throw .wrongNonce }
         return nonce
@@ -143,7 +146,8 @@ public struct IDTokenVerifier: Sendable {
         return nonce
     }
 
-    /// OpenID Connect Core §3.1.3.7 point 13: with `max_age`, `auth_time` is required and must be recent enough.
+    /// Verifies that `auth_time` is present and recent enough if the request had `max_age`
+    /// (OpenID Connect Core §3.1.3.7 point 13).
     private func authTime(of signed: AuthenticClaims, maxAge: TimeInterval?, at now: Date) throws(TokenRefusal) -> Date?
     {
         guard let maxAge else { return try signed.optionalDate("auth_time") }
@@ -153,7 +157,8 @@ public struct IDTokenVerifier: Sendable {
         return authTime
     }
 
-    /// OpenID Connect Core §3.1.3.7 point 12: `acr` must be one of the required authentication contexts.
+    /// Verifies that `acr` is one of the accepted authentication contexts
+    /// (OpenID Connect Core §3.1.3.7 point 12).
     private func authenticationContext(
         of signed: AuthenticClaims, oneOf accepted: Set<String>?
     ) throws(TokenRefusal) -> String? {
@@ -163,7 +168,7 @@ public struct IDTokenVerifier: Sendable {
         return context
     }
 
-    /// OpenID Connect Core §3.1.3.8: `at_hash`, if present, must match the access token.
+    /// Verifies that `at_hash`, if present, matches the access token (OpenID Connect Core §3.1.3.8).
     private func accessTokenHash(of signed: AuthenticClaims, accessToken: AccessToken?) throws(TokenRefusal) -> String?
     {
         guard let stated = try signed.optionalText("at_hash"), let accessToken else { return nil }

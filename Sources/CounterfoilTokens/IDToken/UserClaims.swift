@@ -3,8 +3,8 @@ public import Foundation
 
 /// The claims about a user, in an ID token or in a UserInfo response.
 ///
-/// OpenID Connect Core §5.1. The names must not include claims of the token itself, such as `iss` or `sub`.
-/// The type does not check this.
+/// OpenID Connect Core §5.1. The claim names must not include claims of the token itself, such as `iss` or
+/// `sub`. The type does not check the names.
 public struct UserClaims: Sendable, Hashable {
     /// The value of a claim.
     public enum Value: Sendable, Hashable {
@@ -12,9 +12,9 @@ public struct UserClaims: Sendable, Hashable {
         case text(String)
         /// A Boolean.
         case flag(Bool)
-        /// A time, written in whole seconds.
+        /// A time, encoded in whole seconds.
         case time(Date)
-        /// A postal address: its members by name (OpenID Connect Core §5.1.1).
+        /// A postal address: the members of the JSON object, keyed by name (OpenID Connect Core §5.1.1).
         case address([String: String])
     }
 
@@ -27,7 +27,7 @@ public struct UserClaims: Sendable, Hashable {
     /// Returns the claims whose names are in the given set.
     public func named(_ names: Set<String>) -> UserClaims { UserClaims(values.filter { names.contains($0.key) }) }
 
-    /// Encodes the UserInfo response as JSON (OpenID Connect Core §5.3.2).
+    /// Encodes a UserInfo response as JSON: these claims and `sub` (OpenID Connect Core §5.3.2).
     public func encoded(subject: String) throws(SigningKey.Failure) -> [UInt8] {
         guard IDTokenClaims.isSubject(subject) else { throw .unusableClaim("sub") }
         var writer = JSONWriter()

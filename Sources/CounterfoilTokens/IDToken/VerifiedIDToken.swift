@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// An ID token that is authentic, intended for this client, and matches its sign-in.
+/// An ID token that is authentic, intended for this client, and valid at the time of verification.
 ///
 /// Only ``IDTokenVerifier`` creates values of this type.
 public struct VerifiedIDToken: Sendable, Hashable {
@@ -16,26 +16,27 @@ public struct VerifiedIDToken: Sendable, Hashable {
 
     private static let standardNames: Set = ["iss", "sub", "aud", "nonce", "at_hash", "azp", "acr"]
 
-    /// The OpenID provider; wire name `iss`.
+    /// The OpenID provider that issued the token (claim `iss`).
     public var issuer: Issuer { standard.issuer }
-    /// The subject identifier of the user; wire name `sub`, unique only within the issuer.
+    /// The subject identifier of the user (claim `sub`); unique only within the issuer.
     public var subject: String { standard.subject }
-    /// The audiences, which include this client; wire name `aud`.
+    /// The audiences, which include this client (claim `aud`).
     public var audience: [String] { standard.audience }
-    /// The expiration time; wire name `exp`.
+    /// The expiration time (claim `exp`).
     public var expires: Date { standard.expires }
-    /// The time at which the token was issued; wire name `iat`.
+    /// The time at which the token was issued (claim `iat`).
     public var issuedAt: Date { standard.issuedAt }
-    /// The time at which the user signed in; wire name `auth_time`.
+    /// The time at which the user signed in (claim `auth_time`).
     public var authTime: Date? { standard.authTime }
-    /// The nonce of the authorization request; wire name `nonce`.
+    /// The nonce of the authorization request (claim `nonce`).
     public var nonce: Nonce? { standard.nonce }
-    /// The client that the token was issued to; wire name `azp`.
+    /// The client that the token was issued to (claim `azp`).
     public var authorizedParty: ClientIdentifier? { standard.authorizedParty }
-    /// The authentication context of the sign-in; wire name `acr`.
+    /// The authentication context of the sign-in (claim `acr`).
     public var authenticationContext: String? { standard.authenticationContext }
 
-    /// Returns a string claim that has no property here, for example `name` or `email` (OpenID Connect Core §5.1).
+    /// Returns a string claim for which this type has no property, such as `name` or `email`
+    /// (OpenID Connect Core §5.1).
     ///
     /// Returns nil if the claim is missing or not a string.
     public func text(of claim: String) -> String? { otherTexts[claim] }

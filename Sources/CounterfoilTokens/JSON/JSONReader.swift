@@ -1,13 +1,11 @@
 /// A strict parser of JSON received from the network.
 ///
 /// RFC 8259. Foundation's decoder silently keeps one of two members with the same name. RFC 7519 §4
-/// requires rejecting such tokens or using the last member, and attackers can exploit implementations that
-/// differ. This parser therefore rejects duplicate members. It also limits the nesting depth, and allows
-/// only white space around the value.
+/// requires that a JWT parser either rejects such tokens or uses the last member. If two implementations
+/// differ, an attacker can send a token that they read differently. This parser therefore rejects duplicate
+/// members. It also limits the nesting depth, and allows only white space around the value.
 package struct JSONReader {
-    /// The input is not JSON that this parser accepts.
-    ///
-    /// It carries no details.
+    /// The error for input that the parser rejects, without details.
     package struct Malformed: Error {}
 
     /// The maximum nesting depth of objects and arrays.
@@ -18,7 +16,7 @@ package struct JSONReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Parses text that consists of one object, and returns the members.
+    /// Parses text that consists of one JSON object, and returns the members of the object.
     package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
@@ -33,7 +31,7 @@ package struct JSONReader {
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    /// Consumes a byte if it is next; returns false otherwise.
+    /// Consumes the next byte and returns true if it is the given byte; returns false otherwise.
     private mutating func take(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         position += 1
@@ -132,7 +130,8 @@ extension JSONReader {
         }
     }
 
-    /// Parses the digits after `\u`, which may start a surrogate pair.
+    /// Parses the four hexadecimal digits after `\u`, and a second escape if they are the first
+    /// half of a surrogate pair.
     ///
     /// An unpaired surrogate is rejected.
     private mutating func escapedScalar() throws(Malformed) -> Character {

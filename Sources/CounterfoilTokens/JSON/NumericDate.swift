@@ -1,8 +1,9 @@
 import Foundation
 
-/// The time format of tokens: seconds since 1970 without leap seconds.
+/// The time format of tokens (NumericDate): seconds since 1970 without leap seconds.
 ///
-/// RFC 7519 §2: a number, which may have a fraction. Times before 1970 and after the year 9999 are rejected.
+/// RFC 7519 §2: the value is a number, which may have a fraction. Times before 1970 and after the
+/// year 9999 are rejected.
 enum NumericDate {
     private static let range: ClosedRange<Double> = 0...253_402_300_799
 

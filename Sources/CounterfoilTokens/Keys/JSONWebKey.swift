@@ -3,12 +3,12 @@ import Crypto
 
 /// A public key for verifying signatures, as a JSON Web Key.
 ///
-/// RFC 7517 §4. Supported are EC on P-256, RSA of 2048 to 8192 bits, and OKP on Ed25519. The key is parsed
-/// once and serves exactly one algorithm. A value never contains a private or symmetric key.
+/// RFC 7517 §4. The supported keys are EC keys on P-256, RSA keys of 2048 to 8192 bits, and OKP keys on Ed25519. A
+/// key is parsed once and is used with exactly one algorithm. A value never contains a private or symmetric key.
 public struct JSONWebKey: Sendable {
     /// The reason why a JSON Web Key cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The key is private or symmetric and must never be published.
+        /// The key is private or symmetric; such a key must never be published.
         case privateMaterial
         /// `kty` or `crv` is not supported.
         case unsupportedKeyType
@@ -49,12 +49,12 @@ public struct JSONWebKey: Sendable {
         self.material = material
     }
 
-    /// The only algorithm of the key.
+    /// The only algorithm with which the key verifies signatures.
     public var algorithm: SigningAlgorithm { material.algorithm }
 }
 
 extension JSONWebKey: Hashable {
-    /// Whether two keys have the same key material and the same identifier.
+    /// Returns true if two keys have the same key material and the same identifier.
     public static func == (left: JSONWebKey, right: JSONWebKey) -> Bool {
         left.thumbprint == right.thumbprint && left.id == right.id
     }

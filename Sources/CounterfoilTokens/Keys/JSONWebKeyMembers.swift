@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 
-/// The members of a JSON Web Key in their wire form, before validation.
+/// The members of a JSON Web Key as they were received, before validation.
 ///
 /// RFC 7517 §4 and RFC 7518 §6. Unknown members are ignored (RFC 7517 §4).
 struct JSONWebKeyMembers: Decodable {
@@ -22,7 +22,6 @@ struct JSONWebKeyMembers: Decodable {
     private var operations: [String]?
     private var hasPrivateMembers = false
 
-    /// Decodes the members with any decoder.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         hasPrivateMembers = container.allKeys.contains(where: \.isPrivate)
@@ -32,7 +31,7 @@ struct JSONWebKeyMembers: Decodable {
         }
     }
 
-    /// Reads the members of one object of a key set.
+    /// Reads the members of a key from one object of the array `keys` of a key set.
     init(_ members: [String: JSONValue]) throws(JSONWebKey.Refusal) {
         for name in Name.allCases {
             guard let value = members[name.rawValue] else { continue }
@@ -97,10 +96,10 @@ extension JSONWebKey: Codable {
         }
     }
 
-    /// The required members only, which the thumbprint covers (RFC 7638 §3.2).
+    /// The required members of the key type, from which the thumbprint is computed (RFC 7638 §3.2).
     var publicMembers: [(name: String, value: String)] { material.members }
 
-    /// All members of the published key.
+    /// All members of the published key, including `kid`, `alg` and `use`.
     package var members: [(name: String, value: String)] {
         material.members + [("kid", id.rawValue), ("alg", algorithm.rawValue), ("use", "sig")]
     }

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 
 /// The public keys of an issuer.
 ///
-/// RFC 7517 §5, published at `jwks_uri`.
+/// RFC 7517 §5. The issuer publishes the key set at `jwks_uri`.
 public struct JSONWebKeySet: Sendable, Hashable {
     /// The reason why a document is not a key set.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -13,7 +13,7 @@ public struct JSONWebKeySet: Sendable, Hashable {
         /// The document is not a JSON object with an array `keys` of objects.
         case malformed
 
-        /// An explanation of the error.
+        /// An explanation that contains no part of the document.
         public var description: String {
             switch self {
             case .tooLarge: "the key set is larger than \(JSONWebKeySet.byteLimit) bytes"
@@ -23,12 +23,12 @@ public struct JSONWebKeySet: Sendable, Hashable {
         }
     }
 
-    /// The maximum length of a document in bytes.
+    /// The maximum length of a received document, in bytes.
     public static let byteLimit = 65536
-    /// The maximum number of keys in a document.
+    /// The maximum number of keys in a received document.
     public static let keyLimit = 100
 
-    /// The distinct usable keys.
+    /// The usable keys, without duplicates.
     public let keys: [JSONWebKey]
 
     /// Creates a set of keys; duplicates are removed.
@@ -39,7 +39,8 @@ public struct JSONWebKeySet: Sendable, Hashable {
 
     /// Parses a document received from the network.
     ///
-    /// Unusable keys are skipped (RFC 7517 §5): keys of another type or use, too small keys and private keys.
+    /// Unusable keys are skipped (RFC 7517 §5): private keys, keys of another type or use, and
+    /// keys that are too small.
     public init(parsing bytes: some Collection<UInt8>) throws(Refusal) {
         guard bytes.count <= Self.byteLimit else { throw .tooLarge }
         guard let document = try? JSONReader.object(Array(bytes)), case .array(let entries)? = document["keys"] else {
@@ -57,14 +58,14 @@ public struct JSONWebKeySet: Sendable, Hashable {
 
     /// Returns the keys that may have produced a signature: those that match `kid` and `alg` of the token header.
     ///
-    /// Keys of different types may share a `kid` (RFC 7517 §4.5). Without a `kid`, the result is empty
-    /// unless exactly one key matches (OpenID Connect Core §10.1).
+    /// Keys of different types can have the same `kid` (RFC 7517 §4.5). For a token without `kid`, the
+    /// result is empty unless exactly one key matches `alg` (OpenID Connect Core §10.1).
     public func keys(for kid: KeyIdentifier?, algorithm: SigningAlgorithm) -> [JSONWebKey] {
         let fitting = keys.filter { $0.algorithm == algorithm && (kid == nil || $0.id == kid) }
         return kid == nil && fitting.count > 1 ? [] : fitting
     }
 
-    /// Encodes the document as JSON.
+    /// Encodes the key set as JSON, as published at `jwks_uri`.
     public func encoded() -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 64 + keys.count * 512)
         writer.object { writer in

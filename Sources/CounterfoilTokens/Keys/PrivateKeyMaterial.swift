@@ -18,7 +18,7 @@ enum PrivateKeyMaterial: Sendable {
         }
     }
 
-    /// Restores a stored key; nil if the bytes are not a valid key.
+    /// Restores a key from its storage format; nil if the bytes are not a valid key of the algorithm.
     init?(_ algorithm: SigningAlgorithm, representation: [UInt8]) {
         switch algorithm {
         case .es256:
@@ -34,7 +34,7 @@ enum PrivateKeyMaterial: Sendable {
         }
     }
 
-    /// The private key itself in its storage format: DER for RSA, otherwise raw bytes.
+    /// The private key in its storage format: DER for RSA, raw bytes for P-256 and Ed25519.
     var representation: [UInt8] {
         switch self {
         case .p256(let key): Array(key.rawRepresentation)

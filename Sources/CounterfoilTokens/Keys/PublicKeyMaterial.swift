@@ -5,13 +5,15 @@ import Foundation
 
 /// The public half of a signing key, parsed and ready to verify signatures.
 ///
-/// Each case serves exactly one algorithm, so that a key can never be used with another one (RFC 8725 §3.1).
+/// Each case is used with exactly one algorithm, so that a token cannot select another algorithm (RFC 8725 §3.1).
 enum PublicKeyMaterial: Sendable {
     case p256(P256.Signing.PublicKey)
     case rsa(_RSA.Signing.PublicKey, modulus: [UInt8], exponent: [UInt8])
     case ed25519(Curve25519.Signing.PublicKey)
 
-    /// Creates a key from a point on P-256; nil if the point is not on the curve (RFC 7518 §6.2.1: 32 octets each).
+    /// Creates a P-256 key from the coordinates of a point, 32 octets each (RFC 7518 §6.2.1).
+    ///
+    /// Returns nil if the point is not on the curve.
     init?(x: [UInt8], y: [UInt8]) {
         guard x.count == 32, y.count == 32, let key = try? P256.Signing.PublicKey(rawRepresentation: x + y) else {
             return nil
@@ -19,9 +21,9 @@ enum PublicKeyMaterial: Sendable {
         self = .p256(key)
     }
 
-    /// Creates an RSA key of 2048 to 8192 bits; nil for any other key.
+    /// Creates an RSA key of 2048 to 8192 bits; returns nil for any other key.
     ///
-    /// RFC 7518 §3.3 sets the minimum. The maximum limits the work of a verification.
+    /// RFC 7518 §3.3 requires the minimum. The maximum limits the work of a verification.
     init?(modulus: [UInt8], exponent: [UInt8]) {
         let modulus = Array(modulus.drop { $0 == 0 })
         let exponent = Array(exponent.drop { $0 == 0 })
@@ -31,13 +33,13 @@ enum PublicKeyMaterial: Sendable {
         self = .rsa(key, modulus: modulus, exponent: exponent)
     }
 
-    /// Creates an Ed25519 key; nil if it is invalid (RFC 8037 §2: 32 octets).
+    /// Creates an Ed25519 key from 32 octets (RFC 8037 §2); returns nil if they are not a valid key.
     init?(ed25519 x: [UInt8]) {
         guard x.count == 32, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: x) else { return nil }
         self = .ed25519(key)
     }
 
-    /// The only algorithm of the key.
+    /// The only algorithm with which the key verifies signatures.
     var algorithm: SigningAlgorithm {
         switch self {
         case .p256: .es256
@@ -66,7 +68,7 @@ enum PublicKeyMaterial: Sendable {
     func isValidSignature(_ signature: [UInt8], for input: some DataProtocol) -> Bool {
         switch self {
         case .p256(let key):
-            // RFC 7518 §3.4: R and S with 32 octets each, never in ASN.1 form.
+            // RFC 7518 §3.4: the signature is R and S with 32 octets each; the ASN.1 form is rejected.
             guard signature.count == 64,
                 let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
             else { return false }

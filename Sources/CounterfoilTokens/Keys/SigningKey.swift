@@ -5,9 +5,9 @@ import Foundation
 
 /// A private key that signs tokens.
 ///
-/// Unless another identifier is given, ``id`` is the thumbprint of the public half (RFC 7638). The same key
-/// therefore has the same identifier wherever it is stored. The key prints as redacted, and
-/// ``privateRepresentation`` is the only way to read it.
+/// The default ``id`` is the thumbprint of the public half (RFC 7638). The same key therefore has the same
+/// identifier wherever it is stored. Descriptions of the key do not contain the private half, which only
+/// ``privateRepresentation`` returns.
 public struct SigningKey: Sendable {
     /// The reason why a key cannot be created or a token cannot be signed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -43,7 +43,7 @@ public struct SigningKey: Sendable {
 
     /// Generates a key.
     ///
-    /// An RSA key has 2048 bits and takes up to one second.
+    /// An RSA key has 2048 bits, and its generation takes up to one second.
     public static func generate(_ algorithm: SigningAlgorithm) throws -> SigningKey {
         try SigningKey(PrivateKeyMaterial(generating: algorithm))
     }
@@ -53,7 +53,7 @@ public struct SigningKey: Sendable {
     /// - Parameters:
     ///   - algorithm: The algorithm of the key.
     ///   - privateRepresentation: The stored bytes.
-    ///   - id: The identifier of the key; nil for its thumbprint.
+    ///   - id: The identifier of the key; nil means its thumbprint.
     /// - Throws: ``Failure/unusableKey`` if the bytes are not a private key of the algorithm.
     public init(
         algorithm: SigningAlgorithm, privateRepresentation: some Sequence<UInt8>, id: KeyIdentifier? = nil
@@ -64,16 +64,16 @@ public struct SigningKey: Sendable {
         try self.init(material, id: id)
     }
 
-    /// The identifier of the key: its given `kid`, or else the thumbprint of its public half.
+    /// The identifier of the key: the given `kid`, or the thumbprint of the public half if none was given.
     public var id: KeyIdentifier { publicKey.id }
 
     /// The algorithm of the key.
     public var algorithm: SigningAlgorithm { publicKey.algorithm }
 
-    /// The private key itself, which must be stored encrypted: 32 bytes for ES256 and EdDSA, DER for RS256.
+    /// The private key, which must be stored encrypted: 32 bytes for ES256 and EdDSA, DER for RS256.
     public var privateRepresentation: [UInt8] { material.representation }
 
-    /// Signs claims of any kind as a compact JWS with `alg`, `typ` and `kid` in its header (RFC 7515 §7.1).
+    /// Signs claims of any type as a compact JWS with `alg`, `typ` and `kid` in its header (RFC 7515 §7.1).
     public func sign(_ claims: some Encodable & Sendable, type: TokenType) throws -> String {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -96,7 +96,7 @@ public struct SigningKey: Sendable {
         try sign(json: claims.json(), type: type)
     }
 
-    /// Signs a DPoP proof, with the public half of this key in its header (RFC 9449 §4.2).
+    /// Signs a DPoP proof, whose header contains the public half of this key (RFC 9449 §4.2).
     package func sign(_ claims: DPoPProofClaims) throws -> String {
         var writer = JSONWriter()
         writer.object { writer in

@@ -6,27 +6,26 @@ package import Foundation
 /// OpenID Connect Back-Channel Logout §2.4. A logout token never contains a nonce, so that it cannot be
 /// used as an ID token.
 package struct LogoutTokenClaims: Sendable, Hashable {
-    /// The only member of `events`.
+    /// The name of the only member of `events`, which marks a logout token.
     package static let event = "http://schemas.openid.net/event/backchannel-logout"
 
-    /// The OpenID provider; wire name `iss`.
+    /// The OpenID provider that issued the token (claim `iss`).
     package var issuer: Issuer
-    /// The subject identifier of the user, as the client knows it; wire name `sub`.
+    /// The subject identifier under which the client knows the user (claim `sub`).
     package var subject: String
-    /// The client; wire name `aud`.
+    /// The client that the provider notifies (claim `aud`).
     package var clientID: ClientIdentifier
-    /// The time at which the token was issued; wire name `iat`.
+    /// The time at which the token was issued (claim `iat`).
     package var issuedAt: Date
-    /// The expiration time; wire name `exp`.
+    /// The expiration time (claim `exp`).
     ///
-    /// The standard recommends at most two minutes after ``issuedAt``.
+    /// OpenID Connect Back-Channel Logout recommends at most two minutes after ``issuedAt``.
     package var expires: Date
-    /// The unique identifier of the token; wire name `jti`.
+    /// The unique identifier of the token (claim `jti`).
     package var tokenID: String
-    /// The session that has ended; wire name `sid`.
+    /// The identifier of the session that has ended (claim `sid`).
     package var sessionID: String
 
-    /// Creates the claims of one token.
     package init(
         issuer: Issuer, subject: String, clientID: ClientIdentifier, issuedAt: Date, expires: Date, tokenID: String,
         sessionID: String
@@ -41,6 +40,9 @@ package struct LogoutTokenClaims: Sendable, Hashable {
     }
 
     /// Encodes the claims as JSON.
+    ///
+    /// - Throws: ``SigningKey/Failure/unusableClaim(_:)`` if `sub` is not a valid subject identifier, `jti` is empty,
+    ///   or a time is out of range.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         guard IDTokenClaims.isSubject(subject) else { throw .unusableClaim("sub") }
         guard !tokenID.isEmpty else { throw .unusableClaim("jti") }

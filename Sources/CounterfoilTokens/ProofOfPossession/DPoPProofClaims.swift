@@ -6,24 +6,24 @@ package import Foundation
 ///
 /// RFC 9449 §4.2.
 package struct DPoPProofClaims: Sendable, Hashable {
-    /// The unique identifier of the proof; wire name `jti`.
+    /// The unique identifier of the proof (claim `jti`).
     package var proofID: String
-    /// The HTTP method of the request; wire name `htm`.
+    /// The HTTP method of the request (claim `htm`).
     package var method: String
-    /// The URL of the request, without query and fragment; wire name `htu`.
+    /// The URL of the request, without query and fragment (claim `htu`).
     package var uri: String
-    /// The time at which the proof was created; wire name `iat`.
+    /// The time at which the proof was created (claim `iat`).
     package var issuedAt: Date
-    /// The SHA-256 digest of the access token in the request, in base64url; wire name `ath`.
+    /// The SHA-256 digest of the access token in the request, in base64url (claim `ath`).
     ///
-    /// Nil at a token endpoint.
+    /// Nil in a request to a token endpoint, which contains no access token.
     package var accessTokenHash: String?
-    /// The latest nonce that the server sent; wire name `nonce`.
+    /// The nonce that the server sent last (claim `nonce`).
     ///
-    /// Nil if it has sent none.
+    /// Nil if the server has sent none.
     package var nonce: String?
 
-    /// Creates the claims of a proof for one request.
+    /// Creates the claims of a proof for one request; `ath` is computed from `accessToken`.
     package init(
         proofID: String, method: String, uri: String, issuedAt: Date, accessToken: AccessToken? = nil,
         nonce: String? = nil
@@ -42,6 +42,8 @@ package struct DPoPProofClaims: Sendable, Hashable {
     }
 
     /// Encodes the claims as JSON.
+    ///
+    /// - Throws: ``SigningKey/Failure/unusableClaim(_:)`` if the time is out of range.
     func json() throws(SigningKey.Failure) -> [UInt8] {
         var writer = JSONWriter()
         try writer.object { (writer: inout JSONWriter) throws(SigningKey.Failure) in

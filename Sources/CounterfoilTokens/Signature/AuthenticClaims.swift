@@ -1,8 +1,8 @@
 import Foundation
 
-/// Claims with a verified signature.
+/// The claims of a token whose signature has been verified.
 ///
-/// Their audience and validity period are not verified yet.
+/// Issuer, audience and validity period are not verified yet.
 struct AuthenticClaims: Sendable, Hashable {
     /// The claims, keyed by name.
     let members: [String: JSONValue]

@@ -30,7 +30,8 @@ struct SignedToken: Sendable {
         with keys: JSONWebKeySet, expecting expectation: TokenHeader.Expectation
     ) throws(TokenRefusal) -> AuthenticClaims {
         let algorithm = try header.accept(expectation)
-        // The key comes only from the given set (RFC 8725 §3.10) and serves only the stated algorithm (§3.1).
+        // The key comes only from the given key set (RFC 8725 §3.10) and is used only with its own
+        // algorithm (RFC 8725 §3.1).
         let candidates = keys.keys(for: header.keyID, algorithm: algorithm)
         guard !candidates.isEmpty else { throw .unknownKey(header.keyID) }
         guard candidates.contains(where: { $0.material.isValidSignature(signature, for: signedPart) }) else {

@@ -1,15 +1,16 @@
-/// The header of a received token, which is not trusted.
+/// The header of a received token; its content is not trusted.
 ///
 /// RFC 7515 §4.
 struct TokenHeader: Sendable {
-    /// Header parameters that would select the rules or the key; RFC 8725 §3.10 and RFC 7515 §4.1.11.
+    /// The header parameters with which a token is rejected (RFC 8725 §3.10, RFC 7515 §4.1.11).
     ///
-    /// `crit` is rejected because no extension is implemented.
+    /// With `jku`, `jwk`, `x5u` and `x5c`, the sender could choose the key. `crit` requires extensions,
+    /// and none is implemented.
     private static let refusedNames = ["crit", "jku", "jwk", "x5u", "x5c"]
 
     private let type: String?
     private let algorithm: String?
-    /// `kid`, the identifier of the key; nil if the header has none.
+    /// The identifier of the key (`kid`); nil if the header has none.
     let keyID: KeyIdentifier?
     private let refusedName: String?
 
@@ -24,10 +25,9 @@ struct TokenHeader: Sendable {
 
     /// Checks the header against the expectation of the verifier, and returns the algorithm.
     func accept(_ expectation: Expectation) throws(TokenRefusal) -> SigningAlgorithm {
-        // RFC 9068 §4: the type is checked first, so that a token of another kind is recognized whatever
-        // else it contains.
+        // RFC 9068 §4: the type is checked first, so that a token of another kind always fails with `wrongType`.
         guard type.map(expectation.type.isStated(by:)) ?? expectation.mayBeUntyped else { throw .wrongType }
-        // RFC 8725 §3.1: an allowlist, which cannot contain `none`.
+        // RFC 8725 §3.1: the algorithm must be in an allowlist, which cannot contain `none`.
         guard let stated = algorithm.flatMap(SigningAlgorithm.init(rawValue:)), expectation.algorithms.contains(stated)
         else {
             throw .algorithmNotAllowed

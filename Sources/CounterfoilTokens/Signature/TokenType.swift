@@ -1,9 +1,9 @@
-/// The type of a signed token.
+/// The type of a signed token (`typ`).
 ///
-/// Wire name `typ`, RFC 7515 §4.1.9. Explicit types prevent a token of one kind from being accepted as
-/// another (RFC 8725 §3.11).
+/// RFC 7515 §4.1.9. Explicit types prevent a token of one kind from being accepted as a token of
+/// another kind (RFC 8725 §3.11).
 public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The type in its wire form.
+    /// The value of `typ`.
     public let rawValue: String
 
     /// Creates a type from any string.
@@ -11,7 +11,7 @@ public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     /// A JWT access token (RFC 9068 §2.1).
     public static let accessToken = TokenType(rawValue: "at+jwt")
-    /// An ID token, which has no specific type (RFC 7519 §5.1).
+    /// An ID token, which has the general type of a JWT (RFC 7519 §5.1).
     public static let idToken = TokenType(rawValue: "JWT")
     /// A signed introspection response (RFC 9701 §5).
     public static let introspectionResponse = TokenType(rawValue: "token-introspection+jwt")
@@ -23,11 +23,11 @@ public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConve
     /// A logout token (OpenID Connect Back-Channel Logout §2.4).
     public static let logout = TokenType(rawValue: "logout+jwt")
 
-    /// The type in its wire form.
+    /// The value of `typ`.
     public var description: String { rawValue }
 
-    /// Returns true if a `typ` value states this type, ignoring case and an optional prefix `application/`
-    /// (RFC 7515 §4.1.9).
+    /// Returns true if a value of `typ` is this type, ignoring case and an optional prefix
+    /// `application/` (RFC 7515 §4.1.9).
     func isStated(by text: String) -> Bool {
         let stated = Self.folded(text)
         let prefix = "application/".utf8

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The validity period of a token.
+/// The validity period of a token (claims `exp`, `nbf` and `iat`).
 ///
-/// Wire names `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 to §4.1.6.
+/// RFC 7519 §4.1.4 to §4.1.6.
 struct ValidityPeriod: Sendable, Hashable {
     let expires: Date
     let issuedAt: Date
@@ -14,17 +14,17 @@ struct ValidityPeriod: Sendable, Hashable {
         notBefore = try claims.optionalDate("nbf")
     }
 
-    /// Returns true if the issuer of the token considers it valid at a time of its own clock.
+    /// Returns true if the token is valid at a time of its issuer's own clock, without clock skew.
     ///
-    /// `iat` is ignored. Otherwise, after the clock of the issuer was set back, its own tokens would appear
-    /// to be from the future.
+    /// `iat` is ignored. If it were checked, the issuer would reject its own recent tokens after
+    /// its clock was set back.
     func holds(at now: Date) -> Bool { now < expires && notBefore ?? .distantPast <= now }
 
     /// Rejects a token that has expired or is not yet valid.
     ///
     /// - Parameters:
     ///   - now: The current time.
-    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
+    ///   - clockSkew: The tolerated difference between the clocks of issuer and verifier, in seconds.
     func check(at now: Date, clockSkew: TimeInterval) throws(TokenRefusal) {
         // RFC 7519 §4.1.4: the current time must be before `exp`.
         guard now < expires.addingTimeInterval(clockSkew) else { throw .expired }
