@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// `/.well-known/apple-app-site-association` and `/.well-known/assetlinks.json`: the apps that may claim
-/// URLs of this host.
+/// The endpoint of `/.well-known/apple-app-site-association` and `/.well-known/assetlinks.json`, which name the
+/// apps that may claim URLs of this host.
 ///
-/// The platforms fetch the files without following redirects and require `application/json`.
+/// Apple's and Google's systems fetch these files. They follow no redirects and require `application/json`.
 struct AssociationEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore
@@ -30,7 +30,7 @@ struct AssociationEndpoint: Sendable {
 }
 
 extension ServerSettings {
-    /// The origin whose files a request asks for.
+    /// Returns the origin of this server that a request was sent to: that of the issuer or the callback origin.
     fileprivate func place(of request: IncomingRequest) -> AssociationFiles.Place {
         guard origin(of: request.head) == .callback, let callbackOrigin else { return .issuer(issuer) }
         return .callbackOrigin(callbackOrigin)

@@ -1,26 +1,25 @@
 public import CounterfoilProtocol
 import HTTPTypes
 
-/// A second origin of the server, with the callback URLs of native clients and their association files and
-/// nothing else.
+/// A second origin of the server, only for the callback URLs of native clients and the association files.
 ///
-/// An app that is associated with a host may do more there than open links. On Apple's platforms it may
-/// fill in the passwords of the host, and on Android it may open every URL of it. No user signs in at this
-/// origin, so an association reveals nothing.
+/// Associating an app with a host permits more than opening the callback URL. On Apple's platforms, the app may
+/// fill in the passwords that users have saved for the host. On Android, the app may open every URL of the
+/// host. No user signs in at this second origin, so an associated app gets no passwords or sign-in pages.
 public struct CallbackOrigin: Sendable, Hashable {
-    /// The origin: `https://` and a host name.
+    /// The origin as text: `https://` and a host name in lower case, without a port or path.
     public let rawValue: String
-    /// The host name, in lower case.
+    /// The host name in lower case, without the trailing dot of the DNS root.
     let host: String
 
-    /// The reason why a text is not such an origin.
+    /// The reason why a text cannot be used as a callback origin.
     public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-        /// It is not `https://` and a host name.
+        /// The text is not `https://` followed by only a host name in lower case with at least one period.
         case form
-        /// Its host is that of the issuer, where users sign in.
+        /// The host is also the host of the issuer, where users sign in.
         case hostOfIssuer
 
-        /// The reason and the remedy, safe to show.
+        /// The reason and the remedy, safe to show: the text does not repeat the rejected value.
         public var description: String {
             switch self {
             case .form:
@@ -32,7 +31,7 @@ public struct CallbackOrigin: Sendable, Hashable {
         }
     }
 
-    /// Parses an origin; it has no port, because association files apply to the default port of a host only.
+    /// Parses a callback origin; a port is refused, because association files apply only to the default port.
     public init(_ text: String, issuer: Issuer) throws(Refusal) {
         guard text.hasPrefix("https://") else { throw .form }
         let host = String(text.dropFirst("https://".count))
@@ -44,28 +43,28 @@ public struct CallbackOrigin: Sendable, Hashable {
         self.host = host
     }
 
-    /// Returns true if a URI leads to this origin, at any port: the server recognizes the origin by its host alone.
+    /// Returns true if a URI has the host of this origin, at any port, because requests are assigned by host alone.
     func holds(_ uri: RedirectURI) -> Bool {
         guard case .https(let host) = uri.kind else { return false }
         return DomainName.canonical(host) == self.host
     }
 }
 
-/// The origin that a request was sent to.
+/// The origin that a request was sent to, according to its `Host` field.
 enum RequestedOrigin: Sendable, Hashable {
-    /// The origin of the issuer, or any while the server has only one.
+    /// The origin of the issuer; without a callback origin, every request counts as sent to it.
     case issuer
-    /// The second origin, for callback URLs.
+    /// The callback origin.
     case callback
-    /// An origin that the server does not have.
+    /// Neither of the two; the request is refused unless it is a health check.
     case other
 }
 
 extension ServerSettings {
-    /// The origin that a request was sent to, by its `Host` field (RFC 9110 §7.2).
+    /// Returns the origin that a request was sent to, according to its `Host` field (RFC 9110 §7.2).
     ///
-    /// While there is only one origin, the host name in the request does not matter. With two origins it
-    /// decides which pages are served, so every other name is refused.
+    /// If the server has no callback origin, any host name is accepted. If it has one, the host name decides which
+    /// endpoints are served, so requests with any other host name are refused.
     func origin(of request: HTTPRequest) -> RequestedOrigin {
         guard let callbackOrigin else { return .issuer }
         guard let authority = request.authority else { return .other }

@@ -1,31 +1,30 @@
 package import CounterfoilProtocol
 
-/// A `client_id` that an administrator chooses, for a client that moves here from another server.
+/// A `client_id` that an administrator chooses, so that a client of another server can keep its identifier.
 ///
-/// RFC 6749 §2.2 allows every visible character. This identifier also appears in paths, in logs, and in
-/// HTTP Basic credentials that some clients do not encode. Only characters that need no escaping in any of
-/// them are therefore allowed.
+/// RFC 6749 §2.2 and appendix A.1 allow every printable ASCII character. The identifier also appears in paths,
+/// in logs, and in HTTP Basic credentials, which some clients do not percent-encode. Only characters that need
+/// no escaping in any of these places are therefore allowed.
 package struct ChosenClientIdentifier: Sendable, Hashable {
-    /// The most characters.
+    /// The maximum length in characters.
     package static let lengthLimit = 128
 
-    /// The identifier.
     package let id: ClientIdentifier
 
-    /// The reason why a text cannot be chosen.
+    /// The reason why a text cannot be used as a `client_id`.
     package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-        /// It is empty or longer than ``ChosenClientIdentifier/lengthLimit``.
+        /// The text is empty or longer than ``ChosenClientIdentifier/lengthLimit``.
         case length
-        /// It is a URL, which is the form of clients that publish their metadata there.
+        /// The text is a URL, which is reserved for clients that publish a metadata document at that URL.
         case url
-        /// It contains a character that is not unreserved in a URL (RFC 3986 §2.3).
+        /// The text contains a character that is not an unreserved character of a URI (RFC 3986 §2.3).
         case character
-        /// It would give a page of the client the path of another endpoint, or consists of dots.
+        /// The text consists of dots only, or a page of the client would have the path of another endpoint.
         case path
-        /// It begins with the prefix of the identifiers of users or APIs.
+        /// The text begins with a prefix that this server uses for the identifiers of users or APIs.
         case reserved(prefix: String)
 
-        /// The reason and the remedy, safe to show.
+        /// The reason and the remedy, safe to show to users.
         package var description: String {
             switch self {
             case .length: "a client_id has 1 to \(ChosenClientIdentifier.lengthLimit) characters"
@@ -37,20 +36,22 @@ package struct ChosenClientIdentifier: Sendable, Hashable {
         }
     }
 
-    /// Checks a text without changing it, because clients in the field send exactly that text.
+    /// Checks a text without normalizing it, because installed clients send exactly that text.
     ///
-    /// The identifier must not conflict with the paths of `pages`.
+    /// - Parameters:
+    ///   - text: The `client_id` to check.
+    ///   - pages: The pages of this server, with whose paths the identifier must not conflict.
     package init(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard (1...Self.lengthLimit).contains(text.utf8.count) else { throw .length }
         guard !text.contains("://") else { throw .url }
         guard text.utf8.allSatisfy(\.isUnreserved), let id = ClientIdentifier(text) else { throw .character }
         guard text.utf8.contains(where: { $0 != UInt8(ascii: ".") }), !Self.isPath(id, of: pages) else { throw .path }
-        // RFC 9700 §4.15: the sub of a service is its client_id, which must not equal the sub of a user.
+        // RFC 9700 §4.15: tokens of a service have its client_id as sub, which must not equal the sub of a user.
         for prefix in ["per_", "api_"] where text.hasPrefix(prefix) { throw .reserved(prefix: prefix) }
         self.id = id
     }
 
-    /// Returns true if the page of the client would have the path of another endpoint, such as `/apps/new`.
+    /// Returns true if a page of the client would have the path of another endpoint: `/apps/new` for `new`.
     private static func isPath(_ id: ClientIdentifier, of pages: ServerPages) -> Bool {
         let endpoints = Endpoint.protocolEndpoints + pages.endpoints
         let fixed = Set(endpoints.map(\.path))

@@ -1,18 +1,18 @@
 import CounterfoilProtocol
 import Crypto
 
-/// A digest of everything by which a user judges a client; when any of it changes, an earlier consent is void.
+/// A digest of the properties by which users recognize a client; when one of them changes, users must consent again.
 public struct ClientAppearance: Sendable, Hashable {
-    /// The 32 bytes.
+    /// The SHA-256 digest, 32 bytes.
     public let bytes: [UInt8]
 
-    /// Restores a stored digest; nil if its length is wrong.
+    /// Restores a stored digest; nil if it does not have 32 bytes.
     public init?(stored bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
         self.bytes = bytes
     }
 
-    /// Computes the digest of a client from its presentation, its type and its redirect URIs.
+    /// Computes the digest from the client's presentation, type and redirect URIs, whose order does not matter.
     public init(of client: RegisteredClient) {
         let presentation = client.presentation
         let parts =
@@ -24,7 +24,7 @@ public struct ClientAppearance: Sendable, Hashable {
         var hash = SHA256()
         for part in parts {
             let bytes = Array(part.utf8)
-            // The length comes first, so that no part can run into the next.
+            // Each part is hashed with its length, so that the same text divided differently gives another digest.
             withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { hash.update(bufferPointer: $0) }
             hash.update(data: bytes)
         }

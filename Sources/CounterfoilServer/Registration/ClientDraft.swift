@@ -1,38 +1,37 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// The registration of a client as entered in a form or on the command line, before it is checked.
+/// The registration of a client as entered in a form or on the command line, before ``ClientRules`` checks it.
 package struct ClientDraft: Sendable, Hashable {
-    /// `client_name`.
+    /// The name of the client, `client_name` (RFC 7591 §2).
     package var name = ""
-    /// The publisher; empty for none.
+    /// The name of the publisher; empty for none.
     package var publisher = ""
-    /// `redirect_uris`.
+    /// The redirect URIs, `redirect_uris` (RFC 7591 §2).
     package var redirectURIs: [String] = []
     /// The names of the scopes that the client may request.
     package var scopes: [String] = []
-    /// The names of the scopes that a user may decline.
+    /// The names of those of ``scopes`` that a user may decline.
     package var optionalScopes: [String] = []
-    /// The client's text on the consent page, in Markdown; empty for none.
+    /// A text of the publisher for the consent page, in Markdown; empty for none.
     package var consentText = ""
-    /// `policy_uri`; empty for none.
+    /// The URL of the privacy policy, `policy_uri` (RFC 7591 §2); empty for none.
     package var privacyURI = ""
-    /// `tos_uri`; empty for none.
+    /// The URL of the terms of service, `tos_uri` (RFC 7591 §2); empty for none.
     package var termsURI = ""
-    /// The origins of a single-page app; empty for those of its redirect URIs.
+    /// The web origins of a single-page app; if empty, the origins of its redirect URIs are used.
     package var origins: [String] = []
-    /// Its apps on Apple's platforms.
+    /// The application identifiers of a native client's apps on Apple's platforms.
     package var appleApps: [String] = []
-    /// Its Android apps.
+    /// A native client's Android apps, each as package name, colon and fingerprint of the signing certificate.
     package var androidApps: [String] = []
-    /// `jwks`, the keys with which it authenticates, as JSON; empty for a client with secrets.
+    /// The public keys with which the client authenticates, `jwks` (RFC 7591 §2), as JSON; empty if it uses secrets.
     package var keys = ""
-    /// `post_logout_redirect_uris`.
+    /// The redirect URIs after sign-out, `post_logout_redirect_uris` (OpenID Connect RP-Initiated Logout §3.1).
     package var postLogoutRedirectURIs: [String] = []
-    /// `backchannel_logout_uri`; empty for none.
+    /// The URL for logout tokens, `backchannel_logout_uri` (OpenID Connect Back-Channel Logout §2.2); empty for none.
     package var backchannelLogoutURI = ""
 
-    /// Creates an empty draft.
     package init() {}
 
     /// Creates a draft from a registered client, to edit it.
@@ -54,39 +53,39 @@ package struct ClientDraft: Sendable, Hashable {
     }
 }
 
-/// The policy of a client as an administrator entered it, before it is checked.
+/// The policy of a client as an administrator entered it, before ``ClientRules`` checks it.
 package struct PolicyDraft: Sendable, Hashable {
-    /// Whether the client belongs to the owner of this server.
+    /// Whether the client belongs to the owner of this server, so that users are not asked for consent.
     package var isFirstParty = false
-    /// Whether an administrator vouches for its publisher.
+    /// Whether an administrator vouches for the publisher of the client; if not, pages warn users.
     package var isVouchedFor = false
-    /// Whether an administrator has verified its claimed https redirect URIs.
+    /// Whether an administrator has verified that the claimed https redirect URIs belong to the client.
     package var isClaimedHTTPSVerified = false
-    /// `s256`, `s256-or-plain` or `exempt-until:DATE`.
+    /// The PKCE policy: `s256`, `s256-or-plain` or `exempt-until:DATE`.
     package var pkce = ""
-    /// Whether a request without `state` is refused.
+    /// Whether an authorization request without `state` is refused.
     package var requiresState = true
-    /// `offline-access`, `always` or `never`.
+    /// The policy for issuing refresh tokens: `offline-access`, `always` or `never`.
     package var refreshTokens = ""
     /// Whether refresh tokens rotate at each use: `true`, `false`, or empty for the default of the client type.
     package var rotatesRefreshTokens = ""
-    /// Seconds; empty for the default of the client type.
+    /// The period in seconds in which a refresh may be retried; empty for the default of the client type.
     package var refreshGracePeriod = ""
-    /// Seconds; empty for the default of the client type.
+    /// The lifetime of an unused refresh token in seconds; empty for the default of the client type.
     package var refreshIdleLifetime = ""
-    /// Seconds; empty for the default of the client type.
+    /// The total lifetime of a refresh token family in seconds; empty for the default of the client type.
     package var refreshLifetime = ""
-    /// Seconds; empty for the setting of the server.
+    /// The lifetime of access tokens in seconds; empty for the setting of the server.
     package var accessTokenLifetime = ""
-    /// Seconds; empty for the setting of the server.
+    /// The lifetime of ID tokens in seconds; empty for the setting of the server.
     package var idTokenLifetime = ""
-    /// `block`, `warn` or `allow`.
+    /// The policy for sign-ins in an embedded web-view: `block`, `warn` or `allow`.
     package var webViews = ""
-    /// `ES256` or `RS256`.
+    /// The algorithm that signs ID tokens: `ES256`, `RS256` or `EdDSA`.
     package var idTokenAlgorithm = ""
-    /// `public` or `pairwise`.
+    /// The type of the subject identifiers: `public` or `pairwise` (OpenID Connect Core §8).
     package var subjectType = ""
-    /// The names of the scopes that are approved for a service's requests without a user.
+    /// The names of the scopes that a client of type `service` may request without a user.
     package var machineScopes: [String] = []
 
     /// Creates a draft from a policy, to edit it.
@@ -112,72 +111,64 @@ package struct PolicyDraft: Sendable, Hashable {
 
 /// A field of a client's registration or policy; the raw value is its name in forms and in JSON.
 package enum ClientField: String, Sendable, Hashable, CaseIterable {
-    /// The form as a whole.
+    /// No single field: the error concerns the form as a whole.
     case whole = "form"
-    /// The client type.
     case type
-    /// `client_name`.
     case name
-    /// The publisher.
     case publisher
-    /// The redirect URIs.
     case redirectURIs = "redirect_uris"
-    /// The scopes that it may request.
+    /// The scopes that the client may request.
     case scopes = "scope"
     /// The scopes that a user may decline.
     case optionalScopes = "optional_scope"
-    /// The client's text on the consent page.
+    /// The publisher's text for the consent page.
     case consentText = "consent_text"
-    /// The URL of its privacy policy.
+    /// The URL of the privacy policy.
     case privacyURI = "policy_uri"
-    /// The URL of its terms of service.
+    /// The URL of the terms of service.
     case termsURI = "tos_uri"
-    /// The origins of a single-page app.
+    /// The web origins of a single-page app.
     case origins
-    /// Its apps on Apple's platforms.
+    /// The apps of a native client on Apple's platforms.
     case appleApps = "apple_apps"
-    /// Its Android apps.
+    /// The Android apps of a native client.
     case androidApps = "android_apps"
-    /// The keys with which it authenticates.
+    /// The public keys with which the client authenticates.
     case keys = "jwks"
     /// The redirect URIs after sign-out.
     case postLogoutRedirectURIs = "post_logout_redirect_uris"
     /// The URL that receives back-channel logout notifications.
     case backchannelLogoutURI = "backchannel_logout_uri"
-    /// Its logo.
     case logo
-    /// The mark that the client belongs to the owner of the server.
+    /// The setting that the client belongs to the owner of this server.
     case firstParty = "first_party"
-    /// The mark that an administrator vouches for the publisher.
+    /// The setting that an administrator vouches for the publisher.
     case vouchedFor = "vouched_for"
-    /// The mark of the administrator that the claimed https redirect URIs are verified.
+    /// The setting that an administrator has verified the claimed https redirect URIs.
     case claimedHTTPSVerified = "claimed_https_verified"
-    /// The PKCE policy.
     case pkce
-    /// The last day of a PKCE exemption.
+    /// The last day of an exemption from PKCE.
     case exemptUntil = "exempt_until"
-    /// The demand for `state` in each request.
+    /// The setting that each authorization request must contain `state`.
     case requireState = "require_state"
     /// The policy for issuing refresh tokens.
     case refreshTokens = "refresh_tokens"
-    /// The rotation of refresh tokens at each use.
+    /// The setting that each use of a refresh token replaces it.
     case rotatesRefreshTokens = "rotate_refresh_tokens"
     /// The grace period in which a refresh may be retried.
     case refreshGracePeriod = "refresh_grace_period"
-    /// The idle lifetime of its refresh tokens.
+    /// The lifetime of an unused refresh token.
     case refreshIdleLifetime = "refresh_idle_lifetime"
-    /// The total lifetime of its refresh tokens, however often they are used.
+    /// The total lifetime of a refresh token family, however often its tokens are used.
     case refreshLifetime = "refresh_lifetime"
-    /// The lifetime of its access tokens.
     case accessTokenLifetime = "access_token_lifetime"
-    /// The lifetime of its ID tokens.
     case idTokenLifetime = "id_token_lifetime"
-    /// The policy for sign-ins inside a web-view.
+    /// The policy for sign-ins in an embedded web-view.
     case webViews = "web_views"
-    /// The algorithm that signs its ID tokens.
+    /// The algorithm that signs ID tokens for the client.
     case idTokenAlgorithm = "id_token_signed_response_alg"
-    /// The kind of subject identifier that it gets.
+    /// The type of the subject identifiers that the client gets.
     case subjectType = "subject_type"
-    /// The scopes approved for requests without a user.
+    /// The scopes that a client of type `service` may request without a user.
     case machineScopes = "machine_scope"
 }

@@ -1,16 +1,16 @@
 import CounterfoilTokens
 import Foundation
 
-/// The keys in a client's registration, `jwks` (RFC 7591 §2): public signature keys that the server can use.
+/// The rules for `jwks` in a client's registration (RFC 7591 §2): public signature keys that the server supports.
 enum ClientKeys {
-    /// The most keys of a client: one that signs, and its successors.
+    /// The maximum number of keys of a client, which allows for key rotation.
     static let limit = 10
 
     /// Reads a JSON Web Key Set (RFC 7517 §5).
     ///
-    /// A key set from the network may contain keys for other purposes, which a reader ignores. A registered
-    /// key set must contain usable keys only. In particular, a private key is refused, because it must
-    /// never have been sent here.
+    /// `JSONWebKeySet` ignores keys that it cannot use, as RFC 7517 §5 recommends. A registered key set with such
+    /// a key is refused instead, so that the developer learns of it. In particular, a private key is refused,
+    /// because a private key must never leave the client.
     static func read(_ text: String) throws(ClientProblem.Reason) -> JSONWebKeySet {
         guard let set = try? JSONWebKeySet(parsing: Array(text.utf8)), let count = try? entries(of: text), count > 0
         else {

@@ -1,11 +1,10 @@
-/// An error in one field of a client's registration.
+/// An error in one field of a client's registration or policy.
 package struct ClientProblem: Sendable, Hashable {
     /// The field with the error.
     package let field: ClientField
     /// The error and its remedy.
     package let text: LocalizedText
 
-    /// Creates a problem.
     package init(_ field: ClientField, _ error: some Localized) {
         self.field = field
         text = error.text
@@ -16,117 +15,112 @@ package struct ClientProblem: Sendable, Hashable {
     }
 }
 
-/// All errors of a client's registration together.
+/// The error that a client's registration or policy is refused, with the problems of all fields.
 package struct ClientRegistrationRefusal: Error, Sendable, Hashable {
-    /// The problems in the order of the fields; never empty.
+    /// The problems in the order in which the fields were checked; never empty.
     package let problems: [ClientProblem]
 
-    /// Creates a refusal.
     package init(_ problems: [ClientProblem]) { self.problems = problems }
 }
 
 extension ClientProblem {
-    /// The reason why a registration is refused.
+    /// The reason why a field of a registration or policy is refused.
     package enum Reason: String, LocalizationKey, Error {
-        /// The name is missing or too long.
+        /// The name has no visible character or more than 100 characters.
         case nameLength = "application.name-length"
-        /// The letters of a name have too many combining marks.
+        /// A name contains far more combining marks than letters.
         case tooManyMarks = "application.too-many-marks"
-        /// The publisher is too long.
+        /// The publisher's name has more than 100 characters.
         case publisherLength = "application.publisher-length"
         /// A name contains control characters.
         case controlCharacters = "application.control-characters"
-        /// The URL of a page is invalid.
+        /// A text is not the https URL of a page.
         case notAnAddress = "application.not-an-address"
-        /// There is no redirect URI.
+        /// No redirect URI is entered, but clients of this type need one.
         case redirectURIMissing = "application.redirect-uri-missing"
-        /// There are redirect URIs, and clients of this type have none.
+        /// Redirect URIs are entered, but clients of this type cannot have any.
         case redirectURINotUsed = "application.redirect-uri-not-used"
-        /// There are too many redirect URIs.
+        /// More redirect URIs are entered than ``RedirectURIRegistration/limit``.
         case tooManyRedirectURIs = "application.too-many-redirect-uris"
         /// A redirect URI is listed twice.
         case redirectURITwice = "application.redirect-uri-twice"
-        /// A redirect URI is refused; place `why` has the reason.
+        /// A redirect URI is refused; the placeholder `why` has the reason.
         case redirectURIRefused = "application.redirect-uri-refused"
-        /// A text is not the name of a scope.
+        /// A text has characters that the name of a scope cannot contain.
         case notAScope = "application.not-a-scope"
-        /// A scope does not exist.
+        /// A scope does not exist on this server.
         case unknownScope = "application.unknown-scope"
-        /// There are too many scopes.
+        /// More scopes are entered, or longer ones, than a client may have.
         case tooManyScopes = "application.too-many-scopes"
-        /// Some lines are refused; each has its own message.
+        /// Some lines of a list are refused; the form shows the reason next to each line.
         case linesRefused = "application.lines-refused"
-        /// An optional scope is not one of the client's scopes.
+        /// An optional scope is not among the scopes that the client may request.
         case optionalNotAssigned = "application.optional-not-assigned"
-        /// `openid` cannot be optional.
+        /// The scope `openid` is entered as optional.
         case openIDNotOptional = "application.openid-not-optional"
-        /// There are origins, and clients of this type have none.
+        /// Web origins are entered, but only single-page apps have them.
         case originsNotUsed = "application.origins-not-used"
-        /// There are too many origins.
+        /// More than 20 web origins are entered.
         case tooManyOrigins = "application.too-many-origins"
-        /// A text is not an origin.
+        /// A text is not a web origin.
         case notAnOrigin = "application.not-an-origin"
-        /// There are apps, and clients of this type have none.
+        /// Apps are entered, but only native clients have them.
         case appsNotUsed = "application.apps-not-used"
-        /// There are too many apps.
+        /// More than 20 apps of one platform are entered.
         case tooManyApps = "application.too-many-apps"
-        /// A text is not the identifier of an app on Apple's platforms.
+        /// A text is not the application identifier of an app on Apple's platforms: team and bundle identifier.
         case notAnAppleApp = "application.not-an-apple-app"
-        /// A text does not identify an Android app.
+        /// A text is not the package name of an Android app with a colon and the fingerprint of its certificate.
         case notAnAndroidApp = "application.not-an-android-app"
-        /// There are keys, and clients of this type have none.
+        /// Keys are entered, but clients of this type do not authenticate.
         case keysNotUsed = "application.keys-not-used"
-        /// A text is not a JSON Web Key Set.
+        /// A text is not a JSON Web Key Set with at least one key.
         case notAKeySet = "application.not-a-key-set"
-        /// There are too many keys.
+        /// A key set contains more than 10 keys.
         case tooManyKeys = "application.too-many-keys"
-        /// A key is private or cannot be used here.
+        /// A key set contains a private key, a key listed twice, or a key that this server does not support.
         case unusableKey = "application.unusable-key"
-        /// A developer changed the redirect URIs' host, on which the pairwise subject identifiers depend.
+        /// A developer changed the host of the redirect URIs, on which pairwise subject identifiers depend.
         case hostOfNames = "application.host-of-names"
-        /// There is no claimed https redirect URI to verify.
+        /// A claim is marked as verified, but the client is not native or has no https redirect URI.
         case nothingClaimed = "application.nothing-claimed"
-        /// A text is not a PKCE policy.
         case notAPKCEPolicy = "application.not-a-pkce-policy"
-        /// A text is not a date.
+        /// The last day of a PKCE exemption is not a date.
         case notADay = "application.not-a-day"
-        /// The last day of an exemption is in the past.
+        /// The last day of a PKCE exemption is in the past.
         case exemptionOver = "application.exemption-over"
-        /// A text is not a policy for refresh tokens.
         case notARefreshTokenPolicy = "application.not-a-refresh-token-policy"
-        /// A text is not a policy for web-views.
         case notAWebViewPolicy = "application.not-a-web-view-policy"
-        /// A text is not a signature algorithm of this server.
+        /// A text is not an algorithm with which this server signs ID tokens.
         case notAnAlgorithm = "application.not-an-algorithm"
-        /// There are redirect URIs after sign-out, and clients of this type sign no user in.
+        /// Redirect URIs after sign-out are entered, but clients of this type have no redirect URIs.
         case postLogoutNotUsed = "application.post-logout-not-used"
-        /// There is a back-channel logout URI, and clients of this type sign no user in.
+        /// A back-channel logout URI is entered, but clients of this type have no redirect URIs.
         case backchannelNotUsed = "application.backchannel-not-used"
-        /// A text is not a back-channel logout URI.
+        /// A text is not a valid back-channel logout URI: https, with a host name and without a fragment.
         case notABackchannelURI = "application.not-a-backchannel-uri"
-        /// A text is not a subject type.
         case notASubjectType = "application.not-a-subject-type"
-        /// A text is not a valid lifetime; places `least` and `most`.
+        /// A text is not a valid lifetime of access tokens or ID tokens; placeholders `least` and `most` in seconds.
         case notALifetime = "application.not-a-lifetime"
-        /// A text is not a valid duration for refresh tokens; places `least` and `most`.
+        /// A text is not a valid lifetime or grace period of refresh tokens; placeholders `least` and `most` in
+        /// seconds.
         case notARefreshTime = "application.not-a-refresh-time"
-        /// A text is not a rotation setting.
+        /// The rotation of refresh tokens is neither `true` nor `false` nor empty.
         case notARotation = "application.not-a-rotation"
-        /// Rotation is off, and a public client requires it.
+        /// The rotation of refresh tokens is turned off, but public clients need it (RFC 9700 §2.2.2).
         case rotationNeeded = "application.rotation-needed"
-        /// Scopes without a user are approved, and the client is not a service.
+        /// The policy approves scopes for requests without a user, which only clients of type `service` can send.
         case machineScopeNotUsed = "application.machine-scope-not-used"
-        /// A scope approved without a user is not registered for the client.
+        /// The policy approves a scope for requests without a user that the client may not request at all.
         case machineScopeNotRegistered = "application.machine-scope-not-registered"
-        /// A scope approved without a user needs a user.
+        /// The policy approves a scope for requests without a user that concerns a user, such as `openid`.
         case machineScopeNeedsUser = "application.machine-scope-needs-user"
-        /// A text is not a client type.
         case notAType = "application.not-a-type"
-        /// The developer has reached the limit of clients.
+        /// The developer already has as many clients as `ServerSettings.applicationsPerDeveloper` allows.
         case tooManyApplications = "application.too-many-applications"
-        /// Another change was saved meanwhile.
+        /// The client was changed after the form was opened, so this form was not saved.
         case changedMeanwhile = "application.changed-meanwhile"
-        /// The page was open for too long.
+        /// The form expired before it was submitted, so it was not saved.
         case pageExpired = "application.page-expired"
     }
 }

@@ -2,23 +2,22 @@ package import CounterfoilProtocol
 package import CounterfoilTokens
 import Foundation
 
-/// A registration that has passed all checks; only ``ClientRules`` creates one.
+/// A client's registration that has passed all checks; only ``ClientRules`` can create one.
 package struct CheckedClient: Sendable, Hashable {
     /// The name, texts and links of the client, without its logo.
     package let presentation: ClientPresentation
-    /// The redirect URIs.
     package let redirectURIs: [RedirectURI]
     /// The scopes that the client may request.
     package let scope: Scope
-    /// The scopes that a user may decline.
+    /// The scopes in `scope` that a user may decline.
     package let optionalScope: Scope
-    /// The origins of a single-page app.
+    /// The web origins of a single-page app, from which its scripts may read responses of this server.
     package let origins: [WebOrigin]
-    /// Its apps on Apple's platforms.
+    /// The apps of a native client on Apple's platforms.
     package let appleApps: [AppleApp]
-    /// Its Android apps.
+    /// The Android apps of a native client.
     package let androidApps: [AndroidApp]
-    /// The keys with which it authenticates; nil for a client with secrets.
+    /// The public keys with which the client authenticates; nil if it has none, so that it uses secrets or is public.
     package let keys: JSONWebKeySet?
     /// The redirect URIs after sign-out.
     package let postLogoutRedirectURIs: [RedirectURI]
@@ -43,16 +42,16 @@ package struct CheckedClient: Sendable, Hashable {
     }
 }
 
-/// The rules of client registration, for the console and the command line.
+/// The rules of client registration, which the console and the command line share.
 package struct ClientRules: Sendable {
-    /// The server; nil before its first start, when its own origin is not known yet.
+    /// The issuer of the server; nil before the first start of the server, when the issuer is not configured yet.
     package let issuer: Issuer?
     /// The second origin of the server, for callback URLs; nil if it has none.
     package let callbackOrigin: CallbackOrigin?
-    /// The schemes without a period that are allowed nevertheless.
+    /// The private-use schemes that are allowed although they contain no period (RFC 8252 §8.4), in lower case.
     package let plainSchemes: Set<String>
 
-    /// Creates the rules of a server that may not be running.
+    /// Creates the rules for the command line, which may run before the first start of the server.
     package init(
         issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
         plainSchemes: Set<String> = ServerSettings.standardPlainSchemes
@@ -68,9 +67,13 @@ package struct ClientRules: Sendable {
             issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes)
     }
 
-    /// Checks a draft.
+    /// Checks a draft, and throws the problems of all fields if it is not valid.
     ///
-    /// `schemesInUse` has the schemes of the owner's other clients, in lower case.
+    /// - Parameters:
+    ///   - draft: The registration as entered.
+    ///   - type: The type of the client.
+    ///   - id: The identifier of the client; nil if the client is not registered yet.
+    ///   - schemesInUse: The private-use schemes of the owner's other clients, in lower case.
     package func check(
         _ draft: ClientDraft,
         type: ClientType,
@@ -101,7 +104,7 @@ package struct ClientRules: Sendable {
         )
     }
 
-    /// The context in which the redirect URIs of a draft are checked.
+    /// Returns the context in which the redirect URIs of a draft are checked; the parameters are those of `check`.
     package func context(
         _ draft: ClientDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String> = []
     ) -> RedirectURIContext {
@@ -152,7 +155,7 @@ package struct ClientRules: Sendable {
         )
     }
 
-    /// Checks the URL of a page for users (RFC 7591 §2); this server accepts https only.
+    /// Parses the URL of a page for users, such as `policy_uri` (RFC 7591 §2); only https is accepted.
     private func address(
         _ text: String, _ field: ClientField, _ problems: inout [ClientProblem]
     ) -> AbsoluteURI? {
@@ -182,7 +185,7 @@ package struct ClientRules: Sendable {
         return accepted(written, .redirectURIs, context: context, &problems)
     }
 
-    /// Checks the redirect URIs after sign-out, by the rules of redirect URIs, and the back-channel logout URI.
+    /// Checks the back-channel logout URI, and the redirect URIs after sign-out, which have the rules of redirect URIs.
     private func logout(
         _ draft: ClientDraft, type: ClientType, context: RedirectURIContext,
         _ problems: inout [ClientProblem]
@@ -196,7 +199,7 @@ package struct ClientRules: Sendable {
         }
         let redirectURIs = accepted(written, .postLogoutRedirectURIs, context: context, &problems)
         guard !backchannel.isEmpty else { return (redirectURIs, nil) }
-        // OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked at each delivery.
+        // OpenID Connect Back-Channel Logout §2.2. The host's IP addresses are checked when a logout token is sent.
         guard let uri = try? AbsoluteURI(parsing: backchannel), LogoutNotice.canGo(to: uri), !uri.hasDotSegments
         else {
             problems.append(ClientProblem(.backchannelLogoutURI, .notABackchannelURI))
@@ -254,7 +257,8 @@ package struct ClientRules: Sendable {
         if let first = excess.first {
             problems.append(ClientProblem(.optionalScopes, .optionalNotAssigned, ["name": .text(first.rawValue)]))
         }
-        // OpenID Connect Core §3.1.2.1: a request without openid is no sign-in, so openid cannot be declined.
+        // OpenID Connect Core §3.1.2.1: without openid, a request is not an OpenID Connect request. A user who
+        // declined it could not sign in.
         if optional.contains(.openID) { problems.append(ClientProblem(.optionalScopes, .openIDNotOptional)) }
         return (all, optional)
     }
@@ -312,7 +316,7 @@ package struct ClientRules: Sendable {
         )
     }
 
-    /// OpenID Connect Core §9: a confidential client has secrets or keys.
+    /// Checks the keys, which only a confidential client has (OpenID Connect Core §9).
     private func keys(
         _ draft: ClientDraft, type: ClientType, _ problems: inout [ClientProblem]
     ) -> JSONWebKeySet? {
@@ -333,11 +337,12 @@ package struct ClientRules: Sendable {
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// The most characters (grapheme clusters) of a name.
+    /// The maximum length of a client's or publisher's name, in characters (grapheme clusters).
     private static let nameLimit = 100
 
-    /// Whether a name has far more code points than characters: one letter can have any number of combining
-    /// marks.
+    /// Returns true if a name has far more code points than characters.
+    ///
+    /// One letter can have any number of combining marks, so a limit on characters does not limit code points.
     private static func isOverloaded(_ text: String) -> Bool {
         let scalars = text.unicodeScalars.count
         return scalars > 4 * nameLimit && scalars > 4 * text.count
@@ -349,7 +354,7 @@ package struct ClientRules: Sendable {
 }
 
 extension RedirectURI {
-    /// The origin of an https URI in the form that browsers send.
+    /// The origin of an https URI, serialized as in the `Origin` field of browsers; nil for other URIs.
     fileprivate var origin: String? {
         guard case .https(let host) = kind else { return nil }
         return "https://\(host.lowercased())" + (uri.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? "")

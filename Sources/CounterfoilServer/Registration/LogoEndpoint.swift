@@ -2,9 +2,9 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// `/logos/{logo}`: the logos that the server has encoded from uploads.
+/// The endpoint of `/logos/{logo}`, which serves the logos that the server has encoded from uploads.
 ///
-/// A changed logo has a new URL, so a response may be cached forever.
+/// A new logo gets a new URL, so a response never becomes stale and may be cached for a year.
 struct LogoEndpoint: Sendable {
     let store: any ClientStore
 

@@ -3,19 +3,20 @@ import CounterfoilTokens
 package import Foundation
 
 extension ClientRules {
-    /// The lifetimes of a token that may be set, in seconds: a minute to a day.
+    /// The allowed lifetimes of access tokens and ID tokens, in seconds: a minute to a day.
     package static let tokenLifetimes = 60...86_400
-    /// The grace periods in which a refresh may be retried, in seconds: up to ten minutes.
+    /// The allowed grace periods in which a refresh may be retried, in seconds: none to ten minutes.
     package static let refreshGracePeriods = 0...600
-    /// The idle lifetimes of a refresh token, in seconds: ten minutes to a year.
+    /// The allowed lifetimes of an unused refresh token, in seconds: ten minutes to a year.
     package static let refreshIdleLifetimes = 600...31_536_000
-    /// The total lifetimes of a refresh token, in seconds: ten minutes to two years.
+    /// The allowed total lifetimes of a refresh token family, in seconds: ten minutes to two years.
     package static let refreshLifetimes = 600...63_072_000
 
     /// Checks the policy that an administrator has entered for a client.
     ///
-    /// A verified claim needs a claimed https redirect URI. An exemption needs a date that is not in the
-    /// past. Only a confidential client may turn off the rotation of refresh tokens.
+    /// - A claim can be marked as verified only for a native client with an https redirect URI.
+    /// - The last day of a PKCE exemption must not be in the past.
+    /// - The rotation of refresh tokens can be turned off only for a confidential client.
     package func check(
         _ draft: PolicyDraft,
         of type: ClientType,
@@ -72,7 +73,9 @@ extension ClientRules {
         return policy
     }
 
-    /// Checks the scopes for requests without a user, which must be registered for the service.
+    /// Checks the scopes for requests without a user.
+    ///
+    /// Only a client of type `service` may have any. Each must be registered for the client and not concern a user.
     private func machineScope(
         _ draft: PolicyDraft, of type: ClientType, registered: Scope, _ problems: inout [ClientProblem]
     ) -> Scope {
@@ -108,7 +111,8 @@ extension ClientRules {
         switch draft.rotatesRefreshTokens {
         case "": break
         case "true": life.rotates = true
-        // RFC 9700 §2.2.2: the refresh tokens of a public client rotate, so that the server detects a copy.
+        // RFC 9700 §2.2.2: the refresh tokens of a public client must rotate, so that the use of a stolen token is
+        // detected.
         case "false" where !type.isConfidential:
             problems.append(ClientProblem(.rotatesRefreshTokens, .rotationNeeded))
         case "false": life.rotates = false
@@ -143,7 +147,7 @@ extension RedirectURI {
 }
 
 extension RegisteredClient {
-    /// Creates a client at its first registration.
+    /// Creates a client from a registration that has been checked.
     package init(
         id: ClientIdentifier,
         type: ClientType,
@@ -173,9 +177,9 @@ extension RegisteredClient {
         presentation.logo = logo
     }
 
-    /// Returns the client with a changed registration; its logo and its policy stay.
+    /// Returns the client with a changed registration and its former logo.
     ///
-    /// The decisions of an administrator hold as ``settled(after:byAdministrator:)`` says.
+    /// The policy stays, apart from the decisions that ``settled(after:byAdministrator:)`` revokes.
     package func rewritten(
         _ checked: CheckedClient, byAdministrator: Bool, now: Date
     ) -> RegisteredClient {
@@ -195,11 +199,12 @@ extension RegisteredClient {
         return client.settled(after: self, byAdministrator: byAdministrator)
     }
 
-    /// Returns the client with those decisions of an administrator that still hold after a change.
+    /// Returns the changed client without those decisions of an administrator that the change invalidates.
     ///
-    /// An administrator decides about what is registered at that time. A developer who changes any of it
-    /// loses the trust and the approved scopes until an administrator decides again. A change never
-    /// approves a scope.
+    /// An administrator decides on the registration as it is at that time. If a developer changes it later, the
+    /// client loses the administrator's trust and the scopes approved for requests without a user. If the developer
+    /// changes the https redirect URIs or the apps, they no longer count as verified. An administrator must then
+    /// decide again. A scope that a change adds is never approved, even if an administrator makes the change.
     ///
     /// - Parameters:
     ///   - former: The client before the change.
@@ -218,11 +223,10 @@ extension RegisteredClient {
         return client
     }
 
-    /// The part of the client that an administrator judges before trusting it: its registration, with
-    /// sorted lists.
+    /// The properties of the client on which an administrator's trust depends, for comparison, with sorted lists.
     ///
-    /// Only the decisions themselves, the revision and the time of the change are left out. A new property
-    /// therefore counts unless it is named here.
+    /// It is a copy of the client in which the policy, the revision and the time of the last change are reset.
+    /// Properties that are added to the type later are therefore compared too, unless they are reset here.
     var basisOfTrust: RegisteredClient {
         var basis = self
         basis.policy = .standard(for: type)
@@ -238,8 +242,10 @@ extension RegisteredClient {
 }
 
 extension ClientPolicy {
-    /// Withdraws the trust of an administrator: users are asked for consent again and warned of an
-    /// unverified publisher, and no scope is approved for requests without a user.
+    /// Removes the trust of an administrator.
+    ///
+    /// Users are asked for consent and warned of an unverified publisher again. No scope is approved for requests
+    /// without a user.
     mutating func loseTrust() {
         isFirstParty = false
         isVouchedFor = false
@@ -250,7 +256,7 @@ extension ClientPolicy {
 extension PolicyDraft {
     package static let exemptionPrefix = "exempt-until:"
 
-    /// Extracts the date of an exemption from a PKCE policy as entered; nil for every other policy.
+    /// Returns the text after `exempt-until:` in a PKCE policy as entered; nil for any other policy.
     package static func exemption(in policy: String) -> String? {
         policy.hasPrefix(exemptionPrefix) ? String(policy.dropFirst(exemptionPrefix.count)) : nil
     }

@@ -1,18 +1,19 @@
 package import CounterfoilProtocol
 
-/// The check whether the host of a claimed https redirect URI associates the app with it (RFC 8252 §7.2).
+/// A check that the host of a claimed https redirect URI lists the app in its association file (RFC 8252 §7.2).
 ///
-/// Apple's systems read `apple-app-site-association` there, Android reads `assetlinks.json`. Without the
-/// file they open the URL in the browser instead of the app, and on older systems any app could claim it.
+/// Apple's systems read the file `apple-app-site-association` of the host, and Android reads `assetlinks.json`.
+/// If the file does not list the app, these systems open the URL in the browser instead of the app. On older
+/// systems, any app could claim the URL.
 package struct AssociationCheck: Sendable {
-    /// The app that the file should name.
+    /// An app that the association file of the host must name.
     package enum App: Sendable, Hashable {
         /// An app on Apple's platforms.
         case apple(AppleApp)
         /// An Android app.
         case android(AndroidApp)
 
-        /// The path of the association file.
+        /// The path of the association file for the platform of the app.
         package var path: String {
             switch self {
             case .apple: "/.well-known/apple-app-site-association"
@@ -21,27 +22,32 @@ package struct AssociationCheck: Sendable {
         }
     }
 
-    /// The most bytes of a file; Apple has the same limit.
+    /// The maximum size of an association file in bytes; Apple's systems have the same limit.
     package static let byteLimit = 128 * 1024
 
     private let fetcher: any AssociationFetcher
 
-    /// Creates a check that fetches files with a fetcher.
     package init(fetcher: any AssociationFetcher) {
         self.fetcher = fetcher
     }
 
-    /// Fetches the file of a redirect URI's host and checks it; nil if the URI is not an https URI.
+    /// Fetches the association file from the host of a redirect URI and checks that it names an app.
+    ///
+    /// - Returns: The verdict; nil if the URI is not an https URI.
     package func verdict(on app: App, at redirectURI: RedirectURI) async -> AssociationVerdict? {
         await verdicts(on: [app], at: redirectURI).first
     }
 
-    /// Fetches the file of a redirect URI's host once and checks it for each app of one platform.
+    /// Fetches the association file from the host of a redirect URI once and checks that it names several apps.
     ///
-    /// - Returns: A verdict for each app; empty if the URI is not an https URI.
+    /// - Parameters:
+    ///   - apps: The apps, all of the same platform.
+    ///   - redirectURI: The redirect URI that the apps claim.
+    /// - Returns: A verdict for each app, in the same order; empty if the URI is not an https URI.
     package func verdicts(on apps: [App], at redirectURI: RedirectURI) async -> [AssociationVerdict] {
         guard case .https(let host) = redirectURI.kind, let path = apps.first?.path else { return [] }
-        // The systems fetch from port 443, whatever port the URI has.
+        // Apple's systems and Android always fetch the file from port 443, so a URI with another port cannot be
+        // verified.
         guard redirectURI.uri.port == nil || redirectURI.uri.port == 443,
             let url = try? AbsoluteURI(parsing: "https://\(host.lowercased())\(path)")
         else { return apps.map { _ in .notFetched(.unsuitableURL) } }
@@ -49,7 +55,7 @@ package struct AssociationCheck: Sendable {
         return apps.map { Self.verdict(on: $0, from: fetched) }
     }
 
-    /// Checks a fetched file.
+    /// Derives the verdict on an app from the result of fetching the association file.
     package static func verdict(on app: App, from fetch: AssociationFetch) -> AssociationVerdict {
         switch fetch {
         case .failed(let failure): return .notFetched(failure)

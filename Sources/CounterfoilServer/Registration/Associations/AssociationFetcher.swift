@@ -1,21 +1,21 @@
 public import CounterfoilProtocol
 
-/// Fetches a small public file from a host that a developer has named.
+/// A fetcher of association files from hosts that developers have chosen.
 ///
-/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and
-/// bounds size and time.
+/// An implementation must connect only to IP addresses that ``OutboundNetworks`` allows and must not follow
+/// redirects. It must limit the size of the response and the time of the request.
 public protocol AssociationFetcher: Sendable {
-    /// Fetches the file at an https URL.
+    /// Fetches the file at an https URL; a failed request is a result too, so nothing is thrown.
     func fetch(_ url: AbsoluteURI) async -> AssociationFetch
 }
 
-/// The result of fetching a file.
+/// The result of fetching an association file.
 public enum AssociationFetch: Sendable, Hashable {
-    /// The host responded. The body is empty unless the status is 200.
+    /// The host sent a response with this status; the body is empty unless the status is 200.
     case answered(status: Int, contentType: String?, body: [UInt8])
-    /// There is no usable response.
+    /// The request failed, or its response cannot be used.
     case failed(Failure)
 
-    /// The reason why there is no usable response.
+    /// The reason why the request got no usable response.
     public typealias Failure = OutboundFailure
 }

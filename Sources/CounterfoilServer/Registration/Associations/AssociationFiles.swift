@@ -3,19 +3,19 @@ import Foundation
 
 /// The association files of this host, which name the apps that may claim its URLs (RFC 8252 §7.2).
 ///
-/// They contain only native clients whose claim an administrator has verified. On Apple's platforms, the
-/// links of an app cover its callback URL only. The relation of Android covers every URL of the host,
-/// including the sign-in page, so it is given to verified clients only.
+/// They list only native clients whose claimed https redirect URIs an administrator has verified. Apple's file
+/// limits each app to the path of its callback URL. Android's file has no such limit: a listed app may open
+/// every URL of the host, including the sign-in page.
 package struct AssociationFiles: Sendable, Hashable {
-    /// The origin that serves the files.
+    /// The origin of this server whose association files are created.
     package enum Place: Sendable, Hashable {
         /// The origin of the issuer, where users enter their passwords.
         case issuer(Issuer)
-        /// The second origin, where no user enters a password.
+        /// The separate origin for callback URLs, where no user enters a password.
         case callbackOrigin(CallbackOrigin)
     }
 
-    /// The paths that an app on Apple's platforms may claim.
+    /// An app on Apple's platforms, by its application identifier, with the paths that it may claim.
     private struct AppleClaim: Hashable {
         let app: String
         let paths: [String]
@@ -25,7 +25,7 @@ package struct AssociationFiles: Sendable, Hashable {
     private let appleCredentials: [String]
     private let android: [String: Set<String>]
 
-    /// Collects the claims of clients at an origin of the server.
+    /// Collects the apps of those clients that have a verified callback URL at an origin of this server.
     package init(of clients: [RegisteredClient], at place: Place) {
         var paths: [String: Set<String>] = [:]
         var fingerprints: [String: Set<String>] = [:]
@@ -55,11 +55,11 @@ package struct AssociationFiles: Sendable, Hashable {
         )
     }
 
-    /// Returns true if an app may be associated by `webcredentials`, which ASWebAuthenticationSession
-    /// requires for an https callback.
+    /// Returns true if the apps of a client may be listed under `webcredentials`, which
+    /// `ASWebAuthenticationSession` requires for an https callback.
     ///
-    /// The same association lets the app fill in the saved passwords of the host. At the issuer those are
-    /// the passwords of this server, which only first-party apps may see.
+    /// The same entry lets an app fill in the passwords that the user has saved for the host. The passwords saved
+    /// for the host of the issuer are those of this server, which only first-party apps may see.
     private static func givesCredentials(to client: RegisteredClient, at place: Place) -> Bool {
         switch place {
         case .issuer: client.policy.isFirstParty
@@ -76,12 +76,12 @@ package struct AssociationFiles: Sendable, Hashable {
         )
     }
 
-    /// Finds the path that a client claims at an origin of this server; nil if it claims none there.
+    /// Returns the path of the client's callback URL at an origin of this server; nil if none is registered.
     ///
-    /// The files name paths only, for the host and its default port. They therefore contain only the
-    /// callback URL of the client. A URL at another port would give the app the same path at the default
-    /// port. Every other path of the issuer's origin belongs to the server, sign-in and authorization among
-    /// them.
+    /// An association file contains paths without a port, and they apply to the default port. If a redirect URI
+    /// had another port, its path would let the app claim a page of this server at the default port. Only the
+    /// callback URL is therefore listed. All other paths at the origin of the issuer belong to the server, such
+    /// as those for sign-in and authorization.
     private static func claim(of client: RegisteredClient, at place: Place) -> String? {
         let callback =
             switch place {
@@ -98,7 +98,7 @@ package struct AssociationFiles: Sendable, Hashable {
     }
 }
 
-/// `apple-app-site-association`, with universal links and shared web credentials.
+/// The content of `apple-app-site-association`: universal links and shared web credentials.
 private struct AppleAppSiteAssociation: Encodable {
     struct Links: Encodable {
         let details: [Detail]
@@ -115,8 +115,8 @@ private struct AppleAppSiteAssociation: Encodable {
         }
     }
 
-    /// The apps that may receive an https callback of ASWebAuthenticationSession and fill in passwords of
-    /// the host.
+    /// The apps that may receive an https callback of `ASWebAuthenticationSession`, and may fill in the passwords
+    /// that the user has saved for the host.
     struct Credentials: Encodable {
         let apps: [String]
     }
@@ -125,7 +125,7 @@ private struct AppleAppSiteAssociation: Encodable {
     let webcredentials: Credentials?
 }
 
-/// A statement of `assetlinks.json`.
+/// An entry of `assetlinks.json`, which the Digital Asset Links format calls a statement.
 private struct AssetLink: Encodable {
     struct Target: Encodable {
         let namespace = "android_app"

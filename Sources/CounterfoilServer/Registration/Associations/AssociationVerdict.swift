@@ -1,34 +1,35 @@
-/// The result of checking the association file of a host for an app.
+/// The result of checking that the association file of a host names an app.
 package enum AssociationVerdict: Localized, Hashable {
-    /// The file names the app.
+    /// The file names the app with everything that the systems require to open it.
     case namesTheApp
-    /// The file names the app, but no paths for it.
+    /// The file for Apple's systems names the app but lists no paths for it.
     case namesNoPaths
-    /// The file names the app, but not with the relation for opening links.
+    /// The file for Android names the app, but without the relation `delegate_permission/common.handle_all_urls`,
+    /// which lets the app open links.
     case namesNoLinks
-    /// The file names the app with other certificates.
+    /// The file for Android names the app's package, but only with fingerprints of other certificates.
     case namesOtherCertificates
-    /// The file does not name the app.
+    /// The file is valid but does not name the app.
     case namesOtherApps
-    /// The file is JSON of another shape.
+    /// The file is valid JSON but does not have the structure of an association file.
     case notAnAssociationFile
     /// The file is not JSON.
     case notJSON
     /// The file is not served as `application/json`.
     case otherContentType
-    /// The host redirects, and the systems do not follow redirects.
+    /// The host responded with a redirect, which Apple's systems and Android do not follow.
     case redirects
-    /// There is no such file.
+    /// The host responded with status 404 or 410.
     case notFound
-    /// The host responded with another status.
+    /// The host responded with an unexpected status, given here.
     case otherStatus(Int)
     /// The file could not be fetched.
     case notFetched(AssociationFetch.Failure)
 
-    /// Whether the systems will open the app.
+    /// Whether Apple's systems or Android will open the app for the redirect URI.
     package var isGood: Bool { self == .namesTheApp }
 
-    /// The finding and its remedy, for the developer of the app.
+    /// The result and its remedy, for the developer of the app.
     package var text: LocalizedText {
         switch self {
         case .namesTheApp: LocalizedText("association.names-the-app")

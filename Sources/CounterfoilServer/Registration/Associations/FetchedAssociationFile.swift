@@ -1,7 +1,8 @@
 import Foundation
 
-/// `apple-app-site-association`: `applinks.details`, each with `appIDs` or `appID` and with `components` or
-/// `paths`.
+/// The reader of a host's `apple-app-site-association`.
+///
+/// Each entry of `applinks.details` names apps in `appIDs` or `appID`, and paths in `components` or `paths`.
 enum FetchedAppleFile {
     private struct File: Decodable {
         struct Links: Decodable {
@@ -10,7 +11,7 @@ enum FetchedAppleFile {
         let applinks: Links?
     }
 
-    /// A list, or in the older format an object with the apps as its keys.
+    /// The entries of `applinks.details`: a list, or in the older format an object with the apps as its keys.
     private struct Details: Decodable {
         let list: [Detail]
 
@@ -61,7 +62,7 @@ enum FetchedAppleFile {
     }
 }
 
-/// `assetlinks.json`: statements, each with a relation and a target.
+/// The reader of a host's `assetlinks.json`: a list of statements, each with a relation and a target.
 enum FetchedAndroidFile {
     private struct Statement: Decodable {
         struct Target: Decodable {
@@ -100,12 +101,12 @@ enum FetchedAndroidFile {
     }
 }
 
-/// A JSON value of any kind.
+/// A placeholder that decodes from any JSON value, for lists of which only the emptiness matters.
 private struct Ignored: Decodable {
     init(from decoder: any Decoder) throws {}
 }
 
-/// The result of decoding: a value, JSON of another shape, or malformed JSON.
+/// The result of decoding a file: a value, valid JSON that does not match the type, or malformed JSON.
 private enum Decoding<Value: Decodable> {
     case value(Value)
     case other

@@ -2,11 +2,10 @@ import CTurboJPEG
 
 /// The JPEG codec, based on TurboJPEG.
 enum JPEGPicture {
-    /// The bytes that every JPEG begins with: SOI and the first byte of a marker.
+    /// The bytes with which every JPEG file begins: the marker SOI and the first byte of the next marker.
     static let signature: [UInt8] = [0xFF, 0xD8, 0xFF]
 
-    /// Decodes a JPEG to upright pixels; a large one is decoded at a reduced size that is still larger than
-    /// a logo.
+    /// Decodes a JPEG and turns the image upright; a large image is decoded at a reduced size to save memory.
     static func decode(_ bytes: [UInt8]) throws(LogoRefusal) -> Raster {
         guard let decoder = tjInitDecompress() else { throw .damaged }
         defer { tjDestroy(decoder) }
@@ -28,7 +27,7 @@ enum JPEGPicture {
         return Raster(width: size.width, height: size.height, pixels: pixels).turned(Orientation(ofJPEG: bytes))
     }
 
-    /// Encodes opaque pixels; nil if the library has no memory.
+    /// Encodes opaque pixels; nil if TurboJPEG fails, for example for lack of memory.
     static func encode(_ raster: Raster, quality: Int) -> [UInt8]? {
         guard let encoder = tjInitCompress() else { return nil }
         defer { tjDestroy(encoder) }
@@ -43,9 +42,9 @@ enum JPEGPicture {
         return Array(UnsafeBufferPointer(start: jpeg, count: Int(size)))
     }
 
-    /// Finds the smallest decoding size from which a logo can be scaled without loss.
+    /// Finds the smallest decoding size whose longer side has at least twice the pixels of a logo's side.
     ///
-    /// A JPEG consists of blocks of 8 × 8 pixels, which the decoder can scale down in steps of one eighth.
+    /// A JPEG consists of blocks of 8 × 8 pixels, so the decoder can reduce the size in steps of one eighth.
     private static func smallest(width: Int, height: Int) -> (width: Int, height: Int) {
         for eighths in 1..<8 {
             let scaled = ((width * eighths + 7) / 8, (height * eighths + 7) / 8)

@@ -1,28 +1,28 @@
-/// The encoder of logos: it decodes the pixels of an upload and encodes them again, so that nothing else of
-/// the file remains.
+/// The encoder of logos: it decodes the pixels of an uploaded image and encodes them again.
 ///
-/// The first bytes of the file alone determine its format. A logo is 96 pixels wide and high and has at
-/// most ``Logo/byteLimit`` bytes. The whole image is scaled to fit, with transparent margins if it is not
-/// square.
+/// Nothing but the pixels of the upload remains, so metadata and hidden data are removed. The format of the
+/// upload is determined from its first bytes, not from its name or content type. A logo is 96 pixels wide and
+/// high and has at most ``Logo/byteLimit`` bytes. The image is scaled without cropping. If it is not square,
+/// it gets transparent margins.
 package struct LogoEncoder: Sendable {
-    /// The most bytes of an upload.
+    /// The maximum size of an upload in bytes.
     package static let uploadLimit = 512 * 1024
-    /// The largest width and height of an upload, in pixels.
+    /// The maximum width and the maximum height of an upload, in pixels.
     package static let sideLimit = 4096
-    /// The most pixels of an upload.
+    /// The maximum number of pixels of an upload.
     package static let pixelLimit = 8_000_000
     /// The width and height of a logo, in pixels.
     package static let side = 96
 
-    // One at a time: the pixels of an image at the limit take 32 MB.
+    // Only one image is decoded at a time, because the pixels of the largest allowed image take 32 MB.
     private let queue = BoundedQueue(label: "counterfoil.logos", width: 1, capacity: 8)
 
-    /// Creates an encoder; a process needs exactly one, because it limits the concurrent work.
+    /// Creates an encoder; a process must share one, because each encoder limits only its own concurrent work.
     package init() {}
 
-    /// Encodes a logo without blocking an event loop.
+    /// Encodes a logo on a queue, so that the decoding does not block the calling thread.
     package func logo(from upload: [UInt8]) async throws(LogoRefusal) -> Logo {
-        // A file that is no image is refused at once, before the queue.
+        // A file that is too large or not an image is refused here, so that it takes no place in the queue.
         guard upload.count <= Self.uploadLimit else { throw .tooLarge }
         guard Kind(of: upload) != nil else { throw .notAPicture }
         let outcome: Result<Logo, LogoRefusal>
@@ -34,7 +34,7 @@ package struct LogoEncoder: Sendable {
         return try outcome.get()
     }
 
-    /// Encodes a logo on the calling thread, which can take a second for the largest uploads.
+    /// Encodes a logo on the calling thread, which can take up to a second.
     package static func logo(from upload: [UInt8]) throws(LogoRefusal) -> Logo {
         guard upload.count <= uploadLimit else { throw .tooLarge }
         let picture =
@@ -57,7 +57,7 @@ package struct LogoEncoder: Sendable {
         throw .damaged
     }
 
-    /// Checks the size of an image before memory is allocated for it.
+    /// Checks the dimensions in the header of an image, before memory is allocated for its pixels.
     static func checkSize(width: Int, height: Int) throws(LogoRefusal) {
         guard width > 0, height > 0 else { throw .damaged }
         guard width <= sideLimit, height <= sideLimit, width * height <= pixelLimit else { throw .tooManyPixels }

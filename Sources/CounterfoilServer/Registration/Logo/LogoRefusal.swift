@@ -2,15 +2,15 @@
 package enum LogoRefusal: Error, Localized, Hashable {
     /// The file is larger than ``LogoEncoder/uploadLimit``.
     case tooLarge
-    /// The file is neither PNG nor JPEG, whatever its name is.
+    /// The content of the file is neither PNG nor JPEG; the name of the file does not count.
     case notAPicture
     /// The image exceeds ``LogoEncoder/sideLimit`` or ``LogoEncoder/pixelLimit``.
     case tooManyPixels
-    /// The file has the signature of an image and cannot be decoded.
+    /// The file begins like a PNG or JPEG but cannot be decoded.
     case damaged
-    /// The image uses the colours of print (CMYK or YCCK).
+    /// The image has a colour space for printing, CMYK or YCCK, which is not supported.
     case printColours
-    /// Too many uploads are waiting; `retryAfter` is in seconds.
+    /// Too many uploads are waiting to be encoded; `retryAfter` is the time in seconds after which to retry.
     case busy(retryAfter: Int)
 
     /// The error and its remedy, for the user who chose the file.

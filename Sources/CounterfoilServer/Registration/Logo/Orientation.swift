@@ -1,4 +1,4 @@
-/// The orientation of a camera: the Exif tag `Orientation`, 1 to 8.
+/// The orientation of the camera when a photo was taken; the raw values are those of the Exif tag `Orientation`.
 enum Orientation: Int {
     case upright = 1
     case mirrored = 2
@@ -9,15 +9,21 @@ enum Orientation: Int {
     case transversed = 7
     case quarterLeft = 8
 
-    /// Reads the orientation from the Exif segment of a JPEG; upright if there is none or it cannot be read.
+    /// Reads the orientation from the Exif segment of a JPEG; `upright` if the segment is missing or invalid.
     init(ofJPEG bytes: [UInt8]) {
         self = Self.exif(in: bytes).flatMap(Self.init(exif:)) ?? .upright
     }
 
-    /// Whether width and height are swapped.
+    /// Whether the width of the stored image is the height of the upright image.
     var swapsSides: Bool { rawValue >= 5 }
 
-    /// Maps a pixel of the upright image, which has this width and height, to its place in the stored image.
+    /// Returns the coordinates in the stored image of a pixel of the upright image.
+    ///
+    /// - Parameters:
+    ///   - x: The column of the pixel in the upright image.
+    ///   - y: The row of the pixel in the upright image.
+    ///   - width: The width of the upright image.
+    ///   - height: The height of the upright image.
     func source(ofX x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
         switch self {
         case .upright: (x, y)
@@ -31,13 +37,13 @@ enum Orientation: Int {
         }
     }
 
-    /// Finds the TIFF structure of the first Exif segment before the pixels.
+    /// Returns the TIFF structure in the first Exif segment of a JPEG; nil if none precedes the pixels.
     private static func exif(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var position = 2
         while position + 4 <= bytes.count, bytes[position] == 0xFF {
             let marker = bytes[position + 1]
             let end = position + 2 + Int(bytes[position + 2]) << 8 + Int(bytes[position + 3])
-            // SOS: the pixels start here.
+            // The marker 0xDA (SOS) starts the pixels, so no Exif segment follows.
             guard marker != 0xDA, end >= position + 4, end <= bytes.count else { return nil }
             let content = bytes[position + 4..<end]
             if marker == 0xE1, content.starts(with: Array("Exif\0\0".utf8)) { return content.dropFirst(6) }
@@ -46,7 +52,7 @@ enum Orientation: Int {
         return nil
     }
 
-    /// Reads the tag 0x0112 of the first directory.
+    /// Reads the tag `Orientation` (0x0112) from the first directory of a TIFF structure.
     private init?(exif: ArraySlice<UInt8>) {
         let tiff = TIFF(bytes: exif)
         guard tiff.value(at: 2, size: 2) == 42, let directory = tiff.value(at: 4, size: 4),
@@ -66,11 +72,11 @@ enum Orientation: Int {
     }
 }
 
-/// A reader of unsigned integers in either byte order.
+/// A reader of the unsigned integers in a TIFF structure, which states its byte order in its first byte.
 private struct TIFF {
     let bytes: ArraySlice<UInt8>
 
-    /// Reads the integer of `size` bytes at an offset; nil beyond the end.
+    /// Reads the integer of `size` bytes at an offset; nil if it exceeds the structure.
     func value(at offset: Int, size: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count - size else { return nil }
         let start = bytes.startIndex + offset

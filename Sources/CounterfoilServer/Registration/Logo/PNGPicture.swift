@@ -2,7 +2,7 @@ import CPNG
 
 /// The PNG codec, based on libpng.
 enum PNGPicture {
-    /// The bytes that every PNG begins with.
+    /// The bytes with which every PNG file begins.
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
     /// Decodes the pixels of a PNG.
@@ -19,7 +19,8 @@ enum PNGPicture {
                 let (width, height) = (Int(image.width), Int(image.height))
                 try LogoEncoder.checkSize(width: width, height: height)
                 image.format = rgba
-                // Samples of 16 bits are sRGB like those of 8 bits, unless the file says otherwise.
+                // Without this flag, libpng would treat 16-bit samples as linear instead of sRGB if the file does not
+                // declare a colour space.
                 image.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
                 var pixels = [UInt8](repeating: 0, count: width * height * 4)
                 guard png_image_finish_read(&image, nil, &pixels, 0, nil) != 0 else { throw .damaged }
@@ -29,7 +30,7 @@ enum PNGPicture {
         return try decoded.get()
     }
 
-    /// Encodes pixels; nil if libpng has no memory.
+    /// Encodes pixels; nil if libpng fails, for example for lack of memory.
     static func encode(_ raster: Raster) -> [UInt8]? {
         var image = png_image()
         image.version = png_uint_32(PNG_IMAGE_VERSION)
@@ -51,14 +52,13 @@ enum PNGPicture {
         return Array(png.prefix(Int(size)))
     }
 
-    // Swift does not import PNG_FORMAT_RGBA, a macro of macros.
+    // PNG_FORMAT_RGBA of libpng: Swift does not import a macro that is composed of other macros.
     private static let rgba = png_uint_32(PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA)
 
-    /// Keeps the chunks of a PNG that are needed for its pixels; texts, profiles and others never reach the
-    /// decoder.
+    /// Returns a PNG with only those chunks that are needed for its pixels.
     ///
-    /// A compressed text of a few kilobytes can expand to megabytes in the decoder's memory, and a file can
-    /// contain hundreds.
+    /// Texts, colour profiles and other chunks never reach the decoder. A compressed text of a few kilobytes can
+    /// expand to megabytes in the memory of the decoder, and a file can contain hundreds of such texts.
     private static func onlyPixels(of bytes: [UInt8]) throws(LogoRefusal) -> [UInt8] {
         var kept = signature
         kept.reserveCapacity(bytes.count)
@@ -80,7 +80,7 @@ enum PNGPicture {
             case "IEND":
                 return kept + bytes[position..<end]
             default:
-                // A capital first letter marks a critical chunk, without which the image cannot be decoded.
+                // A chunk type with a capital first letter is critical: the image cannot be decoded without the chunk.
                 guard bytes[position + 4] & 0x20 != 0 else { throw .damaged }
             }
             position = end

@@ -15,7 +15,7 @@ struct Raster: Sendable {
     /// Whether every pixel is opaque.
     var isOpaque: Bool { stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 0xFF } }
 
-    /// Returns the whole image, scaled to fit and centred in a transparent square.
+    /// Returns the image scaled to a square without cropping; transparent margins fill the rest of the square.
     func fitted(intoSquareOf side: Int) -> Raster {
         let longer = max(width, height)
         let picture = scaled(
@@ -31,7 +31,7 @@ struct Raster: Sendable {
         return Raster(width: side, height: side, pixels: square)
     }
 
-    /// Returns the image on white, for formats without transparency.
+    /// Returns the image on a white background, for formats without transparency.
     func onWhite() -> Raster {
         var opaque = self
         for start in stride(from: 0, to: pixels.count, by: 4) {
@@ -44,7 +44,7 @@ struct Raster: Sendable {
         return opaque
     }
 
-    /// Returns the image turned upright.
+    /// Returns the upright image of a photo that was taken in the given orientation.
     func turned(_ orientation: Orientation) -> Raster {
         guard orientation != .upright else { return self }
         let (width, height) = orientation.swapsSides ? (self.height, self.width) : (self.width, self.height)
@@ -60,8 +60,9 @@ struct Raster: Sendable {
         return Raster(width: width, height: height, pixels: turned)
     }
 
-    /// Returns the image at another size: each new pixel is the average of the area that it covers,
-    /// weighted by alpha.
+    /// Returns the image at another size.
+    ///
+    /// Each new pixel is the average of the old pixels in its area, weighted by their alpha.
     private func scaled(width newWidth: Int, height newHeight: Int) -> Raster {
         var sums = [SIMD4<Float>](repeating: .zero, count: newWidth * newHeight)
         var row = [SIMD4<Float>](repeating: .zero, count: newWidth)
@@ -81,7 +82,8 @@ struct Raster: Sendable {
         var scaled: [UInt8] = []
         scaled.reserveCapacity(sums.count * 4)
         for sum in sums {
-            // Colours were weighted by alpha; a fully transparent pixel has none.
+            // The colours are premultiplied with alpha, so they are divided by it here. A fully transparent pixel has
+            // no colour.
             let colour = sum.w > 0 ? sum * (255 / sum.w) : .zero
             for value in [colour.x, colour.y, colour.z, sum.w] {
                 scaled.append(UInt8(min(255, max(0, value.rounded()))))
@@ -97,22 +99,23 @@ struct Raster: Sendable {
     }
 }
 
-/// The pixels in a line of another length that one pixel covers, and the share of each.
+/// The distribution of one pixel of a line among the pixels of the same line at another length.
 private struct Shares {
-    /// The covered pixels of the new line.
+    /// The indices of the pixels in the scaled line that the pixel overlaps.
     let targets: ClosedRange<Int>
     private let covered: Range<Int>
     private let length: Int
 
-    /// Maps the pixel `index` of a line of `length` pixels to a line of `newLength` pixels.
+    /// Distributes the pixel `index` of a line of `length` pixels among a scaled line of `newLength` pixels.
     init(of index: Int, among length: Int, in newLength: Int) {
-        // In units of one new pixel divided by `length`, the borders of both lines are integers.
+        // The unit is 1 / `length` of a pixel in the scaled line. In this unit, the borders of the pixels in both
+        // lines are integers.
         covered = index * newLength..<(index + 1) * newLength
         targets = covered.lowerBound / length...(covered.upperBound - 1) / length
         self.length = length
     }
 
-    /// Computes this pixel's share of a new pixel; the shares of a new pixel add up to 1.
+    /// Computes the share of this pixel in a pixel of the scaled line; all shares in that pixel add up to 1.
     func share(in target: Int) -> Float {
         let overlap =
             min(covered.upperBound, (target + 1) * length) - max(covered.lowerBound, target * length)

@@ -1,23 +1,24 @@
 package import CounterfoilProtocol
 
-/// Examples of URIs that a registered redirect URI matches and does not match.
+/// Examples of requested URIs that match a registered redirect URI, and of URIs that do not.
 ///
-/// Each example differs from the registered URI in one detail. The result comes from
-/// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:)``, which also checks requests.
+/// The first example is the registered URI. Each other example differs from it in one detail. The verdict on an
+/// example comes from ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:)``, which the
+/// authorization endpoint uses too.
 package enum RedirectURIPreview {
     /// A redirect URI that a request could contain.
     package struct Example: Sendable, Hashable {
         /// The requested URI.
         package let uri: String
-        /// Whether the server redirects to it.
+        /// Whether the server would redirect to the requested URI.
         package let matches: Bool
-        /// The reason.
+        /// The reason why the requested URI matches or does not match.
         package let why: LocalizedText
     }
 
     /// Creates the examples for one redirect URI of a client.
     ///
-    /// The client may be a draft. Its other redirect URIs count too.
+    /// An example that matches another redirect URI of the client counts as a match. The client need not be stored.
     package static func examples(
         for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil
     ) -> [Example] {
@@ -40,15 +41,20 @@ package enum RedirectURIPreview {
         }
     }
 
-    /// The differences between a requested URI and the nearest registered one.
+    /// The registered redirect URI that is most similar to a requested one, with the differences.
     package struct Nearest: Sendable {
         /// The registered URI with the fewest differences.
         package let registered: RedirectURI
-        /// The differences.
+        /// The differences from the requested URI, for the developer.
         package let differences: [LocalizedText]
     }
 
-    /// Finds the registered URI nearest to one that matches none; nil if the text is not a redirect URI.
+    /// Finds the registered redirect URI that is most similar to a requested one.
+    ///
+    /// - Parameters:
+    ///   - tried: The requested URI, which matches no redirect URI of the client.
+    ///   - client: The client whose redirect URIs are compared.
+    /// - Returns: The registered URI; nil if `tried` is not a redirect URI or the client has none.
     package static func nearest(to tried: String, of client: RegisteredClient) -> Nearest? {
         guard let tried = try? RedirectURI(tried) else { return nil }
         return client.redirectURIs.map { registered in
@@ -73,7 +79,8 @@ package enum RedirectURIPreview {
                     ? .otherCase : schemes.sorted() == ["http", "https"] ? .otherScheme : .anotherScheme)
         }
         if (ours.host == nil) != (theirs.host == nil) {
-            // The path has become a host, or the host a path.
+            // With `//` after the scheme, the path begins with a host: `com.example.app:/callback` has no host, and
+            // `com.example.app://callback` has the host `callback`. The other parts are then not comparable.
             note(ours.scheme == theirs.scheme ? .doubleSlash : .otherHost)
             return found
         }
@@ -97,7 +104,7 @@ package enum RedirectURIPreview {
         return found
     }
 
-    /// A difference between a requested URI and a registered one.
+    /// A difference between a requested URI and a registered one, as a message for the developer.
     private enum Difference: String, LocalizationKey {
         case same = "redirect-uri.preview.same"
         case otherPort = "redirect-uri.preview.other-port"
@@ -113,7 +120,7 @@ package enum RedirectURIPreview {
         case doubleSlash = "redirect-uri.preview.double-slash"
     }
 
-    /// A URI with one difference.
+    /// A URI with its single difference from the registered URI.
     private struct Variation {
         let uri: String
         let difference: Difference
@@ -152,7 +159,7 @@ package enum RedirectURIPreview {
         return variations
     }
 
-    /// The parts of a URI, of which one can be changed.
+    /// The parts of a URI, which can be changed and put together again.
     private struct Parts {
         var scheme: String
         var host: String?

@@ -1,44 +1,44 @@
 public import CounterfoilProtocol
 
 extension RedirectURIRegistration {
-    /// The reason why a URI is not registered.
+    /// The reason why a URI cannot be registered as a redirect URI.
     package enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
-        /// It is not a redirect URI at all.
+        /// The text is not a valid redirect URI.
         case malformed(RedirectURI.Refusal)
-        /// It has more than ``RedirectURIRegistration/byteLimit`` bytes.
+        /// The URI has more than ``RedirectURIRegistration/byteLimit`` bytes.
         case tooLong
-        /// It contains an asterisk, which other servers read as a wildcard.
+        /// The URI contains an asterisk, which other servers treat as a wildcard and this server does not support.
         case wildcard
-        /// Its path has a segment `.` or `..`, which browsers remove (RFC 3986 §6.2.2.3).
+        /// The path has a segment `.` or `..`, which browsers remove (RFC 3986 §6.2.2.3).
         case dotSegments
-        /// Its query is not form-encoded.
+        /// The query is not form-encoded (`application/x-www-form-urlencoded`).
         case badQuery
-        /// Its query names a parameter of an authorization response.
+        /// The query has a parameter with the given name, which authorization responses use.
         case reservedParameter(String)
-        /// It leads to this server itself.
+        /// The URI leads to this server itself and is not the callback URL of the client.
         case ownOrigin
-        /// Its host is not a domain name.
+        /// The host is not a valid domain name.
         case badHost
-        /// Its host is an IP address.
+        /// The host is an IP address, of which no developer can prove ownership.
         case addressInsteadOfName
-        /// It is an https URI of the device itself.
+        /// The URI is an https URI with a loopback host, for which no trusted certificate exists.
         case httpsOnTheDevice
-        /// It is an http URI of the device itself, and the client does not run there (RFC 8252 §7.3).
+        /// The URI is an http loopback URI, but clients of this type do not run on the user's device (RFC 8252 §7.3).
         case loopbackNotNative
-        /// It has a private-use scheme, and a client of this type cannot own one (RFC 8252 §7.1).
+        /// The URI has a private-use scheme, which clients of this type cannot claim on a device (RFC 8252 §7.1).
         case schemeNotNative
-        /// Clients of this type have no redirect URIs.
+        /// The client is a service, which has no redirect URIs.
         case noneForServices
-        /// Its scheme has no period (RFC 8252 §8.4).
+        /// The scheme is a private-use scheme without a period (RFC 8252 §8.4).
         case schemeWithoutPeriod(String)
-        /// Its scheme is not a reversed domain name (RFC 8252 §7.1).
+        /// The scheme is a private-use scheme but not a reversed domain name (RFC 8252 §7.1).
         case schemeNotADomainName(String)
-        /// Its scheme is registered for another purpose (RFC 8252 §7.1).
+        /// The scheme is registered at IANA for another purpose (RFC 8252 §7.1).
         case registeredScheme(String)
-        /// Its private-use scheme is not followed by exactly one slash (RFC 8252 §7.1).
+        /// The private-use scheme is not followed by exactly one slash (RFC 8252 §7.1).
         case notASingleSlash
 
-        /// The error and its remedy.
+        /// The error and its remedy, for the developer of the client.
         package var text: LocalizedText {
             switch self {
             case .malformed(let refusal): refusal.text
@@ -69,7 +69,7 @@ extension RedirectURIRegistration {
 }
 
 extension RedirectURI.Refusal: Localized {
-    /// The error and its remedy.
+    /// The error and its remedy, for the developer of the client.
     package var text: LocalizedText {
         switch self {
         case .notAURI(let refusal): refusal.text
@@ -83,7 +83,7 @@ extension RedirectURI.Refusal: Localized {
 }
 
 extension AbsoluteURI.Refusal: Localized {
-    /// The error and its remedy.
+    /// The error and its remedy, for the developer of the client.
     package var text: LocalizedText {
         switch self {
         case .tooLong: LocalizedText("redirect-uri.too-long", ["limit": .number(AbsoluteURI.byteLimit)])
@@ -96,6 +96,6 @@ extension AbsoluteURI.Refusal: Localized {
 }
 
 extension LocalizedText.Value {
-    /// The beginning of a text that a user has sent, of any length.
+    /// Creates a value from the first 100 characters of a text that a user has entered.
     static func cut(_ text: String) -> LocalizedText.Value { .text(String(text.prefix(100))) }
 }

@@ -2,12 +2,12 @@ package import CounterfoilProtocol
 
 /// The rules for registering a redirect URI (RFC 8252 §7 and §8.4, RFC 9700 §2.1).
 ///
-/// An unsafe URI is refused, and an unwise one gets a warning. The console, the command line and every
-/// other way to register a client use ``verdict(on:for:)``.
+/// A URI that breaks a rule is refused. A URI that follows the rules but may cause problems gets a warning. The
+/// console and the command line both use these rules.
 package enum RedirectURIRegistration {
-    /// The most bytes of a registered URI.
+    /// The maximum size of a registered URI in bytes.
     package static let byteLimit = 2048
-    /// The most URIs of one client.
+    /// The maximum number of redirect URIs of one client.
     package static let limit = 20
 
     /// Decides whether a text may be registered as a redirect URI.
@@ -18,7 +18,7 @@ package enum RedirectURIRegistration {
         } catch { return .refused(error) }
     }
 
-    /// Checks a URI for a client of which only the type is known.
+    /// Checks a URI for a client of a given type, without regard to the other properties of the client.
     package static func check(
         _ text: String, issuer: Issuer?, type: ClientType = .native
     ) throws(Refusal) -> RedirectURI {
@@ -38,7 +38,7 @@ package enum RedirectURIRegistration {
         try checkQuery(uri)
         switch uri.kind {
         case .loopback:
-            // RFC 8252 §7.3, RFC 9700 §2.6: http is only for apps that run on the device.
+            // RFC 8252 §7.3, RFC 9700 §2.6: only clients that run on the user's device may have http URIs.
             guard context.type.runsOnTheDevice else { throw .loopbackNotNative }
         case .privateUseScheme(let scheme):
             guard context.type.runsOnTheDevice else { throw .schemeNotNative }
@@ -51,10 +51,11 @@ package enum RedirectURIRegistration {
         return uri
     }
 
-    /// Refuses query parameters with the names of response parameters, of this or another response type
-    /// (RFC 6749 §4.1.2 and §4.2.2, RFC 9207 §2, JARM §2.3).
+    /// Refuses query parameters with the names of authorization response parameters.
     ///
-    /// A client could read the registered value instead of that of the response.
+    /// The names are those of all response types, including the types that this server does not support (RFC 6749
+    /// §4.1.2 and §4.2.2, RFC 9207 §2, JARM §2.3). With such a parameter, the redirect would contain two values of
+    /// the same name, and the client could read the value of the redirect URI instead of that of the response.
     private static func checkQuery(_ uri: RedirectURI) throws(Refusal) {
         guard let query = uri.uri.query else { return }
         guard let form = try? FormParameters(parsing: query) else { throw .badQuery }
@@ -66,9 +67,9 @@ package enum RedirectURIRegistration {
         }
     }
 
-    /// Checks that a host is a domain name that this server and browsers read alike.
+    /// Checks that a host is a domain name that browsers interpret in the same way as this server.
     ///
-    /// Browsers decode escapes and read numbers as IP addresses.
+    /// Browsers decode percent-escapes in a host, and they interpret a numeric host as an IPv4 address.
     private static func checkHost(_ host: String) throws(Refusal) {
         let name = DomainName.canonical(host)
         guard !name.hasPrefix("[::1]"), name != "localhost", !name.hasSuffix(".localhost"), !name.hasPrefix("127.")
@@ -79,8 +80,9 @@ package enum RedirectURIRegistration {
         guard DomainName.isValid(name) else { throw .badHost }
     }
 
-    /// Returns true if a URI leads to the server itself; a loopback URI without a port leaves the port open
-    /// and never does.
+    /// Returns true if a URI leads to this server itself and is not the callback URL of the client.
+    ///
+    /// A loopback URI without a port is never refused here: its port is chosen in the request, where it is checked.
     private static func namesOwnOrigin(_ uri: RedirectURI, for context: RedirectURIContext) -> Bool {
         if case .loopback(_, port: nil) = uri.kind { return false }
         let own = OwnAddresses(issuer: context.issuer, callbackOrigin: context.callbackOrigin)
@@ -91,7 +93,7 @@ package enum RedirectURIRegistration {
         var warnings: [RedirectURIWarning] = []
         switch uri.kind {
         case .loopback(let host, let port):
-            // RFC 8252 §8.3
+            // RFC 8252 §8.3: the loopback IP literals are preferred to localhost.
             if host == .localhost { warnings.append(.localhost) }
             if let port { warnings.append(.portIgnored(port)) }
         case .privateUseScheme(let scheme):
@@ -106,7 +108,7 @@ package enum RedirectURIRegistration {
 }
 
 extension ClientType {
-    /// Whether the client can listen on the device or own a scheme there.
+    /// Whether clients of this type run on the user's device, where they can open a port or claim a URI scheme.
     fileprivate var runsOnTheDevice: Bool {
         switch self {
         case .native, .device: true

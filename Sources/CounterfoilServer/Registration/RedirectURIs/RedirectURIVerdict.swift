@@ -1,31 +1,29 @@
 package import CounterfoilProtocol
 
-/// The decision about a redirect URI that is to be registered.
+/// The decision whether a URI may be registered as a redirect URI.
 package enum RedirectURIVerdict: Sendable, Hashable {
-    /// It may be registered, with warnings about what is unwise.
+    /// The URI may be registered; the warnings are about problems that it may cause.
     case accepted(RedirectURI, warnings: [RedirectURIWarning])
-    /// It may not be registered.
+    /// The URI may not be registered, for this reason.
     case refused(RedirectURIRegistration.Refusal)
 }
 
-/// The context of a verdict, beside the URI itself.
+/// The facts about a client and the server on which the verdict on a redirect URI depends.
 package struct RedirectURIContext: Sendable, Hashable {
-    /// The type of the client.
     package var type: ClientType
-    /// The identifier of the client; nil before it has one.
+    /// The identifier of the client; nil if the client is not registered yet.
     package var clientID: ClientIdentifier?
-    /// The server; nil before its first start, when its own origin is not known yet.
+    /// The issuer of the server; nil before the first start of the server, when the issuer is not configured yet.
     package var issuer: Issuer?
     /// The second origin of the server, for callback URLs; nil if it has none.
     package var callbackOrigin: CallbackOrigin?
-    /// The schemes without a period that are allowed nevertheless, in lower case.
+    /// The private-use schemes that are allowed although they contain no period (RFC 8252 §8.4), in lower case.
     package var plainSchemes: Set<String>
-    /// The bundle identifiers and package names of the client's apps.
+    /// The bundle identifiers of the client's Apple apps and the package names of its Android apps.
     package var appNames: Set<String>
-    /// The schemes of the owner's other clients, in lower case.
+    /// The private-use schemes of other clients of the same owner, in lower case.
     package var schemesInUse: Set<String>
 
-    /// Creates a context.
     package init(
         type: ClientType,
         clientID: ClientIdentifier? = nil,
@@ -44,7 +42,7 @@ package struct RedirectURIContext: Sendable, Hashable {
         self.schemesInUse = schemesInUse
     }
 
-    /// Collects the schemes of clients for ``schemesInUse``.
+    /// Collects the private-use schemes in the redirect URIs of clients, in lower case, for ``schemesInUse``.
     package static func schemes(of clients: some Sequence<RegisteredClient>) -> Set<String> {
         var schemes: Set<String> = []
         for uri in clients.lazy.flatMap(\.redirectURIs) {
@@ -54,28 +52,28 @@ package struct RedirectURIContext: Sendable, Hashable {
     }
 }
 
-/// A warning about an accepted redirect URI, for its developer.
+/// A warning about an accepted redirect URI, for the developer of the client.
 package enum RedirectURIWarning: Localized, Hashable {
-    /// `localhost`, which need not resolve to the device (RFC 8252 §8.3).
+    /// The host is `localhost`, which may resolve to another machine than the user's device (RFC 8252 §8.3).
     case localhost
-    /// The port of a loopback URI; a request may use any other port too (RFC 8252 §7.3).
+    /// The URI is a loopback URI with this port, but a request may use any other port too (RFC 8252 §7.3).
     case portIgnored(Int)
-    /// A scheme with more characters than Windows supports (RFC 8252 appendix B.3).
+    /// The scheme has more than 39 characters, the maximum on Windows (RFC 8252 appendix B.3).
     case longScheme(String)
-    /// A scheme that is not one of the bundle identifiers and package names (RFC 8252 §7.1).
+    /// The scheme is neither a bundle identifier nor a package name of the client's apps (RFC 8252 §7.1).
     case notAnAppName(String)
-    /// A scheme that another client of the same owner uses (RFC 8252 §7.1).
+    /// Another client of the same owner uses the scheme too (RFC 8252 §7.1).
     case schemeInUse(String)
-    /// A scheme that contains no period; the operator allows it.
+    /// The scheme contains no period and is accepted only because the operator allows it.
     case plainScheme(String)
-    /// A scheme that looks like a domain name that was not reversed.
+    /// The scheme looks like a domain name that is not reversed: `example.com` instead of `com.example`.
     case perhapsNotReversed(String)
-    /// Capital letters in a scheme or host, which browsers convert to lower case.
+    /// The scheme or host contains capital letters, which browsers convert to lower case.
     case upperCase
-    /// An https URI of a native client, whose claim an administrator has to verify.
+    /// The URI is an https URI of a native client; it is not trusted until an administrator verifies the claim.
     case claimed
 
-    /// Whether it is only a note; otherwise it names a risk.
+    /// Whether the warning is only a note; false if it is about a risk.
     package var isNote: Bool {
         switch self {
         case .portIgnored, .notAnAppName, .claimed: true
