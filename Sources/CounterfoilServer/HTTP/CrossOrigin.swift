@@ -1,8 +1,9 @@
 import HTTPTypes
 
-/// The rules for scripts that read responses from another origin (CORS, Fetch §3.2).
+/// The CORS rules: which scripts of other origins may read responses of this server (Fetch §3.2).
 ///
-/// Credentials are never allowed: a script sends tokens itself and must not use a cookie of this server.
+/// The server never sends `Access-Control-Allow-Credentials`, so scripts cannot read responses to requests with
+/// cookies. They must send tokens instead.
 struct CrossOrigin: Sendable {
     let store: any ClientStore
 
@@ -10,7 +11,7 @@ struct CrossOrigin: Sendable {
     struct Sharing: Sendable {
         /// `Access-Control-Allow-Origin`; nil if no script may read the response.
         fileprivate let origin: String?
-        /// Whether the decision depends on the `Origin` field.
+        /// Whether the decision depends on the `Origin` field of the request, so that caches need `Vary`.
         fileprivate let varies: Bool
 
         /// Returns the response with the CORS fields.
@@ -24,13 +25,13 @@ struct CrossOrigin: Sendable {
         }
     }
 
-    /// The time for which a browser may cache a preflight response, in seconds.
+    /// The time in seconds for which a browser may cache a preflight response.
     private static let maxAge = 3600
 
-    /// The request fields that scripts may send in addition to the CORS-safelisted ones.
+    /// The header fields that scripts may send in addition to the CORS-safelisted request headers.
     private static let allowedFields = "Content-Type, Authorization, DPoP, MCP-Protocol-Version"
 
-    /// Decides which scripts may read the response to a request.
+    /// Decides which scripts may read the response to a request at an endpoint.
     func sharing(of endpoint: Endpoint, with request: IncomingRequest) async -> Sharing {
         switch endpoint.scriptAccess {
         case .none: return Sharing(origin: nil, varies: false)

@@ -6,38 +6,37 @@ public import HTTPTypes
 ///
 /// Two endpoints are equal if their names are equal.
 public struct Endpoint: Sendable {
-    /// The name in logs and metrics.
+    /// The name of the endpoint in logs and metrics.
     public let name: String
-    /// The path under the issuer; `{client_id}` and `{logo}` stand for one segment each.
+    /// The path relative to ``location``; `{client_id}` and `{logo}` stand for one segment each.
     package let path: String
-    /// The allowed methods; a request with any other method gets 405 with `Allow` and has no effect.
+    /// The allowed methods; a request with any other method gets status 405 with `Allow` and has no effect.
     public let methods: [HTTPRequest.Method]
-    /// The maximum size of a request body in bytes.
+    /// The maximum size of a request body in bytes; a request with a larger body gets status 413.
     public let bodyLimit: Int
-    /// Whether the response is a page for a user; otherwise it is for a program.
+    /// Whether the endpoint is for users, who get errors as pages; if false, it is for programs, which get JSON.
     public let answersPeople: Bool
-    /// The scripts that may read the response.
+    /// The scripts of other origins that may read the response.
     ///
-    /// The authorization endpoint allows no scripts of other origins (OAuth 2.1 §3.1).
+    /// The authorization endpoint must not allow any (OAuth 2.1 §3.1).
     var scriptAccess = ScriptAccess.none
-    /// The users who may use the endpoint.
     package var audience = Audience.everyone
-    /// Whether the user must have signed in recently, so that a stolen cookie is not enough.
+    /// Whether the user must have signed in recently, so that a stolen session cookie does not suffice.
     package var needsRecentSignIn = false
-    /// The base of the path.
+    /// The URL to which ``path`` is relative.
     var location = Location.issuer
-    /// Whether it is a health check, which accepts any host name.
+    /// Whether the endpoint is a health check, which accepts requests with any host name.
     var isHealth = false
-    /// Whether it is also available at the callback origin, which has no sign-in.
+    /// Whether the endpoint is also available at the callback origin, where no user signs in.
     var isAtCallbackOrigin = false
 
-    /// The scripts of other origins that may read a response.
+    /// The scripts of other origins that may read the responses of an endpoint.
     enum ScriptAccess: Sendable {
-        /// No scripts.
+        /// No scripts of other origins.
         case none
-        /// The scripts of the origins for which single-page clients are registered.
+        /// The scripts of those web origins that are registered for a single-page app.
         case registered
-        /// All scripts.
+        /// The scripts of all origins.
         case everyone
     }
 
@@ -48,22 +47,23 @@ public struct Endpoint: Sendable {
         case administrators
     }
 
-    /// The base of a path.
+    /// The URL to which the path of an endpoint is relative.
     enum Location: Sendable {
-        /// Under the issuer.
+        /// The issuer: the path of the endpoint is appended to the path of the issuer.
         case issuer
-        /// At the root of the host, whatever the path of the issuer.
+        /// The root of the host: the path of the issuer is left out.
         case host
-        /// The issuer itself, with and without a slash, and the root of the host.
+        /// The path of the issuer, with and without a trailing slash, and the root of the host; ``Endpoint/path`` is
+        /// ignored.
         case root
-        /// The URLs of the metadata (RFC 8414 §3.1, OpenID Connect Discovery §4).
+        /// The metadata URLs of the issuer (RFC 8414 §3.1, OpenID Connect Discovery §4); ``Endpoint/path`` is ignored.
         case metadata
     }
 
-    /// Whether a large body is read only for a signed-in user.
+    /// Whether the server reads a large request body only if the user is signed in.
     public var bodyNeedsSession: Bool { audience != .everyone }
 
-    /// Returns the paths at the origin of an issuer; most endpoints have one.
+    /// Returns the absolute paths of the endpoint at the origin of an issuer; most endpoints have exactly one.
     public func paths(of issuer: Issuer) -> [String] {
         switch location {
         case .issuer: [issuer.path + path]
@@ -73,23 +73,23 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// Returns the path under the issuer for a client, with its identifier in place of `{client_id}`.
+    /// Returns ``path`` with the identifier of a client in place of `{client_id}`.
     package func path(of client: ClientIdentifier) -> String { path.replacing("{client_id}", with: client.rawValue) }
 }
 
 extension Endpoint: Hashable, CustomStringConvertible {
-    /// Compares the names.
+    /// Returns true if both endpoints have the same name.
     public static func == (one: Endpoint, other: Endpoint) -> Bool { one.name == other.name }
 
-    /// Hashes the name.
+    /// Hashes only the name, as `==` compares only names.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// The name.
+    /// The name of the endpoint in logs and metrics.
     public var description: String { name }
 }
 
 extension Endpoint {
-    /// Creates an endpoint for small requests of clients, which may contain a token or an assertion.
+    /// Creates an endpoint for requests of clients with a body of at most 16 KiB, enough for tokens and assertions.
     static func answering(
         _ name: String, _ path: String, _ methods: [HTTPRequest.Method] = [.post], scriptAccess: ScriptAccess = .none
     ) -> Endpoint {
@@ -98,31 +98,31 @@ extension Endpoint {
             scriptAccess: scriptAccess)
     }
 
-    /// Creates an endpoint that programs read.
+    /// Creates an endpoint for programs that supports only GET and HEAD.
     static func reading(_ name: String, _ path: String, scriptAccess: ScriptAccess = .none) -> Endpoint {
         Endpoint(
             name: name, path: path, methods: [.get, .head], bodyLimit: 0, answersPeople: false,
             scriptAccess: scriptAccess)
     }
 
-    /// Creates the endpoint of a page that does not accept a form.
+    /// Creates the endpoint of a page that supports only GET.
     package static func page(_ name: String, _ path: String) -> Endpoint {
         Endpoint(name: name, path: path, methods: [.get], bodyLimit: 0, answersPeople: true)
     }
 
-    /// Creates the endpoint of a page that also accepts its form.
+    /// Creates the endpoint of a page with a form that is posted to the same URL.
     package static func form(_ name: String, _ path: String, bodyLimit: Int = 128 * 1024) -> Endpoint {
         Endpoint(name: name, path: path, methods: [.get, .post], bodyLimit: bodyLimit, answersPeople: true)
     }
 
-    /// Creates an endpoint that accepts the form of another page.
+    /// Creates an endpoint that only receives a form, which a page at another URL contains.
     package static func posting(
         _ name: String, _ path: String, bodyLimit: Int = 32 * 1024, answersPeople: Bool = true
     ) -> Endpoint {
         Endpoint(name: name, path: path, methods: [.post], bodyLimit: bodyLimit, answersPeople: answersPeople)
     }
 
-    /// Returns the endpoint with changed properties.
+    /// Returns a copy of the endpoint with the properties that the closure changes.
     package func with(_ change: (inout Endpoint) -> Void) -> Endpoint {
         var endpoint = self
         change(&endpoint)
@@ -135,12 +135,11 @@ package struct EndpointHandler: Sendable {
     /// A function that responds to a request at the time `now`.
     package typealias Respond = @Sendable (_ request: IncomingRequest, _ now: Date) async throws -> Reply
 
-    /// The endpoint.
     package let endpoint: Endpoint
-    /// Responds to a request; the server turns every thrown error into a response.
+    /// The function that responds to requests; ``Refusal`` turns an error that it throws into a response.
     package let respond: Respond
 
-    /// Registers a function at an endpoint.
+    /// Creates the handler of an endpoint from a function.
     package init(_ endpoint: Endpoint, _ respond: @escaping Respond) {
         self.endpoint = endpoint
         self.respond = respond

@@ -1,39 +1,39 @@
 import CounterfoilProtocol
 
-/// Additional paths of endpoints, for clients with the hard-coded paths of another server.
+/// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
 ///
-/// Methods, limits, CORS and metrics of an alias are those of its endpoint. The metadata contains no
-/// aliases.
+/// A request to an alias is treated like a request to its endpoint, with the same methods, limits, CORS rules
+/// and metrics. The server metadata does not list aliases.
 public struct EndpointAliases: Sendable, Hashable {
-    /// An endpoint and an additional path of it, under the issuer.
+    /// An additional path of an endpoint.
     public struct Alias: Sendable, Hashable {
-        /// The endpoint.
+        /// The endpoint that handles requests to the alias.
         public let endpoint: Endpoint
-        /// The path.
+        /// The additional path, relative to the path of the issuer.
         public let path: String
     }
 
-    /// Every alias, in the order in which they were added.
+    /// All aliases, in the order in which they were added.
     public private(set) var all: [Alias] = []
 
-    /// The maximum length of a path in characters.
+    /// The maximum length of an alias path in characters.
     private static let lengthLimit = 256
 
-    /// Creates an empty list.
+    /// Creates an empty list; ``add(_:beside:)`` adds aliases.
     public init() {}
 
     /// The reason why an alias is refused.
     public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-        /// It is not of the form `ENDPOINT=PATH`.
+        /// The text does not have the form `ENDPOINT=PATH`.
         case form
-        /// The endpoint does not exist or cannot have an alias.
+        /// The name does not belong to an endpoint that can have aliases; the value is the beginning of the name.
         case endpoint(String)
-        /// The path is not valid.
+        /// The path is too long, does not begin with a slash, or has a segment that is not allowed.
         case path
-        /// The server already uses the path.
+        /// The path already belongs to this server or to another alias.
         case taken(String)
 
-        /// The reason with a remedy, safe to show to users.
+        /// The reason and the remedy, safe to show to users.
         public var description: String {
             switch self {
             case .form: "an alias is ENDPOINT=PATH, such as token=/connect/token"
@@ -64,9 +64,11 @@ public struct EndpointAliases: Sendable, Hashable {
         }
     }
 
-    /// Adds an alias of the form `ENDPOINT=PATH`; an endpoint may have several.
+    /// Adds an alias of the form `ENDPOINT=PATH`; an endpoint may have several aliases.
     ///
-    /// The paths of `pages` are taken as well as those of the protocol.
+    /// - Parameters:
+    ///   - text: The alias, such as `token=/connect/token`.
+    ///   - pages: The pages of this server, whose paths an alias cannot have.
     public mutating func add(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard let sign = text.firstIndex(of: "=") else { throw .form }
         guard let name = Name(rawValue: String(text[..<sign])) else {
@@ -78,10 +80,10 @@ public struct EndpointAliases: Sendable, Hashable {
         all.append(Alias(endpoint: name.endpoint, path: path))
     }
 
-    /// Returns the aliases of an endpoint, under the issuer.
+    /// Returns the alias paths of an endpoint, relative to the path of the issuer.
     public func paths(of endpoint: Endpoint) -> [String] { all.filter { $0.endpoint == endpoint }.map(\.path) }
 
-    /// Returns whether a text is a valid path; one slash may end it, as in some other servers.
+    /// Returns true if a text is a valid alias path; a single trailing slash is allowed, because some servers use it.
     private static func isPath(_ text: String) -> Bool {
         guard text.hasPrefix("/"), text.utf8.count <= lengthLimit else { return false }
         var segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -91,7 +93,7 @@ public struct EndpointAliases: Sendable, Hashable {
         }
     }
 
-    /// Returns whether the server uses or may use a path: endpoints, static files and well-known URIs.
+    /// Returns true if a path belongs to an endpoint, or lies under the paths of static files or well-known URIs.
     private static func isTaken(_ path: String, beside pages: ServerPages) -> Bool {
         let segments = path.split(separator: "/")
         if ["assets", ".well-known"].contains(segments.first) { return true }

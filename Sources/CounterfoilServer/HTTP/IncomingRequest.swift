@@ -5,16 +5,16 @@ public import HTTPTypes
 public struct IncomingRequest: Sendable {
     /// The method, the path with the query, and the header fields.
     public let head: HTTPRequest
-    /// The complete body; the web layer enforces its size limit.
+    /// The complete body; the web layer has already enforced the size limit of the endpoint.
     public let body: [UInt8]
-    /// The client address, to which rate limits apply.
+    /// The IP address of the client, to which rate limits apply; behind a trusted proxy, the address that it forwards.
     public let source: String
-    /// The identifier of the request on pages and in logs.
+    /// The identifier of the request, which error pages and logs show.
     public let id: String
-    /// The parameters in the path.
+    /// The values of the placeholders in the path of the endpoint, such as `{client_id}`.
     public let parameters: PathParameters
 
-    /// Creates a request.
+    /// Creates a request whose path has no parameters, unless they are given.
     public init(
         head: HTTPRequest, body: [UInt8] = [], source: String, id: String, parameters: PathParameters = PathParameters()
     ) {
@@ -31,7 +31,7 @@ public struct IncomingRequest: Sendable {
         return String(path[path.index(after: mark)...])
     }
 
-    /// Returns the value of a cookie; nil if it is absent or occurs more than once.
+    /// Returns the value of a cookie; nil if the cookie is absent or occurs more than once.
     package func cookie(_ name: String) -> String? {
         var found: String?
         for field in head.headerFields[values: .cookie] {
@@ -45,7 +45,7 @@ public struct IncomingRequest: Sendable {
         return found
     }
 
-    /// Returns the parameters of a form body; throws for any other content type (RFC 6749 appendix B).
+    /// Returns the parameters of a form in the body; throws `invalid_request` for any other body (RFC 6749 appendix B).
     func form() throws(OAuthError) -> FormParameters {
         do {
             return try readForm()
@@ -54,7 +54,7 @@ public struct IncomingRequest: Sendable {
         }
     }
 
-    /// Whether the request has exactly one content type, and it is a form in UTF-8.
+    /// Whether the request has one `Content-Type` field with the type of a form and no charset other than UTF-8.
     var hasFormBody: Bool {
         let types = head.headerFields[values: .contentType]
         guard types.count == 1 else { return false }

@@ -1,18 +1,18 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// A form with text fields and files, as browsers send it.
+/// A form with text fields and files, sent as `multipart/form-data` (RFC 7578, RFC 2046 §5.1.1).
 ///
-/// `multipart/form-data`, RFC 7578 and RFC 2046 §5.1.1. The parser accepts only what a form of this server
-/// can produce. Nested parts, transfer encodings, a preamble and an epilogue are rejected.
+/// The parser accepts only what browsers send for the forms of this server. It rejects nested parts, transfer
+/// encodings that change the content, a preamble and an epilogue.
 package struct MultipartForm: Sendable {
-    /// An uploaded file; its original name is discarded.
+    /// An uploaded file; the file name that the browser sent is discarded.
     struct File: Sendable, Hashable {
         let field: String
         let bytes: [UInt8]
     }
 
-    /// The reason why a body is not a valid form.
+    /// The reason why a body is rejected as a form.
     package enum Refusal: Error, Hashable, CustomStringConvertible {
         case otherContentType
         case badBoundary
@@ -25,7 +25,7 @@ package struct MultipartForm: Sendable {
         case badText(String)
         case repeated(String)
 
-        /// An explanation, safe to show to users.
+        /// An explanation in English, safe to show to users.
         package var description: String {
             switch self {
             case .otherContentType: "the body must be multipart/form-data"
@@ -42,7 +42,7 @@ package struct MultipartForm: Sendable {
         }
     }
 
-    /// The maximum number of parts.
+    /// The maximum number of parts, which are text fields and files.
     static let partLimit = 20
     /// The maximum size of the header fields of one part, in bytes.
     static let partFieldsLimit = 1024
@@ -72,8 +72,9 @@ package struct MultipartForm: Sendable {
         guard reader.isAtEnd else { throw .badStructure }
     }
 
-    /// Returns a file that may occur once; nil if the user chose none, because browsers then send an empty
-    /// file.
+    /// Returns the content of the file in a form field; throws if the field occurs more than once.
+    ///
+    /// Returns nil for an empty file, which browsers send if the user chose no file.
     func file(_ name: String) throws(Refusal) -> [UInt8]? {
         let found = files.filter { $0.field == name }
         guard found.count <= 1 else { throw .repeated(name) }
@@ -90,18 +91,18 @@ package struct MultipartForm: Sendable {
         }
     }
 
-    /// `boundary := 0*69<bchars> bcharsnospace` (RFC 2046 §5.1.1).
+    /// Returns true if a text is a valid boundary: `0*69<bchars> bcharsnospace` (RFC 2046 §5.1.1).
     private static func isBoundary(_ text: [UInt8]) -> Bool {
         (1...70).contains(text.count) && text.last != UInt8(ascii: " ")
             && text.allSatisfy { $0.isASCIILetterOrDigit || "'()+_,-./:=? ".utf8.contains($0) }
     }
 }
 
-/// The relevant header fields of a part.
+/// The data from the header fields of a part that are needed to read it.
 private struct PartHead {
-    /// `name` of `Content-Disposition`.
+    /// The name of the form field: `name` of `Content-Disposition`.
     let name: String
-    /// Whether the part has a file name.
+    /// Whether the part has a file name, which distinguishes files from text fields.
     let isFile: Bool
 
     /// Splits a part into its header fields and its content at the first empty line.
@@ -128,7 +129,7 @@ private struct PartHead {
     }
 
     private init(_ fields: [String: ArraySlice<UInt8>]) throws(MultipartForm.Refusal) {
-        // RFC 7578 §4.2: every part is form-data and has a name.
+        // RFC 7578 §4.2: every part has a Content-Disposition of form-data with a name.
         guard let disposition = fields["content-disposition"].flatMap({ ParameterizedValue(parsing: Array($0)) }),
             disposition.value == "form-data",
             let name = disposition.parameters["name"].flatMap({ String(validating: $0, as: UTF8.self) }), !name.isEmpty

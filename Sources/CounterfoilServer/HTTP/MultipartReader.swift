@@ -1,7 +1,7 @@
-/// A reader of the parts between boundaries (RFC 2046 §5.1.1).
+/// A reader that splits a multipart body into its parts (RFC 2046 §5.1.1).
 struct MultipartReader {
     private let bytes: [UInt8]
-    /// CRLF, two hyphens and the boundary.
+    /// The bytes before each part but the first: CRLF, two hyphens and the boundary.
     private let delimiter: [UInt8]
     private var position = 0
 
@@ -13,11 +13,12 @@ struct MultipartReader {
         delimiter = [0x0D, 0x0A, UInt8(ascii: "-"), UInt8(ascii: "-")] + boundary
     }
 
-    /// Whether the end is reached, apart from an optional CRLF.
+    /// Whether nothing remains of the body except an optional CRLF.
     var isAtEnd: Bool { position == bytes.count || bytes[position...].elementsEqual([0x0D, 0x0A]) }
 
-    /// Moves past the first delimiter, which has no CRLF before it; returns false if the form does not
-    /// start with it.
+    /// Moves past the first delimiter, which has no CRLF before it.
+    ///
+    /// Returns false if the body does not start with the delimiter, or if the delimiter is malformed.
     mutating func takeFirstDelimiter() -> Bool {
         let first = delimiter.dropFirst(2)
         guard bytes.starts(with: first) else { return false }
@@ -25,8 +26,9 @@ struct MultipartReader {
         return takeEndOfDelimiter()
     }
 
-    /// Returns the bytes before the next delimiter and moves past it; nil if the delimiter is missing or
-    /// malformed.
+    /// Returns the bytes before the next delimiter and moves past that delimiter.
+    ///
+    /// Returns nil if the delimiter is missing or malformed.
     mutating func takePart() -> ArraySlice<UInt8>? {
         let start = position
         guard let end = nextDelimiter() else { return nil }
@@ -34,8 +36,10 @@ struct MultipartReader {
         return takeEndOfDelimiter() ? bytes[start..<end] : nil
     }
 
-    /// Moves past the end of a delimiter: two hyphens if it is the closing one, then padding, and CRLF if a
-    /// part follows.
+    /// Moves past the rest of a delimiter after its boundary, and returns false if that rest is malformed.
+    ///
+    /// The closing delimiter continues with two hyphens and white space. Any other delimiter continues with white
+    /// space and CRLF, and a part follows.
     private mutating func takeEndOfDelimiter() -> Bool {
         hasPart = !take([UInt8(ascii: "-"), UInt8(ascii: "-")])
         while position < bytes.count, bytes[position] == 0x20 || bytes[position] == 0x09 { position += 1 }
@@ -64,15 +68,15 @@ struct MultipartReader {
 
 /// A header field value with parameters, such as `form-data; name="logo"` (RFC 2045 §5.1, RFC 7578 §4.2).
 struct ParameterizedValue {
-    /// The text before the first semicolon, in lower case.
+    /// The part of the field value before the first semicolon, in lower case.
     let value: String
-    /// The parameters, by name in lower case.
+    /// The values of the parameters, by parameter name in lower case.
     let parameters: [String: [UInt8]]
 
     /// Parses a field value; nil if it is malformed or a parameter occurs twice.
     ///
-    /// A backslash in a quoted string is literal, because browsers send a quotation mark as `%22` (RFC 7578
-    /// §2).
+    /// A backslash in a quoted string is literal and escapes nothing, because browsers encode a quotation mark as
+    /// `%22` (RFC 7578 §2).
     init?(parsing text: [UInt8]) {
         var rest = text[...]
         func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
@@ -109,7 +113,7 @@ struct ParameterizedValue {
 }
 
 extension UInt8 {
-    /// `ALPHA / DIGIT`.
+    /// Whether the byte is an ASCII letter or digit: `ALPHA / DIGIT`.
     var isASCIILetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -119,6 +123,6 @@ extension UInt8 {
         }
     }
 
-    /// `token` of RFC 9110 §5.6.2.
+    /// Whether the byte may occur in a `token` (RFC 9110 §5.6.2).
     fileprivate var isToken: Bool { isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }

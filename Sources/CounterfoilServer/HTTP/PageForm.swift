@@ -2,9 +2,9 @@ package import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// A form that was submitted from a page of this server; forms from other origins are rejected unread.
+/// A form that was submitted from a page of this server; a form from another origin is rejected without parsing it.
 package struct PageForm: Sendable {
-    /// The maximum size in bytes of a form with a file: the largest logo upload and the other fields.
+    /// The maximum size of a form with a file in bytes: the largest allowed logo and 128 KiB for the other fields.
     static let uploadLimit = LogoEncoder.uploadLimit + 128 * 1024
 
     private let form: FormParameters
@@ -12,7 +12,8 @@ package struct PageForm: Sendable {
 
     package init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
-        // The pages of an authorization contain its request, which is encoded twice.
+        // The form of an authorization page contains the whole authorization request in one field. Its parameters are
+        // form-encoded twice, so these limits are higher than the default limits.
         do {
             form = try request.readForm(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400)
         } catch {
@@ -21,7 +22,7 @@ package struct PageForm: Sendable {
         upload = nil
     }
 
-    /// Reads a form that may contain files.
+    /// Reads a form of type `multipart/form-data`, which may contain files.
     package init(
         uploading request: IncomingRequest,
         issuer: Issuer,
@@ -35,7 +36,7 @@ package struct PageForm: Sendable {
         } catch { throw .unreadableForm(.upload(error)) }
     }
 
-    /// Returns the value of a field; empty if it is absent.
+    /// Returns the value of a text field; empty if the field is absent.
     package func value(_ name: String) throws(PageProblem) -> String {
         do {
             return try form.single(name) ?? ""
@@ -44,7 +45,7 @@ package struct PageForm: Sendable {
         }
     }
 
-    /// Returns the bytes of a file; nil if the user chose none.
+    /// Returns the content of the file in a field; nil if the user chose no file.
     package func file(_ name: String) throws(PageProblem) -> [UInt8]? {
         do {
             return try upload?.file(name)
@@ -53,10 +54,10 @@ package struct PageForm: Sendable {
         }
     }
 
-    /// Returns all values of a field that may occur more than once.
+    /// Returns all values of a text field that may occur more than once.
     package func all(_ name: String) -> [String] { form.all(name) }
 
-    /// Returns the authorization request that the page carries in its form.
+    /// Returns the authorization request that the form contains in its field `request`.
     func carriedRequest() throws -> FormParameters {
         do { return try FormParameters(parsing: try value("request")) } catch let refusal as FormParameters.Refusal {
             throw ResponseTargetError.target(.parameters(refusal))
@@ -77,10 +78,11 @@ package struct PageForm: Sendable {
         } catch { throw PageProblem(error) }
     }
 
-    /// Returns whether the browser reports the same origin, or reports nothing.
+    /// Returns true if the form comes from a page of this origin, or if the browser does not report the origin.
     ///
-    /// The pages of this server send no referrer, so some browsers send `Origin: null`. In that case, the
-    /// ticket decides, because it is bound to a cookie.
+    /// The origin is in `Sec-Fetch-Site` or `Origin`. The pages of this server send no referrer, so some browsers
+    /// send `Origin: null`. If the origin is unknown, the form is still protected by its ticket, which is bound to
+    /// a cookie.
     private static func isSameOrigin(_ fields: HTTPFields, issuer: Issuer) -> Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = fields[name] { return site == "same-origin" }
         guard let origin = fields[.origin], origin != "null" else { return true }
@@ -88,7 +90,7 @@ package struct PageForm: Sendable {
     }
 }
 
-/// The reason why a form is rejected, for a page.
+/// The reason why a submitted form is rejected; the user gets an error page.
 package enum PageProblem: Error {
     case fromElsewhere
     case unreadableForm(UnreadableForm)

@@ -1,37 +1,39 @@
 /// The reason why a user gets an error page instead of the requested one.
 ///
-/// The message catalogue has three texts for each: `problem.not-found.title`, `.explanation` and `.advice`.
+/// The message catalogue has three texts for each case. Those of ``notFound`` are `problem.not-found.title`,
+/// `problem.not-found.explanation` and `problem.not-found.advice`.
 package enum Problem: String, CaseIterable, Sendable {
-    /// There is no page at the URL.
+    /// The server has no page at the URL, or none that this user may see.
     case notFound = "not-found"
-    /// The body exceeds the limit of the endpoint; placeholder `limit`.
+    /// The request body exceeds the size limit of the endpoint; placeholder `limit` in bytes.
     case tooLarge = "too-large"
-    /// The body did not arrive in time.
+    /// The request body did not arrive in time.
     case tooSlow = "too-slow"
-    /// The server already holds too many bytes of request bodies.
+    /// The server already has too many bytes of request bodies in memory.
     case overloaded
-    /// The URL exceeds the limit of the server; placeholder `limit`.
+    /// The URL exceeds the length limit of the server; placeholder `limit` in bytes.
     case addressTooLong = "address-too-long"
-    /// A protocol error; placeholder `reason`, the error code.
+    /// The request was refused with an OAuth error; the placeholder `reason` is the error code.
     case requestRefused = "request-refused"
-    /// An authorization request is invalid, and the error cannot be sent to the client; placeholder
-    /// `reason`.
+    /// An authorization request is invalid and its client is unknown, so no error response can be sent;
+    /// placeholder `reason`.
     case requestUnanswered = "request-unanswered"
-    /// The same, if the client is known; placeholders `application` and `reason`.
+    /// An authorization request of a known client is invalid in such a way that no error response can be sent to
+    /// the client; placeholders `application` and `reason`.
     case applicationUnanswered = "application-unanswered"
-    /// The form was not submitted from a page of this server in this browser.
+    /// The form was not submitted from a page that this server showed in the same browser.
     case fromElsewhere = "from-elsewhere"
-    /// The form cannot be read; placeholder `reason`.
+    /// The form cannot be parsed; placeholder `reason`.
     case unreadableForm = "unreadable-form"
-    /// The page has expired.
+    /// The page with the form was open for too long.
     case pageExpired = "page-expired"
-    /// The browser did not send its cookie.
+    /// The browser did not send the cookie that this server set with the form.
     case cookiesMissing = "cookies-missing"
-    /// The form does not say which button was pressed.
+    /// The form does not contain the value of any button, so the user's decision is unknown.
     case noDecision = "no-decision"
-    /// The one-time link was used or replaced by a newer one.
+    /// The one-time link for creating the first administrator was used, or a newer one has replaced it.
     case linkOver = "link-over"
-    /// The page was already answered.
+    /// The user has already answered the page.
     case alreadyAnswered = "already-answered"
     /// The client was deleted while the page was open.
     case clientGone = "client-gone"
@@ -39,30 +41,31 @@ package enum Problem: String, CaseIterable, Sendable {
     case clientChanged = "client-changed"
     /// The account was disabled while the page was open.
     case personGone = "person-gone"
-    /// Too many password checks are pending, or one refresh was retried too often.
+    /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
+    /// refresh too often.
     case tooBusy = "too-busy"
     /// The user has approved too many authorizations recently.
     case tooManyApprovals = "too-many-approvals"
-    /// The store is unavailable.
+    /// The server cannot reach its store.
     case unavailable = "unavailable"
-    /// An internal error of the server.
+    /// The server has an internal error, which it logs.
     case fault = "fault"
 
-    /// Returns the title of the page.
+    /// Returns the title of the error page.
     func title(_ values: [String: LocalizedText.Value]) -> LocalizedText {
         LocalizedText(key: "problem.\(rawValue).title", values)
     }
 
-    /// Returns the explanation of what happened.
+    /// Returns the text of the error page that explains the problem.
     func explanation(_ values: [String: LocalizedText.Value]) -> LocalizedText {
         LocalizedText(key: "problem.\(rawValue).explanation", values)
     }
 
-    /// Returns the advice to the user.
+    /// Returns the text of the error page that tells the user what to do.
     func advice(_ values: [String: LocalizedText.Value]) -> LocalizedText {
         LocalizedText(key: "problem.\(rawValue).advice", values)
     }
 
-    /// Returns the label of the button that leads to another page.
+    /// Returns the label of the button to continue, which only some error pages have.
     func continueLink() -> LocalizedText { LocalizedText(key: "problem.\(rawValue).way-on") }
 }

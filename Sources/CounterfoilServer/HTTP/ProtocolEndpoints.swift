@@ -1,17 +1,17 @@
 import HTTPTypes
 
 extension Endpoint {
-    /// The protocol endpoints; ``ServerPages`` adds those of the pages for signed-in users.
+    /// The endpoints without the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
         home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, token, revocation,
         introspection, userInfo, logout, logoutAnswer, setup, logo, callback, appleAssociation, androidAssociation,
     ]
 
-    /// The root, which redirects to the first page for signed-in users.
+    /// The root of the server, which redirects to the home page for signed-in users.
     public static let home = Endpoint(
         name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersPeople: true, location: .root)
 
-    /// The health check of the process.
+    /// The health check of the process, which does not check the store.
     public static let liveness = reading("liveness", "/healthz").with {
         $0.isHealth = true
         $0.isAtCallbackOrigin = true
@@ -23,18 +23,18 @@ extension Endpoint {
         $0.isAtCallbackOrigin = true
     }
 
-    /// The metadata (RFC 8414 §3).
+    /// The server metadata (RFC 8414 §3, OpenID Connect Discovery §4).
     public static let metadata = reading("metadata", "/.well-known/openid-configuration", scriptAccess: .everyone)
         .with { $0.location = .metadata }
 
-    /// `jwks_uri` (RFC 7517 §5).
+    /// The public signing keys of the server, `jwks_uri` in the metadata (RFC 7517 §5).
     public static let keySet = reading("keySet", "/oauth2/jwks", scriptAccess: .everyone)
 
     /// The authorization endpoint (RFC 6749 §3.1).
     public static let authorization = form("authorization", "/oauth2/authorize", bodyLimit: 32 * 1024)
 
-    // The forms of these three contain an authorization request, which is encoded twice, and the user's
-    // input.
+    // The body limit of the next three endpoints is higher than that of the authorization endpoint. Their forms contain
+    // the authorization request, form-encoded twice, and the user's input.
 
     /// The endpoint that the form of the sign-in page is posted to.
     public static let signIn = posting("signIn", "/oauth2/authorize/sign-in", bodyLimit: 128 * 1024)
@@ -63,22 +63,23 @@ extension Endpoint {
     /// The endpoint that the form of the sign-out page is posted to.
     public static let logoutAnswer = posting("logoutAnswer", "/oauth2/logout/answer", bodyLimit: 128 * 1024)
 
-    /// The page of the one-time link that creates the first administrator.
+    /// The page behind the one-time link with which the first administrator creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
 
     /// The logos of clients and of the site.
     public static let logo = reading("logo", "/logos/{logo}")
 
-    /// An https redirect URI on this host that a native client has claimed (RFC 8252 §7.2).
+    /// The callback URL of a native client: an https redirect URI at this server that the client's app can claim
+    /// (RFC 8252 §7.2).
     public static let callback = page("callback", "/callback/{client_id}").with { $0.isAtCallbackOrigin = true }
 
-    /// The association file for apps on Apple platforms that have claimed URLs on this host.
+    /// The association file of this host for Apple's systems, which lists the apps that may claim its callback URLs.
     public static let appleAssociation = reading("appleAssociation", "/.well-known/apple-app-site-association").with {
         $0.location = .host
         $0.isAtCallbackOrigin = true
     }
 
-    /// The association file for Android apps that have claimed URLs on this host.
+    /// The association file of this host for Android, which lists the apps that may claim its URLs.
     public static let androidAssociation = reading("androidAssociation", "/.well-known/assetlinks.json").with {
         $0.location = .host
         $0.isAtCallbackOrigin = true

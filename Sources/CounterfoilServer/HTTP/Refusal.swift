@@ -5,15 +5,15 @@ import Logging
 
 /// An error that defines its own response.
 protocol Refusing: Error {
-    /// The response and its log message.
+    /// The response to the request that caused the error, and the log message.
     var refusal: Refusal { get }
 }
 
-/// The response to a request that failed, with its log message.
+/// The response to a request that the server refused or failed to handle, with the log message.
 ///
-/// This is the only place where a thrown error becomes a response.
+/// Only this type turns a thrown error into a response.
 package struct Refusal: Sendable {
-    /// The reader of the response.
+    /// The recipient of the response, which determines the format of the error.
     package enum Reader: Sendable {
         /// A user, who gets a page.
         case page
@@ -21,11 +21,11 @@ package struct Refusal: Sendable {
         case json
     }
 
-    /// The target of the button on the page.
+    /// The target of the button on the error page.
     enum ContinueLink: Sendable {
-        /// The first page for signed-in users.
+        /// The home page for signed-in users.
         case home
-        /// A URL.
+        /// Another URL of the server.
         case address(String)
     }
 
@@ -36,15 +36,20 @@ package struct Refusal: Sendable {
     private var fault: String?
     private var fields: HTTPFields = [:]
     private var continueLink: ContinueLink?
-    /// A response that replaces the page or JSON: a redirect to the client or another page of this server.
+    /// A response that is sent instead of the error page or JSON: a redirect, or a page other than the error page.
     private var redirect: Reply?
 
-    /// Creates a refusal that is a problem on a page and a protocol error in JSON.
+    /// Creates a refusal that is reported to users as an error page and to programs as an OAuth error in JSON.
     ///
     /// - Parameters:
-    ///   - description: `error_description` of JSON, in English (RFC 6749 §5.2).
-    ///   - fault: the log message if the operator must fix something; otherwise nil.
-    ///   - continueLink: the target of the button on the page; nil for no button.
+    ///   - status: The HTTP status of the response.
+    ///   - code: The OAuth error code in the JSON.
+    ///   - problem: The problem that the error page explains.
+    ///   - values: The values of the placeholders in the texts of `problem`.
+    ///   - description: `error_description` in the JSON, in English (RFC 6749 §5.2); nil to leave it out.
+    ///   - fault: The log message about a fault that the operator must fix; nil if there is none.
+    ///   - retryAfter: The time in seconds after which to retry, sent as `Retry-After`; nil to leave it out.
+    ///   - continueLink: The target of the button on the error page; nil for no button.
     init(
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
         _ values: [String: LocalizedText.Value] = [:],
@@ -60,7 +65,7 @@ package struct Refusal: Sendable {
         if let retryAfter { fields[.retryAfter] = String(retryAfter) }
     }
 
-    /// Creates a refusal from a protocol error; JSON contains the description, a page the error code.
+    /// Creates a refusal from an OAuth error; the JSON contains its description, an error page only its code.
     init(_ error: OAuthError, status: HTTPResponse.Status = .badRequest) {
         self.status = status
         self.error = error
@@ -69,7 +74,7 @@ package struct Refusal: Sendable {
         fault = nil
     }
 
-    /// Creates a refusal that redirects the user agent.
+    /// Creates a refusal that is answered with a redirect and logged with an OAuth error.
     init(_ error: OAuthError, to redirect: Reply) {
         self.init(error, status: redirect.status)
         self.redirect = redirect
@@ -99,14 +104,23 @@ package struct Refusal: Sendable {
         }
     }
 
-    /// The refusal without the button, for an origin that does not have its target.
+    /// The refusal without the button on its error page.
+    ///
+    /// It is for requests to any origin but that of the issuer, the only origin with the page behind the button.
     var withoutWayOn: Refusal {
         var refusal = self
         refusal.continueLink = nil
         return refusal
     }
 
-    /// Returns the response.
+    /// Returns the response in the format for a recipient.
+    ///
+    /// - Parameters:
+    ///   - reader: The recipient; it has no effect if the refusal is a redirect.
+    ///   - words: The texts in the language of the error page.
+    ///   - issuer: The issuer, whose path precedes that of `home`.
+    ///   - home: The home page for signed-in users.
+    ///   - requestID: The identifier of the request, which the error page shows.
     func reply(as reader: Reader, in words: Localizer, issuer: Issuer, home: Endpoint, requestID: String) -> Reply {
         if let redirect { return redirect }
         switch reader {
@@ -129,7 +143,7 @@ package struct Refusal: Sendable {
         }
     }
 
-    /// Logs a fault as an error, because the operator must fix it; any other refusal is information.
+    /// Logs the refusal: at level `error` if the operator must fix a fault, and at level `info` if not.
     func log(to logger: Logger, request: IncomingRequest, endpoint: Endpoint) {
         let metadata: Logger.Metadata = [
             "request": "\(request.id)", "endpoint": "\(endpoint)", "error": "\(error.code)",

@@ -2,35 +2,35 @@ import CounterfoilProtocol
 import HTTPTypes
 
 extension Refusal {
-    /// A body that exceeds the limit of the endpoint.
+    /// Creates the refusal of a body that exceeds the size limit of the endpoint, given in bytes.
     package static func tooLarge(limit: Int) -> Refusal {
         Refusal(
             .contentTooLarge, .invalidRequest, .tooLarge, ["limit": .number(limit)],
             description: "the body is larger than \(limit) bytes")
     }
 
-    /// A body that did not arrive in time.
+    /// The refusal of a request whose body did not arrive in time.
     package static let tooSlow = Refusal(
         .requestTimeout, .invalidRequest, .tooSlow, description: "the body did not arrive in time")
 
-    /// A body that arrived while the server held too many bytes of bodies.
+    /// The refusal of a request whose body arrived while too many bytes of request bodies were in memory.
     package static let overloaded = Refusal(
         .serviceUnavailable, .temporarilyUnavailable, .overloaded,
         description: "the server is receiving too many large requests", retryAfter: 5)
 
-    /// A request target that exceeds the limit of the server.
+    /// Creates the refusal of a request target that exceeds the length limit of the server, given in bytes.
     package static func targetTooLong(limit: Int) -> Refusal {
         Refusal(
             .uriTooLong, .invalidRequest, .addressTooLong, ["limit": .number(limit)],
             description: "the URL is longer than \(limit) bytes")
     }
 
-    /// A host name that does not belong to the server (RFC 9110 §15.5.20).
+    /// The refusal of a request whose host name does not belong to the server (RFC 9110 §15.5.20).
     package static let misdirected = Refusal(
         .misdirectedRequest, .invalidRequest, .notFound,
         description: "the Host field names neither the host of the issuer nor that of --callback-origin")
 
-    /// A URL without a page or file, or without one that this user may see.
+    /// The refusal of a request for a URL at which nothing exists, or nothing that this user may see.
     package static let notFound = Refusal(
         .notFound, .invalidRequest, .notFound, description: "there is no resource at this URL", continueLink: .home)
 }
@@ -81,9 +81,9 @@ extension AuthorizationFlow.ApprovalError: Refusing {
     }
 }
 
-/// The error for a URL without a page or file, or without one that this user may see.
+/// The error that nothing exists at a URL, or nothing that this user may see.
 ///
-/// The response is the same in both cases.
+/// The response is the same in both cases, so it does not reveal what exists.
 package struct NotFoundError: Error {
     package init() {}
 }

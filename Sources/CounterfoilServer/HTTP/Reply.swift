@@ -4,29 +4,31 @@ public import HTTPTypes
 
 /// The response of an endpoint.
 ///
-/// The web layer renders the page and adds the fields that every response has.
+/// If the body is a page, the web layer renders it. The web layer also adds the header fields that every
+/// response has, such as security headers.
 public struct Reply: Sendable {
-    /// The content of the body.
+    /// The body of a response, before it is rendered or sent.
     package enum Content: Sendable {
-        /// No content.
+        /// An empty body.
         case none
         /// Encoded JSON.
         case json([UInt8])
-        /// A signed token; the content type is `application/` followed by the token type.
+        /// A signed JWT; the content type is `application/` followed by the token type.
         case signed(String, type: TokenType)
-        /// A page to be rendered.
+        /// A page, which the web layer renders as HTML.
         case page(any Page)
-        /// A logo.
+        /// The image of a logo.
         case image(Logo)
     }
 
-    /// The status.
+    /// The HTTP status of the response.
     public var status: HTTPResponse.Status
-    /// The header fields, in addition to those that the content and the web layer set.
+    /// The header fields except `Content-Type` and those that the web layer adds to every response.
     public var fields: HTTPFields
-    /// The body.
     package var content: Content
-    /// The data around a page; nil until the server sets it, and if the body is no page.
+    /// The name and look of the service and the language of the page, which the server sets for every page.
+    ///
+    /// Nil if the body is not a page.
     package var frame: Frame?
 
     /// Creates a response with `Cache-Control: no-store`, unless `fields` contains `Cache-Control`.
@@ -39,15 +41,15 @@ public struct Reply: Sendable {
         }
     }
 
-    /// The page in the body; nil if the body is no page.
+    /// The page in the body; nil if the body is not a page.
     package var page: (any Page)? { if case .page(let page) = content { page } else { nil } }
 
-    /// Creates a redirect with status 303; with 307 the browser would send the form again (RFC 9700 §4.12).
+    /// Creates a redirect with status 303; with 307, the browser would post its form to the target (RFC 9700 §4.12).
     package static func seeOther(_ location: String) -> Reply {
         Reply(.seeOther, fields: [.location: location])
     }
 
-    /// Returns the response with an additional cookie.
+    /// Returns the response with an additional `Set-Cookie` field; unchanged if the cookie is nil.
     package func setting(_ cookie: String?) -> Reply {
         guard let cookie, let field = HTTPField.Name("Set-Cookie") else { return self }
         var reply = self
@@ -55,6 +57,6 @@ public struct Reply: Sendable {
         return reply
     }
 
-    /// Returns the response with additional cookies.
+    /// Returns the response with an additional `Set-Cookie` field for each cookie.
     package func setting(_ cookies: [String]) -> Reply { cookies.reduce(self) { $0.setting($1) } }
 }

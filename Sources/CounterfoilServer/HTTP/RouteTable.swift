@@ -1,26 +1,26 @@
 public import CounterfoilProtocol
 
-/// The parameters in a path.
+/// The values of the placeholders in the path of an endpoint.
 public struct PathParameters: Sendable, Hashable {
-    /// The client in `{client_id}`.
+    /// The value of `{client_id}`; nil if the path of the endpoint does not contain it.
     public var clientID: ClientIdentifier?
-    /// The logo in `{logo}`.
+    /// The value of `{logo}`; nil if the path of the endpoint does not contain it.
     public var logo: LogoIdentifier?
 
-    /// Creates parameters; most paths have none.
+    /// Creates parameters; both are nil for most endpoints.
     public init(clientID: ClientIdentifier? = nil, logo: LogoIdentifier? = nil) {
         self.clientID = clientID
         self.logo = logo
     }
 }
 
-/// A table of the endpoints at an origin by path; any path that no endpoint defines has no route.
+/// A table of the paths at an origin of the server, with the endpoint of each path.
 public struct RouteTable: Sendable {
-    /// An endpoint and the parameters in its path.
+    /// The endpoint at a path, and the parameters in that path.
     public struct Route: Sendable, Hashable {
-        /// The endpoint.
+        /// The endpoint that handles requests to the path.
         public let endpoint: Endpoint
-        /// The parameters in the path.
+        /// The values of the placeholders in the path of the endpoint.
         public let parameters: PathParameters
     }
 
@@ -32,7 +32,7 @@ public struct RouteTable: Sendable {
     private let exact: [String: Endpoint]
     private let patterns: [Pattern]
 
-    /// Creates the table for the origin of the issuer, with the aliases that conflict with no endpoint.
+    /// Creates the table for the origin of the issuer; an alias with the path of an endpoint is left out.
     package init(_ endpoints: [Endpoint], settings: ServerSettings) {
         let issuer = settings.issuer
         let paths = endpoints.map { (endpoint: $0, paths: $0.paths(of: issuer)) }
@@ -43,7 +43,7 @@ public struct RouteTable: Sendable {
         self.init(paths + aliases)
     }
 
-    /// Creates the table for the callback origin, whose paths do not start with the path of the issuer.
+    /// Creates the table for the callback origin, where paths do not start with the path of the issuer.
     static func ofCallbackOrigin(_ endpoints: [Endpoint]) -> RouteTable {
         RouteTable(endpoints.filter(\.isAtCallbackOrigin).map { ($0, [$0.path]) })
     }
@@ -64,7 +64,7 @@ public struct RouteTable: Sendable {
         self.patterns = patterns
     }
 
-    /// Returns the route of a path without its query; nil if there is none.
+    /// Returns the route of a path, which must not contain the query; nil if no endpoint has the path.
     public func route(_ path: some StringProtocol) -> Route? {
         if let endpoint = exact[String(path)] { return Route(endpoint: endpoint, parameters: PathParameters()) }
         guard path.utf8.count <= 4096, path.hasPrefix("/"), !path.hasSuffix("/") else { return nil }
@@ -82,8 +82,8 @@ public struct RouteTable: Sendable {
         for (segment, wanted) in zip(segments, pattern) {
             switch wanted {
             case "{client_id}":
-                // Client identifiers of this server need no percent-encoding, so an encoded segment is not
-                // one.
+                // The client identifiers of this server need no percent-encoding, so a segment with
+                // percent-encoding cannot be one.
                 guard !segment.isEmpty, !segment.utf8.contains(UInt8(ascii: "%")),
                     let id = ClientIdentifier(String(segment))
                 else { return nil }

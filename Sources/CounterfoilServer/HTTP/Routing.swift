@@ -2,27 +2,26 @@ package import HTTPTypes
 
 /// The routing of requests to endpoints, by host name and path.
 package struct Routing: Sendable {
-    /// The outcome for one request.
+    /// The result of routing one request.
     package enum Outcome: Sendable, Hashable {
-        /// A route to an endpoint.
+        /// An endpoint has this path at the origin of the request.
         case endpoint(RouteTable.Route)
-        /// No endpoint has this path at the issuer; it may be a static file of the pages.
+        /// No endpoint has this path at the origin of the issuer; it may be the path of a static file.
         case noEndpoint
-        /// No endpoint has this path at the callback origin; it may be a stylesheet of the pages.
+        /// No endpoint has this path at the callback origin; it may be the path of a stylesheet.
         case notAtCallbackOrigin
         /// The host name does not belong to the server (RFC 9110 §15.5.20).
         case misdirected
 
-        /// The route; nil if there is none.
+        /// The route to the endpoint; nil for every outcome but ``endpoint(_:)``.
         package var route: RouteTable.Route? { if case .endpoint(let route) = self { route } else { nil } }
     }
 
     private let settings: ServerSettings
-    /// The paths at the origin of the issuer.
+    /// The routes at the origin of the issuer.
     package let routes: RouteTable
     private let callbackRoutes: RouteTable
 
-    /// Creates the routing for these endpoints.
     package init(_ endpoints: [Endpoint], settings: ServerSettings) {
         self.settings = settings
         routes = RouteTable(endpoints, settings: settings)
@@ -37,7 +36,7 @@ package struct Routing: Sendable {
         case .callback:
             return callbackRoutes.route(path).map(Outcome.endpoint) ?? .notAtCallbackOrigin
         case .other:
-            // A health check may use the address of the process instead of its host name.
+            // A probe may send a health check to the IP address of the process instead of its host name.
             guard let route = routes.route(path), route.endpoint.isHealth else { return .misdirected }
             return .endpoint(route)
         }

@@ -2,45 +2,44 @@ import CounterfoilProtocol
 import Crypto
 package import Foundation
 
-/// The proof that a form comes from a page that this server recently showed to this browser for this
-/// request.
+/// A token that proves that a form comes from a page that this server recently showed in the same browser.
 ///
-/// Wire name `ticket`. The server stores nothing: a ticket contains a message authentication code over its
-/// purpose, browser or session, request, interaction and expiration time.
+/// It protects against cross-site request forgery and is sent in the form field `ticket`. The server stores no
+/// tickets. A ticket contains a message authentication code over its purpose, the browser or session, the
+/// request that the page belongs to, the identifier of the page, and the expiration time.
 package struct Ticket: Sendable {
-    /// The page that contains the ticket.
+    /// The kind of page or redirect that contains the ticket.
     package enum Purpose: String, Sendable {
-        /// The sign-in page.
+        /// The sign-in page of an authorization.
         case signIn = "sign in"
-        /// The consent page.
+        /// The consent page of an authorization.
         case consent = "consent"
-        /// The page on which a sign-in is confirmed.
+        /// The page "Continue as …", on which a user with a session confirms the authorization.
         case confirmation = "confirmation"
-        /// The transition from the sign-in page to the consent page.
+        /// The redirect from a sign-in back to the authorization endpoint; the ticket in its URL proves the sign-in.
         case signedIn = "signed in"
-        /// The page that asks whether to sign out.
+        /// The page that asks the user whether to sign out.
         case signOut = "sign out"
-        /// The sign-in page of the console.
+        /// The sign-in page of the console, which belongs to no authorization.
         case consoleSignIn = "console sign in"
-        /// A page of the console.
+        /// A page of the console for signed-in users.
         case console = "console"
     }
 
-    /// The identifier of the page, which can be answered once.
+    /// The identifier of the shown page, with which the server ensures that the page is answered only once.
     package let interaction: InteractionIdentifier
 }
 
 /// The issuer and verifier of tickets.
 package struct TicketAuthority: Sendable {
-    /// The key, derived from the server key.
+    /// The key of the message authentication codes, derived from the server key.
     let key: SymmetricKey
 
     /// The reason why a ticket is rejected.
     package enum Refusal: Error, Sendable {
-        /// This server did not issue the ticket, or issued it for another browser, session, page or
-        /// request.
+        /// The ticket was not issued by this server, or was issued for another browser, session, page or request.
         case forged
-        /// The ticket is genuine but has expired; a form that changes nothing may be shown again.
+        /// The ticket is genuine but has expired; the form may be shown again, but nothing must be changed.
         case expired(Ticket)
     }
 

@@ -1,15 +1,15 @@
 package import CounterfoilProtocol
 
-/// The reason why the body of a request is not a readable form.
+/// The reason why the body of a request cannot be parsed as a form.
 package enum UnreadableForm: Error, Localized, Hashable, CustomStringConvertible {
     /// The content type is not that of a form (RFC 6749 appendix B).
     case otherContentType
-    /// The parameters are invalid.
+    /// The form is too long, has too many parameters, is not encoded correctly, or repeats a parameter.
     case parameters(FormParameters.Refusal)
-    /// The multipart body is invalid.
+    /// The body is not a valid `multipart/form-data` form.
     case upload(MultipartForm.Refusal)
 
-    /// An explanation in English, for programs and for the log.
+    /// An explanation in English, for `error_description` and the log.
     package var description: String {
         switch self {
         case .otherContentType: "the body must be application/x-www-form-urlencoded in UTF-8"
@@ -18,7 +18,7 @@ package enum UnreadableForm: Error, Localized, Hashable, CustomStringConvertible
         }
     }
 
-    /// An explanation for a page.
+    /// An explanation for the user, on an error page.
     package var text: LocalizedText {
         switch self {
         case .otherContentType: LocalizedText("request.other-content-type")
@@ -32,8 +32,10 @@ package enum UnreadableForm: Error, Localized, Hashable, CustomStringConvertible
 }
 
 extension FormParameters.Refusal {
-    /// An explanation for a page; the parameter name in it belongs to the protocol or to a form of this
-    /// server.
+    /// An explanation for the user, on an error page.
+    ///
+    /// A parameter name in it always belongs to the protocol or to a form of this server, so it is never a text
+    /// that the sender of the request has chosen.
     var text: LocalizedText {
         switch self {
         case .tooLong(let limit): LocalizedText("request.too-long", ["limit": .number(limit)])
@@ -45,7 +47,7 @@ extension FormParameters.Refusal {
 }
 
 extension AuthorizationRequest.ResponseTarget.Refusal {
-    /// An explanation for a page.
+    /// An explanation for the user, on an error page.
     var text: LocalizedText {
         switch self {
         case .parameters(let refusal): refusal.text
@@ -56,7 +58,7 @@ extension AuthorizationRequest.ResponseTarget.Refusal {
 }
 
 extension IncomingRequest {
-    /// Reads the form in the body.
+    /// Parses the body as a form of type `application/x-www-form-urlencoded` in UTF-8.
     func readForm(
         byteLimit: Int = FormParameters.defaultByteLimit, pairLimit: Int = FormParameters.pairLimit
     ) throws(UnreadableForm) -> FormParameters {
