@@ -1,15 +1,15 @@
 import Foundation
 
-/// All texts of the pages in all languages, from the files in `Catalogue`.
+/// The texts of the server in all languages, from the JSON files in the folder `Catalogue`.
 package struct Catalogue: Sendable {
-    /// The reason why a catalogue cannot be used; an error in one of its files.
+    /// The reason why a catalogue cannot be used: an error in the file of one language.
     package enum Refusal: Error, Hashable, CustomStringConvertible {
-        /// A file is not a flat JSON object of strings.
+        /// The file of the language is not a JSON object whose values are all strings.
         case unreadable(Language)
-        /// A text cannot be parsed.
+        /// The text with this key is not a valid ``MessageTemplate``.
         case broken(String, Language)
 
-        /// The file and its error.
+        /// The error, and the language and key to which it belongs.
         package var description: String {
             switch self {
             case .unreadable(let language):
@@ -20,12 +20,12 @@ package struct Catalogue: Sendable {
         }
     }
 
-    /// The catalogue in the resources of the server.
+    /// The catalogue in the resources of this module, or the error in one of its files.
     package static let shipped = Result { try Catalogue(files: files) }
 
     private let messages: [Language: [String: MessageTemplate]]
 
-    /// Parses a catalogue with one file for each language.
+    /// Parses the files of a catalogue, one for each language.
     package init(files: [Language: [UInt8]]) throws(Refusal) {
         var messages: [Language: [String: MessageTemplate]] = [:]
         for (language, file) in files {
@@ -42,12 +42,12 @@ package struct Catalogue: Sendable {
         self.messages = messages
     }
 
-    /// Returns the text of a key; falls back to English, and to nil if English lacks it too.
+    /// Returns the text of a key in a language, or else in English; nil if both lack it.
     package func message(_ key: String, in language: Language) -> MessageTemplate? {
         messages[language]?[key] ?? messages[.english]?[key]
     }
 
-    /// Returns the texts of one language, without the fallback.
+    /// Returns the texts of one language by key, without the fallback to English.
     package func messages(in language: Language) -> [String: MessageTemplate] { messages[language] ?? [:] }
 
     private static var files: [Language: [UInt8]] {

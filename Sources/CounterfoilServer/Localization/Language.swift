@@ -1,6 +1,6 @@
-/// A language of the pages.
+/// A language in which the server has texts; the raw value is its tag (BCP 47).
 public enum Language: String, CaseIterable, Sendable {
-    /// English, the fallback of every other language.
+    /// English, which replaces missing texts of every other language.
     case english = "en"
     /// German.
     case german = "de"
@@ -11,10 +11,10 @@ public enum Language: String, CaseIterable, Sendable {
     /// Spanish.
     case spanish = "es"
 
-    /// The default language, and the fallback of the others.
+    /// The language of a response if the request names no supported language: English.
     public static let standard = english
 
-    /// The name of the language in the language itself.
+    /// The name of the language in that language, for a list of languages: `Deutsch` for German.
     public var ownName: String {
         switch self {
         case .english: "English"
@@ -25,30 +25,30 @@ public enum Language: String, CaseIterable, Sendable {
         }
     }
 
-    /// Finds the language of a tag (BCP 47) by its primary subtag; nil if the pages do not support it.
+    /// Finds the language of a tag (BCP 47) by its primary subtag; nil if the server has no texts in it.
     init?(tag: some StringProtocol) {
         let primary = tag.prefix { $0 != "-" }.lowercased()
         switch primary {
-        // Readers of Norwegian (`no`) and Nynorsk (`nn`) get Bokmål.
+        // Norwegian (`no`) and Nynorsk (`nn`) are mapped to Bokmål.
         case "no", "nn": self = .norwegian
         default: self.init(rawValue: primary)
         }
     }
 
-    /// Chooses the language of a response: that of `ui_locales`, then that of `Accept-Language`, then English.
+    /// Chooses the language of a response from `ui_locales`, or else from `Accept-Language`, or else English.
     ///
     /// - Parameters:
-    ///   - uiLocales: `ui_locales`, tags separated by spaces; the first supported one counts (OpenID
-    ///     Connect Core §3.1.2.1).
-    ///   - acceptLanguage: `Accept-Language`, ranges with weights (RFC 9110 §12.5.4). Malformed entries are
-    ///     ignored.
+    ///   - uiLocales: The parameter `ui_locales`, language tags separated by spaces (OpenID Connect Core §3.1.2.1).
+    ///     The first supported language is chosen.
+    ///   - acceptLanguage: The field `Accept-Language`, language ranges with weights (RFC 9110 §12.5.4). The
+    ///     supported language with the highest weight is chosen. Malformed entries are ignored.
     public static func negotiate(uiLocales: String?, acceptLanguage: String?) -> Language {
         asked(by: uiLocales ?? "") ?? preferred(by: acceptLanguage ?? "") ?? .english
     }
 
-    /// The most bytes of either list that are read.
+    /// The number of bytes of `ui_locales` and of `Accept-Language` that are read at most.
     private static let byteLimit = 1024
-    /// The most entries of either list that are read.
+    /// The number of entries of `ui_locales` and of `Accept-Language` that are read at most.
     private static let entryLimit = 32
 
     private static func asked(by uiLocales: String) -> Language? {
@@ -65,7 +65,7 @@ public enum Language: String, CaseIterable, Sendable {
                 if let language = Language(tag: range.tag) { best = (language, range.weight) }
                 continue
             }
-            // An asterisk stands for every language that the list does not name.
+            // RFC 4647 §3.3.1: the range `*` stands for every language that no other entry names.
             let named = Set(ranges.compactMap { Language(tag: $0.tag) })
             if let language = allCases.first(where: { !named.contains($0) }) { best = (language, range.weight) }
         }

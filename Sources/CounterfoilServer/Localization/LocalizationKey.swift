@@ -1,6 +1,6 @@
-/// A message to a user that exists in every language: an error, a finding, a label.
+/// A message to a user with a text in every language, such as an error, a finding or a label.
 package protocol Localized: Sendable {
-    /// The key and the values of the message.
+    /// The key of the message in the catalogue and the values of its placeholders.
     var text: LocalizedText { get }
 }
 
@@ -9,21 +9,21 @@ extension Localized where Self: CustomStringConvertible {
     package var description: String { Localizer.english(self) }
 }
 
-/// An enum of messages without associated values; its raw values are keys of the catalogue.
+/// An enum of messages whose raw values are keys of the catalogue; its cases have no associated values.
 ///
 ///     enum SetupError: String, LocalizationKey {
 ///         case usernameTaken = "setup.username-taken"
 ///     }
 ///
-/// An enum with associated values conforms to ``Localized`` instead, and names a key for each case in
-/// ``Localized/text``. A test reads both kinds of keys in the sources and compares them with the catalogues.
+/// An enum with associated values conforms to ``Localized`` instead, and its ``Localized/text`` returns a key
+/// for each case. A test collects the keys of both kinds from the sources and checks that the catalogue contains
+/// them.
 package protocol LocalizationKey: Localized, RawRepresentable<String>, CaseIterable {
-    /// The values of the placeholders, if they are always the same; none by default.
+    /// The values of the placeholders, if they are the same for every use of the message; empty by default.
     var values: [String: LocalizedText.Value] { get }
 }
 
 extension LocalizationKey {
-    /// No values.
     package var values: [String: LocalizedText.Value] { [:] }
 
     /// The message with its ``values``.

@@ -1,5 +1,7 @@
 extension LocalizedText {
-    /// Describes a duration in its natural unit: "one hour", "90 minutes", "30 days".
+    /// Describes a duration in the unit that suits its length, such as "one hour", "90 minutes" or "30 days".
+    ///
+    /// The number is rounded down.
     package static func duration(seconds: Int) -> LocalizedText {
         switch seconds {
         case ..<120: LocalizedText("duration.seconds", ["count": .number(seconds)])
@@ -10,7 +12,7 @@ extension LocalizedText {
         }
     }
 
-    /// The time until the next attempt after too many of them, in seconds or minutes.
+    /// Describes the time that a user must wait after too many attempts, in seconds or in minutes rounded up.
     package static func wait(seconds: Int) -> LocalizedText {
         seconds < 60
             ? LocalizedText("sign-in.wait-seconds", ["count": .number(seconds)])

@@ -1,7 +1,10 @@
 import CounterfoilProtocol
 
 extension Localizer {
-    /// Describes a scope: in the owner's words, or localized if the owner has kept the standard description.
+    /// Describes a scope to a user.
+    ///
+    /// A standard scope whose description the owner has not changed is described in the user's language. Any other
+    /// scope has only the description that the owner has entered.
     package func callAsFunction(_ scope: ScopeDefinition) -> String {
         let isOurs = ScopeDefinition.standard.contains { ours in
             ours.token == scope.token && ours.description == scope.description

@@ -1,30 +1,28 @@
 package import Foundation
 
-/// The texts in one language.
+/// The translator of texts into one language.
 ///
 ///     let words = request.words
 ///     page.problem = words(refusal)
 package struct Localizer: Sendable {
-    /// The language.
     package let language: Language
 
     private let catalogue: Catalogue?
 
-    /// Creates the texts of a language from the catalogue of the server.
+    /// Creates a translator into a language, with the catalogue of the server.
     package init(_ language: Language) {
         self.language = language
         catalogue = try? Catalogue.shipped.get()
     }
 
-    /// English texts, for the command line and the log.
+    /// The translator into English, for the command line and the log.
     package static let english = Localizer(.english)
 
-    /// Translates a message.
     package func callAsFunction(_ message: some Localized) -> String { self(message.text) }
 
-    /// Translates a text.
+    /// Translates a text and replaces its placeholders.
     ///
-    /// A missing text is shown as its key; a test of the catalogue makes sure that none is missing.
+    /// If the catalogue lacks the key, the result is the key. A test ensures that the catalogue lacks none.
     package func callAsFunction(_ text: LocalizedText) -> String {
         guard let template = template(of: text) else { return text.key }
         var said = ""
@@ -38,14 +36,14 @@ package struct Localizer: Sendable {
         return said
     }
 
-    /// Formats a date in UTC: 21 November 2026.
+    /// Formats a date in UTC, in English as "21 November 2026".
     package func date(_ date: Date) -> String {
         date.formatted(
             Date.FormatStyle(date: .long, time: .omitted, locale: language.locale, timeZone: .gmt)
         )
     }
 
-    /// Formats a date and time in UTC: 21 November 2026 at 14:03 UTC.
+    /// Formats a date and time in UTC, in English as "21 November 2026 at 14:03 UTC".
     package func moment(_ date: Date) -> String {
         let said = date.formatted(
             Date.FormatStyle(date: .long, time: .shortened, locale: language.locale, timeZone: .gmt)
@@ -53,7 +51,7 @@ package struct Localizer: Sendable {
         return said + " UTC"
     }
 
-    /// Returns the parsed text of a key, with its placeholders.
+    /// Returns the text of a key with its placeholders not yet replaced; nil if the catalogue lacks the key.
     package func message(_ key: String) -> MessageTemplate? { catalogue?.message(key, in: language) }
 
     private func template(of text: LocalizedText) -> MessageTemplate? {
@@ -77,7 +75,7 @@ package struct Localizer: Sendable {
 }
 
 extension Language {
-    /// The locale for formatting dates.
+    /// The locale in whose format dates are shown.
     fileprivate var locale: Locale {
         switch self {
         case .english: Locale(identifier: "en_GB")
@@ -88,7 +86,7 @@ extension Language {
         }
     }
 
-    /// Returns true if a count takes the singular; in French, zero does too.
+    /// Returns true if a count needs the singular: 1 in every language, and also 0 in French.
     fileprivate func isOne(_ count: Int) -> Bool {
         count == 1 || (self == .french && count == 0)
     }

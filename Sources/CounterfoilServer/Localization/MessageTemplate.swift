@@ -1,33 +1,32 @@
-/// The parsed text of one key in one language: plain text, placeholders and bold parts.
+/// A text of the catalogue after parsing: plain text, placeholders and bold parts.
 package struct MessageTemplate: Sendable, Hashable {
-    /// A part of the text.
+    /// A part of the text, or the border of a bold part.
     package enum Piece: Sendable, Hashable {
         /// Plain text.
         case text(String)
-        /// The placeholder of a value: `{name}`.
+        /// A placeholder, `{name}`, which a value replaces.
         case place(String)
-        /// The start of bold text: the first `*` of a pair around words.
+        /// The start of bold text: the first asterisk of a pair, before a letter, digit or placeholder.
         case boldBegins
-        /// The end of bold text.
+        /// The end of bold text: the second asterisk of a pair.
         case boldEnds
     }
 
-    /// The reason why a text of the catalogue cannot be used.
+    /// The reason why a text of the catalogue cannot be parsed.
     package enum Refusal: Error, Hashable {
-        /// An unmatched brace, or a placeholder whose name contains other characters than letters, digits,
+        /// The text has an unmatched brace, or a placeholder whose name does not have 1 to 64 ASCII letters, digits,
         /// dots and hyphens.
         case brokenPlace
     }
 
-    /// The parts in order.
     package let pieces: [Piece]
 
-    /// The names of its placeholders.
+    /// The names of the placeholders in the text.
     package var places: Set<String> {
         Set(pieces.compactMap { if case .place(let name) = $0 { name } else { nil } })
     }
 
-    /// Parses a text of the catalogue.
+    /// Parses a text with placeholders in braces and bold parts between asterisks.
     package init(parsing text: String) throws(Refusal) {
         guard text.utf8.contains(where: { $0 == 0x7B || $0 == 0x7D || $0 == 0x2A }) else {
             pieces = text.isEmpty ? [] : [.text(text)]
@@ -54,7 +53,7 @@ package struct MessageTemplate: Sendable, Hashable {
                 endPlain()
                 pieces.append(.boldEnds)
                 isBold = false
-            // A single asterisk, as in *.example.com, is plain text.
+            // An asterisk that does not begin a pair, as in *.example.com, is plain text.
             case "*" where rest.first.map({ $0.isLetter || $0.isNumber || $0 == "{" }) == true && rest.contains("*"):
                 endPlain()
                 pieces.append(.boldBegins)

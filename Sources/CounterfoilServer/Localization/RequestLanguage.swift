@@ -2,10 +2,10 @@ import CounterfoilProtocol
 import HTTPTypes
 
 extension IncomingRequest {
-    /// The language of the response: that of `ui_locales`, then that of `Accept-Language`, then English.
+    /// The language of the response, chosen from `ui_locales`, or else from `Accept-Language`, or else English.
     ///
-    /// The forms of an authorization contain its request in `request`, and with it `ui_locales` (OpenID
-    /// Connect Core §3.1.2.1).
+    /// `ui_locales` is a parameter of an authorization request (OpenID Connect Core §3.1.2.1). It is read from the
+    /// query, from the form in the body, or from the authorization request in the form field `request`.
     package var language: Language {
         Language.negotiate(
             uiLocales: uiLocales,
@@ -13,7 +13,7 @@ extension IncomingRequest {
         )
     }
 
-    /// The texts of ``language``; computed at each access, so read it once for each response.
+    /// The translator into ``language``, which is determined at each access; read it only once for each response.
     package var words: Localizer { Localizer(language) }
 
     private var uiLocales: String? {
