@@ -1,25 +1,25 @@
-/// The reason why an outbound request to a host that a developer has named got no usable response.
+/// The reason why an outbound request to a host that a developer has chosen got no usable response.
 ///
-/// The messages are about association files, whose developers see them.
+/// The messages are worded for association files, because only developers who check those files see them.
 public enum OutboundFailure: String, Error, LocalizationKey {
     /// The URL is not an https URL with a host name and an allowed port.
     case unsuitableURL = "association.unsuitable-url"
     /// The host name does not exist.
     case unknownHost = "association.unknown-host"
-    /// The name has an IP address that is neither public nor in a network that the owner has allowed.
+    /// The host name resolves to an IP address that is neither public nor in a private network that the owner allows.
     case notPublic = "association.not-public"
-    /// No connection could be established.
+    /// No connection to the host could be established.
     case unreachable = "association.unreachable"
-    /// The certificate is not valid for the host.
+    /// The TLS certificate is not valid for the host.
     case untrusted = "association.untrusted"
-    /// The request timed out.
+    /// The request did not complete in time.
     case timedOut = "association.timed-out"
-    /// The body is larger than the limit of the request.
+    /// The response body is larger than the limit of the request.
     case tooLarge = "association.too-large"
-    /// Too many such requests are in flight.
+    /// Too many outbound requests are already in progress.
     case busy = "association.busy"
 
-    /// The limit of the size.
+    /// The value of the placeholder `limit`, in KiB, for ``tooLarge``; empty for other failures.
     package var values: [String: LocalizedText.Value] {
         self == .tooLarge ? ["limit": .number(AssociationCheck.byteLimit / 1024)] : [:]
     }

@@ -1,27 +1,27 @@
 import Foundation
 
-/// The private networks that outbound requests may reach, beside the public internet.
+/// The private networks that outbound requests may reach in addition to public addresses.
 ///
-/// Developers choose the hosts of outbound requests, so every developer can make the server connect to
-/// every address of an allowed network. The owner has to name each allowed network. It must lie within one
-/// private range or within loopback.
+/// Developers choose the hosts of outbound requests. Any developer can therefore make the server connect to
+/// any address of an allowed network. By default no private network is allowed, and the owner must name each
+/// exception. An allowed network must lie within one private or shared range or within loopback.
 public struct OutboundNetworks: Sendable, Hashable {
-    /// The reason why a text is not a network that can be allowed.
+    /// The reason why a text does not name a network that can be allowed.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
-        /// The reason, with the text and its correction.
+        /// The reason and the remedy, with the rejected text.
         public let description: String
     }
 
-    /// No private networks: public addresses only.
+    /// No private networks, so that outbound requests reach only public addresses; the default.
     public static let none = OutboundNetworks(allowed: [])
-    /// The loopback address on which tests listen.
+    /// Only 127.0.0.1, on which servers of tests listen.
     package static let loopbackOfTests = OutboundNetworks(allowed: [AddressBlock(v4: [127, 0, 0, 1], 32)])
 
     private let allowed: [AddressBlock]
 
     private init(allowed: [AddressBlock]) { self.allowed = allowed }
 
-    /// Parses networks in CIDR notation, such as `10.0.0.0/8` and `fd00::/8`.
+    /// Parses networks in CIDR notation, such as `10.0.0.0/8` and `fd00::/8`; each may be named only once.
     public init(_ texts: [String]) throws(Refusal) {
         var allowed: [AddressBlock] = []
         for text in texts {
@@ -32,10 +32,10 @@ public struct OutboundNetworks: Sendable, Hashable {
         self.allowed = allowed
     }
 
-    /// Checks the IP addresses of a host name: each one must be public or in an allowed network.
+    /// Checks the IP addresses of a host name, each of which must be public or in an allowed network.
     ///
-    /// A name with both allowed and other addresses is refused as a whole, because it is an attack or a
-    /// mistake.
+    /// If only some addresses of a host name may be reached, none is used: such a host name is an attack or a
+    /// misconfiguration.
     package func judge(_ addresses: [[UInt8]]) -> OutboundVerdict {
         guard !addresses.isEmpty else { return .unknownHost }
         let reachable = addresses.filter(reaches)
@@ -89,49 +89,53 @@ public struct OutboundNetworks: Sendable, Hashable {
         return Array(bytes.prefix(4))
     }
 
-    /// The ranges within which an owner may allow a network.
+    /// The ranges within which the owner may allow networks.
     ///
-    /// A wider network could include loopback together with other ranges, unnoticed.
+    /// An allowed network must lie within one of them. A larger network could include loopback or other ranges
+    /// without the owner noticing.
     private static let openable = [
         AddressBlock(v4: [10], 8),  // private (RFC 1918 §3)
         AddressBlock(v4: [172, 16], 12),  // private (RFC 1918 §3)
         AddressBlock(v4: [192, 168], 16),  // private (RFC 1918 §3)
-        AddressBlock(v4: [100, 64], 10),  // shared by carriers, and used by overlay networks (RFC 6598 §7)
-        AddressBlock(v4: [198, 18], 15),  // benchmarks (RFC 2544 §C.2.2)
+        AddressBlock(v4: [100, 64], 10),  // carrier-grade NAT, also used by overlay networks (RFC 6598 §7)
+        AddressBlock(v4: [198, 18], 15),  // benchmarking (RFC 2544 §C.2.2)
         AddressBlock(v4: [127], 8),  // loopback (RFC 1122 §3.2.1.3)
         AddressBlock(v6: [0xFC], 7),  // unique local (RFC 4193 §3.1)
         AddressBlock(v6: [UInt8](repeating: 0, count: 15) + [1], 128),  // loopback (RFC 4291 §2.5.3)
     ]
 
-    /// The addresses that stay refused in every allowed network, because services there give secrets to the
-    /// requesting machine.
+    /// The addresses that are always refused, even if they lie in an allowed network.
+    ///
+    /// Metadata services at such addresses give secrets, such as cloud credentials, to the machine that asks.
     private static let never = [
         AddressBlock(v4: [169, 254], 16),  // link-local (RFC 3927 §2.1), metadata services of most clouds
         AddressBlock(v6: [0xFE, 0x80], 10),  // link-local (RFC 4291 §2.5.6)
         AddressBlock(v4: [100, 100, 100, 200], 32),  // metadata service of Alibaba Cloud
-        AddressBlock(v6: [0xFD, 0x00, 0x0E, 0xC2] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54], 128),  // of AWS
-        AddressBlock(v6: [0xFD, 0x20, 0x00, 0xCE] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54], 128),  // of Google
+        // The IPv6 address of the metadata service of AWS.
+        AddressBlock(v6: [0xFD, 0x00, 0x0E, 0xC2] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54], 128),
+        // The IPv6 address of the metadata service of Google Cloud.
+        AddressBlock(v6: [0xFD, 0x20, 0x00, 0xCE] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54], 128),
     ]
 
     private static let mapped = AddressBlock(v6: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF], 96)
 }
 
-/// The verdict on the IP addresses of a host that a developer has named.
+/// The verdict on the IP addresses of a host that a developer has chosen.
 package enum OutboundVerdict: Sendable, Hashable {
-    /// A connection may go to any of these addresses.
+    /// The server may connect to any of these addresses.
     case reachable([ReachableAddress])
-    /// The host name has no address.
+    /// The host name does not resolve to any address.
     case unknownHost
-    /// At least one address is neither public nor in an allowed network.
+    /// At least one address of the host is neither public nor in an allowed network, so none may be used.
     case notAllowed
 }
 
-/// An address to which an outbound connection may go; only ``OutboundNetworks`` creates one.
+/// An address to which an outbound connection is allowed; only ``OutboundNetworks`` can create one.
 package struct ReachableAddress: Sendable, Hashable, CustomStringConvertible {
     private let bytes: [UInt8]
 
     fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The address as text, an IPv6 one without brackets.
+    /// The address in text form, without brackets if it is an IPv6 address.
     package var description: String { PublicAddress.text(bytes) }
 }
