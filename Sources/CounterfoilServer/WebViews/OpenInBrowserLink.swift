@@ -1,11 +1,10 @@
-/// The link from a web-view to the browser, for a page that is shown in a web-view.
+/// A link on a page in an embedded web-view that opens a page of this server in the browser.
 package struct OpenInBrowserLink: Sendable, Hashable {
-    /// The URL of the page, for opening it manually in the browser.
+    /// The URL of the page to open, which users can also copy to the browser.
     package var address: String
-    /// The URL that opens the page in the browser from inside the web-view; nil if none is known.
+    /// The URL that makes the web-view open the page in the browser; nil if the platform has no such URL.
     package var opening: String?
 
-    /// Creates a link.
     package init(address: String, opening: String? = nil) {
         self.address = address
         self.opening = opening

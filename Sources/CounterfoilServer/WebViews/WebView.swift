@@ -1,32 +1,36 @@
 import CounterfoilProtocol
 
-/// An embedded user agent, in which an app could read what the user types (RFC 8252 §8.12).
+/// An embedded user agent, in which the surrounding app could read what the user types (RFC 8252 §8.12).
 ///
-/// It is recognized by its own header fields, so an app can hide it: detection is not a security boundary.
-/// Recognized are the web-view of Android, WebKit on Apple's systems without the name Safari, and the in-app
-/// browsers of large social apps. A browser tab of the system (Custom Tabs, `ASWebAuthenticationSession`) sends
-/// the fields of the browser and is not a web-view. A web page on the home screen of an iPhone cannot be
-/// distinguished from a web-view. Google's search app counts as a browser, because many people use it as one,
-/// unless it shows Android's web-view.
+/// A web-view is recognized by the header fields that it sends. An app can change these fields, so detection is
+/// not a security boundary. The following count as web-views:
+///
+/// - Android's web-view.
+/// - On Apple's systems, a user agent with `AppleWebKit` but without `Safari`.
+/// - The in-app browsers of large social apps.
+///
+/// In-app browser tabs of the system (Custom Tabs, `ASWebAuthenticationSession`) send the fields of the browser
+/// and are not web-views. A web page on the home screen of an iPhone cannot be distinguished from a web-view and
+/// counts as one. Google's search app counts as a browser, because many people use it as one, unless its
+/// `User-Agent` names Android's web-view.
 package struct WebView: Sendable, Hashable {
-    /// The operating system, as far as the link to the browser depends on it.
+    /// The operating system, which determines the URL that opens the browser from the web-view.
     package enum Platform: Sendable, Hashable {
-        /// Android, on which an intent opens the browser.
+        /// Android, on which an `intent:` URL opens the browser.
         case android
-        /// An Apple system; on iOS and iPadOS, a URL scheme opens Safari since version 17.
+        /// An Apple system; `opensSafari` is true for iOS and iPadOS 17 and later, where `x-safari-https` opens Safari.
         case apple(opensSafari: Bool)
-        /// Any other system.
+        /// Any other system, on which no URL opens the browser.
         case other
     }
 
-    /// The operating system.
     package let platform: Platform
 
-    /// Recognizes a web-view; returns nil for other user agents and for empty fields.
+    /// Recognizes a web-view by the header fields of a request; nil for any other user agent.
     ///
     /// - Parameters:
-    ///   - userAgent: the field `User-Agent`.
-    ///   - requestedWith: the field `X-Requested-With`, in which Android's web-view names the app around it.
+    ///   - userAgent: The value of the field `User-Agent`.
+    ///   - requestedWith: The value of `X-Requested-With`, in which Android's web-view names the surrounding app.
     package init?(userAgent: String?, requestedWith: String? = nil) {
         let agent = UserAgent(userAgent ?? "")
         let isAndroid = agent.says("Android")
@@ -46,9 +50,11 @@ package struct WebView: Sendable, Hashable {
         }
     }
 
-    /// The URL that opens a page of this server in the browser from inside the web-view.
+    /// Returns the URL that makes the web-view open a page of this server in the browser.
     ///
-    /// - Parameter url: an absolute http or https URL without a fragment; any other is returned unchanged.
+    /// The result is `url` itself if the platform has no such URL, or if `url` is not suitable.
+    ///
+    /// - Parameter url: The page, as an absolute http or https URL without a fragment.
     package func openInBrowserURL(for url: String) -> String {
         guard let uri = try? AbsoluteURI(parsing: url), uri.hasAuthority, uri.fragment == nil,
             uri.scheme == "https" || uri.scheme == "http"
@@ -66,20 +72,24 @@ package struct WebView: Sendable, Hashable {
         agent.says(anyOf: socialApplications) || agent.words.contains { $0.hasPrefix("musical_ly") }
     }
 
-    /// The product tokens of in-app browsers.
+    /// The words of `User-Agent` fields that identify the in-app browsers of social apps.
     private static let socialApplications: Set<String> = [
         "FBAN", "FBAV", "FB_IAB", "Instagram", "Barcelona", "Line", "MicroMessenger", "Twitter", "TwitterAndroid",
         "Snapchat", "Pinterest", "LinkedInApp", "BytedanceWebview", "TikTok", "trill", "KAKAOTALK",
     ]
 
-    /// Browsers that use the system's web-view, or may omit `Safari` on Apple's systems.
+    /// The words of `User-Agent` fields that identify browsers.
+    ///
+    /// These browsers use the web-view of the system, or may omit `Safari` on Apple's systems.
     private static let browsers: Set<String> = [
         "CriOS", "FxiOS", "EdgiOS", "OPT", "OPiOS", "OPX", "DuckDuckGo", "Ddg", "Focus", "Klar", "Brave", "Vivaldi",
         "YaBrowser", "Ecosia", "EdgA", "OPR", "SamsungBrowser", "MiuiBrowser", "UCBrowser", "HeyTapBrowser",
         "VivoBrowser", "HuaweiBrowser",
     ]
 
-    /// Returns true if a field names an Android app that is not a browser; scripts send `XMLHttpRequest`.
+    /// Returns true if the value of `X-Requested-With` is the package name of an Android app that is not a browser.
+    ///
+    /// Scripts send the same field with the value `XMLHttpRequest`, which is not a package name.
     private static func isApplication(_ requestedWith: String?) -> Bool {
         guard let name = requestedWith, (3...256).contains(name.utf8.count), !browserPackages.contains(name) else {
             return false
@@ -92,7 +102,7 @@ package struct WebView: Sendable, Hashable {
             }
     }
 
-    /// The packages of browsers that do not have `browser` as a part of their name.
+    /// The package names of Android browsers without a part `browser`, which is recognized in any package name.
     private static let browserPackages: Set<String> = [
         "com.android.chrome", "com.chrome.beta", "com.chrome.dev", "com.chrome.canary", "org.chromium.chrome",
         "org.mozilla.firefox", "org.mozilla.fenix", "org.mozilla.focus", "org.mozilla.klar", "com.microsoft.emmx",

@@ -1,15 +1,16 @@
-/// The page that replaces another page in a web-view: it gives the reason and the link to the browser.
+/// The page that is shown in a web-view instead of a page that the client's policy blocks there.
+///
+/// It explains the reason and has a link that continues in the browser.
 package struct WebViewPage: Sendable, Hashable {
     /// The name of the client.
     package var applicationName: DisplayName
-    /// The initials shown if the client has no logo.
+    /// The initials of the client, which are shown if it has no logo.
     package var applicationInitials: String
-    /// The path of the client's logo.
+    /// The path of the client's logo; nil if it has none.
     package var applicationLogo: String?
-    /// The link to the browser, where the request starts again.
+    /// The link that starts the authorization request again in the browser.
     package var openInBrowserLink: OpenInBrowserLink
 
-    /// Creates the page.
     package init(
         applicationName: DisplayName, applicationLogo: String? = nil, openInBrowserLink: OpenInBrowserLink
     ) {

@@ -1,18 +1,19 @@
 import HTTPTypes
 
-/// The treatment of a page in a web-view, by the policy of the client (RFC 8252 §8.12).
+/// The decision whether to show a page to a user agent that may be a web-view (RFC 8252 §8.12).
 ///
-/// It helps users and developers and is not a security boundary. It depends on what a user agent says of
-/// itself, and a malicious app says that it is a browser.
+/// It depends on the policy of the client, and on header fields that the user agent sends. A malicious app can
+/// send the fields of a browser. The decision therefore helps users and developers but is not a security
+/// boundary.
 package enum WebViewVerdict: Sendable, Hashable {
-    /// The page is shown.
+    /// The page is shown, because the user agent is not a web-view or the policy allows web-views.
     case passed
     /// The page is shown with a warning.
     case warned(WebView)
-    /// Another page is shown, with the link to the browser.
+    /// A ``WebViewPage`` is shown instead, with a link to the browser.
     case blocked(WebView)
 
-    /// The link to the browser for a warning; nil if there is no warning.
+    /// Returns the link that the warning contains, to a page with the given URL; nil unless the verdict is `warned`.
     package func openInBrowserLink(_ address: String) -> OpenInBrowserLink? {
         guard case .warned(let webView) = self else { return nil }
         return OpenInBrowserLink(address, from: webView)
