@@ -1,9 +1,9 @@
-/// The owner's colour, six hexadecimal digits after a `#`.
+/// A colour in sRGB, such as the accent colour that the owner has chosen for the pages.
 public struct AccentColor: Sendable, Hashable, CustomStringConvertible {
     /// The colour in CSS notation, in lower case: `#2352c5`.
     public let rawValue: String
 
-    /// Parses a colour, with or without the `#`; nil if the text is not one.
+    /// Parses a colour of six hexadecimal digits, with or without `#`; nil if the text has another form.
     public init?(_ text: String) {
         let digits = (text.hasPrefix("#") ? String(text.dropFirst()) : text).lowercased()
         guard digits.utf8.count == 6,
@@ -15,19 +15,19 @@ public struct AccentColor: Sendable, Hashable, CustomStringConvertible {
         rawValue = "#" + digits
     }
 
-    /// Creates a colour from red, green and blue.
+    /// Creates a colour from its red, green and blue channels.
     package init(channels: (red: UInt8, green: UInt8, blue: UInt8)) {
         let number = UInt32(channels.red) << 16 | UInt32(channels.green) << 8 | UInt32(channels.blue)
         let digits = String(number, radix: 16)
         rawValue = "#" + String(repeating: "0", count: 6 - digits.count) + digits
     }
 
-    /// The red, green and blue channels.
+    /// The red, green and blue channels of the colour in sRGB.
     package var channels: (red: UInt8, green: UInt8, blue: UInt8) {
         let number = UInt32(rawValue.dropFirst(), radix: 16) ?? 0
         return (UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255))
     }
 
-    /// The colour in CSS notation.
+    /// The colour in CSS notation, as ``rawValue``.
     public var description: String { rawValue }
 }

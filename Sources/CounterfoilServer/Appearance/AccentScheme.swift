@@ -1,36 +1,37 @@
-/// The colours that the pages derive from the owner's colour, readable in light and dark mode.
+/// The colours of the pages that are derived from the owner's accent colour, for light and dark mode.
 ///
-/// The owner's colour is used unchanged wherever it is readable. Otherwise its lightness changes until it
-/// is; its hue never changes. Text has a contrast of at least 4.5 : 1 to its background (WCAG 1.4.3).
+/// Text has a contrast of at least 4.5 : 1 to its background (WCAG 1.4.3). Where the owner's colour has this
+/// contrast, it is used unchanged. Where it does not, its lightness is changed until it does. The hue always
+/// stays the same.
 package struct AccentScheme: Sendable, Hashable {
-    /// The shades in light mode.
+    /// The colours in light mode.
     package let light: Shades
-    /// The shades in dark mode.
+    /// The colours in dark mode.
     package let dark: Shades
 
-    /// The shades of one mode.
+    /// The colours of one mode.
     package struct Shades: Sendable, Hashable {
         /// The colour of links, and the background of the main button.
         package let accent: AccentColor
-        /// The background of the main button under the pointer.
+        /// The background of the main button while the pointer is over it.
         package let strong: AccentColor
-        /// The text on both backgrounds.
+        /// The colour of the text on the main button, on ``accent`` and ``strong``.
         package let ink: AccentColor
         /// The background of marks and badges.
         package let tint: AccentColor
-        /// The text and icons on marks and badges.
+        /// The colour of text and icons on ``tint``.
         package let tintInk: AccentColor
     }
 
-    /// The minimum contrast of text to its background.
+    /// The minimum contrast of text to its background (WCAG 1.4.3).
     package static let leastContrast = 4.5
-    /// The backgrounds of links in light mode, as in the stylesheet: `--paper`, `--wash`, `--ground`.
+    /// The backgrounds of links in light mode: the values of `--paper`, `--wash` and `--ground` in the stylesheet.
     package static let lightGrounds = [(255, 255, 255), (244, 246, 250), (236, 239, 245)].map(
         AccentColor.init(channels:))
-    /// The backgrounds of links in dark mode.
+    /// The backgrounds of links in dark mode: the values of the same three variables of the stylesheet.
     package static let darkGrounds = [(26, 29, 37), (35, 39, 50), (14, 16, 21)].map(AccentColor.init(channels:))
 
-    /// Derives the shades from a colour.
+    /// Derives the colours of both modes from the owner's colour.
     package init(_ color: AccentColor) {
         let hue = OKLab(color)
         let white = AccentColor(channels: (255, 255, 255))
@@ -54,11 +55,16 @@ package struct AccentScheme: Sendable, Hashable {
         )
     }
 
-    /// Darkens or lightens a colour until it is readable on every given background.
+    /// Changes the lightness of a colour until its contrast to every given background suffices.
+    ///
+    /// - Parameters:
+    ///   - color: The colour to change.
+    ///   - grounds: The backgrounds.
+    ///   - direction: 1 to lighten the colour, -1 to darken it.
     private static func readable(_ color: AccentColor, on grounds: [AccentColor], by direction: Double) -> AccentColor {
         var shade = color
         var lab = OKLab(color)
-        // The loop ends at black or white at the latest, which are readable on all of them.
+        // The loop ends at black or white at the latest, whose contrast to these backgrounds suffices.
         while !grounds.allSatisfy({ shade.contrast(to: $0) >= leastContrast }), (0...1).contains(lab.lightness) {
             lab.lightness += 0.005 * direction
             shade = lab.color
@@ -74,7 +80,7 @@ package struct AccentScheme: Sendable, Hashable {
 }
 
 extension AccentColor {
-    /// The contrast to another colour, from 1 to 21 (WCAG 2.2, "contrast ratio").
+    /// Computes the contrast to another colour, from 1 to 21 (WCAG 2.2, "contrast ratio").
     package func contrast(to other: AccentColor) -> Double {
         let (one, two) = (luminance, other.luminance)
         return (max(one, two) + 0.05) / (min(one, two) + 0.05)

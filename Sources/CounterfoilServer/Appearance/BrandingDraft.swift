@@ -1,32 +1,31 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The branding as entered, before it is checked.
+/// The branding as an administrator entered it, before it is checked.
 package struct BrandingDraft: Sendable {
-    /// The service's text on the consent page in one language, as entered.
+    /// The service's own text for the consent page in one language, as entered.
     package struct Statement: Sendable, Hashable {
-        /// The text, in Markdown.
+        /// The text in Markdown; empty for none.
         package var text = ""
-        /// The URL of the privacy policy.
+        /// The URL of the service's privacy policy in this language; empty for none.
         package var privacyURI = ""
 
-        /// Creates a statement; empty unless given.
         package init(text: String = "", privacyURI: String = "") {
             self.text = text
             self.privacyURI = privacyURI
         }
     }
 
-    /// The name of the service.
+    /// The name of the service; empty for the default.
     package var siteName = ""
     /// The accent colour; empty for the default.
     package var accent = ""
-    /// The URL or `mailto:` URI where users get help.
+    /// The https URL or `mailto:` URI where users get help; empty for none.
     package var supportURI = ""
-    /// The service's texts on the consent page, by language.
+    /// The service's own texts for the consent page, by language.
     package var statements: [Language: Statement] = [:]
 
-    /// Creates an empty draft, which stands for the default look.
+    /// Creates an empty draft, which results in the default branding.
     package init() {}
 
     /// Creates a draft from the current branding, to edit it.
@@ -39,12 +38,12 @@ package struct BrandingDraft: Sendable {
         }
     }
 
-    /// A field of the form.
+    /// A field of the branding form.
     package enum Field: Hashable {
         case siteName, accent, supportURI, logo
         case text(Language), privacyURI(Language)
 
-        /// The name of the form field.
+        /// The name of the field in the submitted form.
         package var name: String {
             switch self {
             case .siteName: "site_name"
@@ -57,7 +56,7 @@ package struct BrandingDraft: Sendable {
         }
     }
 
-    /// An error in a draft; without a field it concerns the draft as a whole.
+    /// An error in a draft; if ``field`` is nil, the error concerns the draft as a whole.
     package struct Problem: Sendable {
         package let field: Field?
         /// The error and its remedy.
@@ -70,7 +69,7 @@ package struct BrandingDraft: Sendable {
 
         package init(_ field: Field?, _ reason: Reason) { self.init(field, reason.text) }
 
-        /// The reason why a branding is refused.
+        /// The reason why a draft is refused.
         package enum Reason: String, LocalizationKey {
             case nameLength = "branding.name-length"
             case notAColour = "branding.not-a-colour"
@@ -81,9 +80,10 @@ package struct BrandingDraft: Sendable {
         }
     }
 
-    /// Checks the draft.
+    /// Checks the draft and creates the branding from it.
     ///
-    /// - Returns: The branding and the errors. With an error, the branding must not be used.
+    /// - Parameter revision: The revision of the branding that the draft was made from.
+    /// - Returns: The branding and the problems. If there is a problem, the branding must not be used.
     package func checked(revision: Int) -> (branding: Branding, problems: [Problem]) {
         var branding = Branding(revision: revision)
         var problems: [Problem] = []
@@ -146,7 +146,7 @@ package struct BrandingDraft: Sendable {
         return statement
     }
 
-    /// Parses the https URL of a page, with the rules for links on the consent page.
+    /// Parses the https URL of a page; it must follow the rules for links on the consent page.
     private static func pageAddress(_ text: String) -> AbsoluteURI? {
         guard text.utf8.count <= 2048, let uri = try? AbsoluteURI(parsing: text), ConsentPage.Link(uri) != nil else {
             return nil
@@ -156,7 +156,7 @@ package struct BrandingDraft: Sendable {
 }
 
 extension Branding {
-    /// Describes the difference from an earlier branding, for the audit log.
+    /// Describes the change from an earlier branding in a few words, for the audit log.
     package func difference(from former: Branding) -> String {
         statements == former.statements ? "branding" : "branding, including the service text of the consent page"
     }

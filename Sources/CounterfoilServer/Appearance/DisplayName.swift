@@ -1,12 +1,15 @@
 /// An untrusted name, made safe for display on a page.
 ///
-/// The name of a client, a publisher or a user can contain anything: controls that reverse the text,
-/// invisible characters, a page of text. This type is the only place that sanitizes such names. It removes
-/// bidirectional and other control characters and invisible letters, collapses white space, limits
-/// combining marks, and cuts the text at ``maximumLength`` characters. The result is text, not HTML: the
-/// renderer has to escape it.
+/// The name of a client, a publisher or a user can contain anything, such as control characters that reverse
+/// the text direction, invisible characters or very long text. Only this type sanitizes such names. It:
+///
+/// - removes control characters, including bidirectional ones, and invisible letters,
+/// - collapses white space and limits combining marks, and
+/// - cuts the text at ``maximumLength`` characters.
+///
+/// The result is plain text, which the renderer must escape in HTML.
 public struct DisplayName: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The most characters (grapheme clusters) that are shown; a longer name ends in an ellipsis.
+    /// The maximum number of characters (grapheme clusters); a longer name is cut and ends in an ellipsis.
     public static let maximumLength = 60
 
     /// The sanitized name; never empty.
@@ -27,15 +30,15 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         description = visibleFallback.isEmpty ? "?" : visibleFallback
     }
 
-    /// Sanitizes the name of a user; the username replaces one with nothing visible.
+    /// Sanitizes the display name of a user; if nothing visible remains, the username is used.
     package init(of person: Person) { self.init(person.displayName, orElse: person.username.rawValue) }
 
-    /// Creates a name from a literal.
+    /// Creates a name from a literal, which is sanitized too.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 
-    /// One or two characters that replace a missing logo: `EP` for Example Photos, `Li` for Lightbox.
+    /// One or two characters that are shown instead of a missing logo: `EP` for Example Photos, `Li` for Lightbox.
     public var initials: String {
         let words = description.split(separator: " ").compactMap { word in
             word.drop { !$0.isLetter && !$0.isNumber }.first
@@ -48,17 +51,17 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
         return first.uppercased() + second.uppercased()
     }
 
-    /// Returns true if a name has any visible character.
+    /// Returns true if a name has at least one visible character.
     static func isVisible(_ chosen: String) -> Bool { !visible(chosen).isEmpty }
 
-    /// Whether a name contains something that is never shown: a control, an invisible letter, or too many
-    /// combining marks.
+    /// Returns true if a name contains code points that sanitizing removes: control characters, invisible letters
+    /// or excess combining marks.
     static func hidesSomething(_ chosen: String) -> Bool {
         VisibleText(of: chosen.unicodeScalars).scalars.count != chosen.unicodeScalars.count
     }
 
     private static func visible(_ chosen: String) -> String {
-        // Only the first characters are shown, so only a bounded part is read.
+        // Only the first characters are shown, so only a limited number of code points is processed.
         let scalars = chosen.unicodeScalars.prefix(maximumLength * 16)
         let words = VisibleText(of: scalars).scalars.split(separator: " ")
         let name = words.map(String.init).joined(separator: " ")

@@ -1,37 +1,35 @@
 import CounterfoilProtocol
 
-/// The data around every page: the service and the language.
+/// The data that every page shows besides its own contents: the service and the language.
 package struct Frame: Sendable, Hashable {
-    /// The service.
+    /// The name and look of the service.
     package var site: Site
-    /// The language.
+    /// The language of the page.
     package var language: Language
 
-    /// Creates a frame.
     package init(site: Site, language: Language = .english) {
         self.site = site
         self.language = language
     }
 }
 
-/// The name and the look of the service.
+/// The name and look of the service, and its links for the footer of a page.
 package struct Site: Sendable, Hashable {
-    /// Its name.
+    /// The name of the service.
     package let name: DisplayName
-    /// The initials that replace a missing logo.
+    /// The initials of the service, which are shown if it has no logo.
     package let initials: String
-    /// The path of its logo; nil if it has none.
+    /// The path of the service's logo; nil if it has none.
     package let logo: String?
-    /// The URI where users get help: https or `mailto:`.
+    /// The https URL or `mailto:` URI where users get help; nil for none.
     package let supportURI: String?
-    /// The https URL of its privacy policy.
+    /// The https URL of the service's privacy policy in the language of the page; nil for none.
     package let privacyURI: String?
-    /// Whether the footer of a page has a link.
+    /// Whether the footer of a page has at least one link.
     package let hasLinks: Bool
-    /// Its accent colour; nil for the default.
+    /// The accent colour of the pages; nil for the default.
     package let accent: AccentColor?
 
-    /// Creates a site from its parts.
     package init(
         name: DisplayName, logo: String? = nil, supportURI: String? = nil, privacyURI: String? = nil,
         accent: AccentColor? = nil
@@ -45,7 +43,7 @@ package struct Site: Sendable, Hashable {
         self.accent = accent
     }
 
-    /// Creates a site from the branding, with the settings of the server as defaults.
+    /// Creates a site from the branding; a missing or invisible name is replaced by that in the settings.
     package init(_ branding: Branding, settings: ServerSettings, language: Language = .standard) {
         self.init(
             name: branding.siteName.map { DisplayName($0, orElse: settings.siteName.description) } ?? settings.siteName,

@@ -1,9 +1,9 @@
-/// The escaping of text for HTML content and quoted attributes.
+/// The escaping of text for HTML content and quoted attribute values.
 ///
-/// It compares bytes: in Swift a quotation mark with a combining accent is another character, but in a
-/// browser it ends the attribute.
+/// It works on bytes, not on Swift characters. Swift treats a quotation mark with a combining accent as one
+/// character that is not equal to a quotation mark. For a browser, that quotation mark still ends the attribute.
 package enum HTMLEscaping {
-    /// Appends text to HTML and escapes `&`, `<`, `>`, `"` and `'`.
+    /// Appends text to HTML, with `&`, `<`, `>`, `"` and `'` escaped.
     package static func append(_ text: String, to html: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A colour in OKLab, a perceptually uniform colour space that keeps the hue when the lightness changes.
+/// A colour in OKLab, a perceptual colour space in which the perceived hue stays when the lightness changes.
 struct OKLab {
-    /// 0 for black, 1 for white.
+    /// The perceived lightness: 0 for black, 1 for white.
     var lightness: Double
     private var greenToRed: Double
     private var blueToYellow: Double
@@ -17,7 +17,7 @@ struct OKLab {
         blueToYellow = 0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short
     }
 
-    /// Returns the same hue with another lightness and at most the given chroma.
+    /// Returns the colour with the same hue and another lightness; a chroma above the given one is reduced to it.
     func with(lightness: Double, chroma most: Double) -> OKLab {
         let chroma = (greenToRed * greenToRed + blueToYellow * blueToYellow).squareRoot()
         var other = self
@@ -28,7 +28,7 @@ struct OKLab {
         return other
     }
 
-    /// The nearest sRGB colour: the chroma is reduced until sRGB contains the colour.
+    /// The colour in sRGB; if sRGB does not contain the colour, its chroma is reduced until it does.
     var color: AccentColor {
         let inside = 0.0...1.0
         var (least, most) = (0.0, 1.0)
@@ -56,7 +56,7 @@ struct OKLab {
 }
 
 extension AccentColor {
-    /// The linear red, green and blue values, each from 0 to 1.
+    /// The red, green and blue values in linear light (without the gamma encoding of sRGB), each from 0 to 1.
     var linear: (red: Double, green: Double, blue: Double) {
         func light(_ channel: UInt8) -> Double {
             let value = Double(channel) / 255
@@ -66,7 +66,7 @@ extension AccentColor {
         return (light(red), light(green), light(blue))
     }
 
-    /// Creates the nearest colour to linear red, green and blue values.
+    /// Creates the nearest colour to red, green and blue values in linear light; values outside 0 to 1 are clamped.
     fileprivate init(linear: [Double]) {
         let channels = linear.map { light in
             let light = min(max(light, 0), 1)

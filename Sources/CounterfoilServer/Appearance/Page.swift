@@ -1,21 +1,23 @@
-/// A page that the server shows to a user, as a value with its contents and without its look.
+/// A page that the server shows to a user: a value that has the contents of the page but no markup.
 ///
-/// An endpoint builds the value, the web layer renders it with a template. Every text in it is plain text
-/// in the user's language, which the renderer escapes. Untrusted names are ``DisplayName``s. A ``Frame``
-/// adds the service and the language.
+/// An endpoint creates the value, and the web layer renders it with a template. All texts in the value are
+/// plain text in the user's language, which the renderer escapes. Untrusted names have the type
+/// ``DisplayName``. A ``Frame`` adds the name and look of the service and the language.
 ///
-/// A new page is a struct that conforms to this protocol, and a template.
+/// To add a page, write a struct that conforms to this protocol and a template.
 package protocol Page: Sendable {
-    /// The name of the template.
+    /// The name of the template that renders the page.
     static var template: String { get }
-    /// The script that the page loads; nil for most. Both the document and its security policy follow from it.
+    /// The script that the page loads; nil if it loads none.
+    ///
+    /// It determines the script element of the page and the scripts that its Content Security Policy allows.
     var script: PageScript? { get }
-    /// The URL of a client that the page links to, posts a form to or continues to; nil if there is none.
+    /// The URL of a client to which the page has a link, posts its form or redirects; nil if there is none.
     var leadsTo: String? { get }
     /// Whether the form of the page is posted to ``leadsTo``.
     var postsToClient: Bool { get }
 
-    /// Returns the template's variables in addition to `page`, which is the page itself.
+    /// Returns the variables of the template in addition to `page`, which is the value itself.
     func values(in frame: Frame) -> [String: (any Sendable)?]
 }
 
@@ -28,8 +30,8 @@ extension Page {
 
 /// A script that a page loads.
 package enum PageScript: Sendable, Hashable {
-    /// Copies texts, and sends requests to the server while the user types.
+    /// A script that copies texts to the clipboard, and sends requests to the server while the user types.
     case interactive
-    /// Submits the form of a page that continues without the user.
+    /// A script that submits the form of the page without an action of the user.
     case proceed
 }

@@ -1,33 +1,31 @@
-/// An error page that tells the user what to do; it reflects nothing of the request.
+/// An error page that tells the user what to do; it shows no text from the request.
 package struct ProblemPage: Sendable, Hashable {
-    /// The HTTP status that the page is sent with.
+    /// The HTTP status of the response, which the page also shows.
     package var status: Int
-    /// The problem as a heading: "This sign-in has expired".
+    /// The problem in a few words, as the heading of the page: "This page has expired".
     package var title: String
     /// The explanation of the problem.
     package var explanation: String
-    /// The user's next step.
+    /// The advice to the user on what to do next.
     package var advice: String
-    /// The identifier of the request in the log, which users can quote to the operator.
+    /// The identifier of the request in the log, which users can quote to the operator; nil to leave it out.
     package var requestID: String?
-    /// The button to continue; nil for none.
+    /// The button that leads to another page of the service; nil for none.
     package var continueLink: ContinueLink?
 
     /// A button that leads to another page.
     package struct ContinueLink: Sendable, Hashable {
-        /// A URL of the service.
+        /// The URL to which the button leads.
         package var address: String
         /// The label of the button.
         package var title: String
 
-        /// Creates a button.
         package init(address: String, title: String) {
             self.address = address
             self.title = title
         }
     }
 
-    /// Creates a problem page.
     package init(
         status: Int, title: String, explanation: String, advice: String, requestID: String? = nil,
         continueLink: ContinueLink? = nil

@@ -73,7 +73,7 @@ extension SetupPage: Page {
 
 extension SetupDonePage: Page { package static let template = "setup-done" }
 
-/// The redirect destination for a template: one property is set, the others are nil or false.
+/// The variables of a template for the redirect destination; only one is set, and the others are nil or false.
 private struct DestinationValues {
     var thisComputer: String?
     var thisComputerByName = false

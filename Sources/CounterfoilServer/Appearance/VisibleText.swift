@@ -1,16 +1,16 @@
-/// The visible part of an untrusted text.
+/// An untrusted text without the code points that a user cannot see.
 ///
-/// Bidirectional and other controls and invisible letters are removed, combining marks are limited, and
-/// every kind of white space becomes a plain space. The result is text, not HTML.
+/// Control characters, including bidirectional ones, and invisible letters are removed. Combining marks are
+/// limited, and white space of any kind becomes an ordinary space. The result is plain text, not HTML.
 struct VisibleText {
-    /// The remaining characters.
+    /// The code points that remain.
     let scalars: String.UnicodeScalarView
 
-    /// Keeps the visible characters of a text.
+    /// Removes the invisible code points from a text.
     ///
     /// - Parameters:
     ///   - chosen: The text, whose length the caller has limited.
-    ///   - keepsLines: Whether line feeds and tabs are kept.
+    ///   - keepsLines: Whether line feeds and tabs are kept instead of becoming spaces.
     init(of chosen: some Collection<Unicode.Scalar>, keepsLines: Bool = false) {
         var kept = String.UnicodeScalarView()
         var marks = 0
@@ -22,8 +22,8 @@ struct VisibleText {
             case .space:
                 kept.append(keepsLines && (scalar == "\n" || scalar == "\t") ? scalar : " ")
             case .joiner:
-                // Joiners shape Persian and Indic letters and emoji. After an ASCII letter they are only
-                // invisible.
+                // A joiner changes the shape of Persian and Indic letters and of emoji. After an ASCII character, or
+                // at the end of the text, it has no visible effect.
                 guard let last = kept.last, !last.isASCII, !rest.isEmpty else { continue }
                 kept.append(scalar)
             case .mark:
@@ -39,7 +39,7 @@ struct VisibleText {
     }
 }
 
-/// The treatment of one scalar of an untrusted text.
+/// The treatment of one code point (Unicode scalar) of an untrusted text.
 private enum Treatment {
     case keep
     case mark
@@ -47,7 +47,7 @@ private enum Treatment {
     case space
     case drop
 
-    /// Letters, fillers and format characters that take space or affect the following text, but show nothing.
+    /// Code points that show nothing but may take space or affect the following text, such as filler letters.
     private static let unseen: Set<Unicode.Scalar> = [
         "\u{034F}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{3164}", "\u{FFA0}", "\u{FFFC}",
     ]
@@ -68,7 +68,7 @@ private enum Treatment {
         switch scalar.properties.generalCategory {
         case .control where scalar.properties.isWhitespace, .spaceSeparator, .lineSeparator, .paragraphSeparator:
             self = .space
-        // Format characters include every bidirectional control (UAX #9 §2) and the invisible tag letters.
+        // The category `format` includes all bidirectional controls (UAX #9 §2) and the invisible tag characters.
         case .control, .format, .surrogate, .privateUse, .unassigned:
             self = .drop
         case .nonspacingMark, .enclosingMark:
