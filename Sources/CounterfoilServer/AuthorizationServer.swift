@@ -8,20 +8,21 @@ public import Logging
 ///
 /// It depends on no web framework and no database. It turns every error into a response.
 public final class AuthorizationServer: Sendable {
-    /// The settings by the operator.
+    /// The operator's settings, which stay the same until the process ends.
     public let settings: ServerSettings
-    /// The metrics since the start.
+    /// The counters since the start of this process.
     package let metrics: ServerMetrics
-    /// The service that deletes expired records and rotates signing keys; run it beside the server.
+    /// The service that deletes expired records and rotates signing keys; run it in a separate task.
     public let maintenance: MaintenanceService
 
-    /// The service that records outages of the store; run it beside the server.
+    /// The service that records when the store answers, so that outages are detected; run it in a separate task.
     public let heartbeat: Heartbeat
 
-    /// The service that sends back-channel logout notifications; nil without a sender.
+    /// The service that sends back-channel logout notifications, to be run in a separate task; nil if the
+    /// server was created without a `logoutSender`.
     public let logoutNotifier: LogoutNotifier?
 
-    /// The routing of requests to endpoints.
+    /// The routing of requests to endpoints, by host name and path.
     package let routing: Routing
     /// The pages for signed-in users.
     package let pages: ServerPages
@@ -32,8 +33,8 @@ public final class AuthorizationServer: Sendable {
 
     /// Creates a server with the pages for signed-in users.
     ///
-    /// Without `associations`, the association files of other hosts cannot be checked. Without `logoutSender`, no
-    /// back-channel logout notification is sent.
+    /// Without `associations`, the server cannot fetch the association files of other hosts and therefore
+    /// cannot check them. Without `logoutSender`, the server sends no back-channel logout notifications.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -53,7 +54,7 @@ public final class AuthorizationServer: Sendable {
             pages: pages, logoutSender: logoutSender)
     }
 
-    /// Creates a server with the clocks and random bytes of a test.
+    /// Creates a server with the clocks and the random bytes of a test.
     package convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -89,7 +90,7 @@ public final class AuthorizationServer: Sendable {
         self.handlers = Dictionary(handlers.map { ($0.endpoint, $0.respond) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns a URL at which the first administrator is created, once; nil if there is an administrator.
+    /// Returns the one-time URL of the page that creates the first administrator; nil if there is an administrator.
     ///
     /// Each call creates a new URL and invalidates the previous one.
     public func openSetup() async throws(StoreFault) -> String? {
@@ -98,24 +99,25 @@ public final class AuthorizationServer: Sendable {
             + components.setupLink.renew(random: components.random)
     }
 
-    /// Responds to a request; never throws.
+    /// Responds to a request at an endpoint; every error becomes an error response.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         if let allowed = crossOrigin.preflight(request, at: endpoint, sharing) { return sharing.mark(allowed) }
         return sharing.mark(await respondToSender(request, at: endpoint))
     }
 
-    /// Returns whether a request may send a large body to an endpoint that reads one only for a signed-in
-    /// user.
+    /// Returns whether a request may send a large body to an endpoint that accepts large bodies only from
+    /// signed-in users.
     ///
-    /// False if the request has no session or not the required role, and if the session cannot be read.
+    /// The result is false if the request has no valid session, if the user lacks the required role, or if the
+    /// session cannot be read.
     package func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
         let now = components.clock()
         guard let session = try? await components.sessions.current(request, now: now) else { return false }
         return endpoint.audience != .administrators || session.person.isAdministrator
     }
 
-    /// Responds to a request, without CORS fields.
+    /// Responds to a request; the caller adds the CORS fields.
     private func respondToSender(_ request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
@@ -132,13 +134,13 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Responds to a request that was refused at an endpoint, for example because of its body.
+    /// Creates the error response at a known endpoint, for example because the request body is too large.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         return sharing.mark(await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json))
     }
 
-    /// Responds to a request that was refused before its endpoint was known.
+    /// Creates the error response to a request whose endpoint is not known; `reader` selects a page or JSON.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutWayOn
         let reply = refusal.reply(
@@ -146,7 +148,7 @@ public final class AuthorizationServer: Sendable {
         return await framed(reply, for: request)
     }
 
-    /// Counts and logs an answered request.
+    /// Counts a request and logs its response.
     ///
     /// The log omits the URL, because it may contain secrets.
     package func noteAnswer(
@@ -164,7 +166,7 @@ public final class AuthorizationServer: Sendable {
             ])
     }
 
-    /// Reads the statistics of the refresh tokens of all clients together; nil if the store is unavailable.
+    /// Reads the statistics of the refresh tokens of all clients; nil if the store is unavailable.
     public func refreshStatistics() async -> RefreshStatistics? {
         do {
             return try await components.store.refreshStatistics()
@@ -175,9 +177,9 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Reads the number of pending back-channel logout notifications and the age of the oldest in seconds.
+    /// Reads the number of pending back-channel logout notifications, and the age of the oldest one in seconds.
     ///
-    /// Returns nil if the store is unavailable.
+    /// Returns nil if the store is unavailable. The age is 0 if no notification is pending.
     public func logoutBacklog() async -> (count: Int, age: Double)? {
         do {
             let backlog = try await components.store.logoutBacklog()
@@ -189,9 +191,9 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Adds the current branding to a page; if the store is unavailable, uses the settings from the start.
+    /// Adds the frame with the current branding to a page; if the store is unavailable, the default branding.
     private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
-        // A branding preview has its own frame.
+        // A page that already has a frame, such as the consent page or the branding preview, keeps it.
         guard case .page = reply.content, reply.frame == nil else { return reply }
         var reply = reply
         let branding = (try? await components.store.branding()) ?? Branding()
@@ -203,7 +205,7 @@ public final class AuthorizationServer: Sendable {
     private func answer(_ request: IncomingRequest, at endpoint: Endpoint) async throws -> Reply {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
-        // A request for the key set must see a rotation by another process at once.
+        // Another process may have rotated the keys. The key set must show that within a second.
         await components.keys.follow(
             within: endpoint == .keySet ? 1 : KeyRing.refreshInterval, logger: components.logger)
         return try await respond(request, now)

@@ -12,7 +12,7 @@ package struct ServerComponents: Sendable {
     package let logger: Logger
     package let metrics: ServerMetrics
     package let auditor: Auditor
-    /// The fetcher of association files; nil if nothing can be fetched.
+    /// The fetcher of association files from other hosts; nil if the server was created without one.
     package let associations: (any AssociationFetcher)?
     package let sessions: SessionManager
     package let tickets: TicketAuthority
@@ -61,10 +61,10 @@ package struct ServerComponents: Sendable {
         challenges = ChallengeReuseDetector()
     }
 
-    /// The check of user names and passwords.
+    /// The authentication of users by username or email address and password.
     package var people: SignIn { SignIn(store: store, hasher: hasher, throttle: signInThrottle) }
 
-    /// Creates the sign-in form of an endpoint.
+    /// Creates the sign-in form that posts to an endpoint; its tickets are valid for one purpose only.
     package func signInForm(at endpoint: Endpoint, purpose: Ticket.Purpose) -> SignInForm {
         SignInForm(
             endpoint: endpoint, purpose: purpose, settings: settings, people: people, sessions: sessions,

@@ -1,14 +1,15 @@
 /// The pages for signed-in users, which another module adds to the server.
 ///
-/// The protocol needs two of them: the home page and the sign-in page without a client.
+/// The protocol endpoints use two of these pages: the home page, and the sign-in page for a user who opened
+/// this server directly.
 public struct ServerPages: Sendable {
     /// The page to which `/` redirects.
     package let home: Endpoint
-    /// The page on which a user signs in without a client.
+    /// The sign-in page for a user who opened this server directly, not at the request of a client.
     package let signIn: Endpoint
     /// All endpoints of the pages.
     package let endpoints: [Endpoint]
-    /// The templates of the pages by name, in UTF-8.
+    /// The source texts of the page templates by template name, in UTF-8.
     package let templates: [String: [UInt8]]
     /// Creates the request handlers from the components of the server.
     package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]

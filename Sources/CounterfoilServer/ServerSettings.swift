@@ -1,51 +1,55 @@
 public import CounterfoilProtocol
 import Foundation
 
-/// The settings of an operator; the defaults are secure.
+/// The settings of the server that an operator can change; the defaults are secure.
 public struct ServerSettings: Sendable, Hashable {
     /// The issuer identifier, from which every URL of the server follows.
     public var issuer: Issuer
     /// The name of the service on pages.
     public var siteName: DisplayName
-    /// The `aud` of access tokens without a requested resource (RFC 9068 §3); the issuer by default.
+    /// The `aud` of access tokens whose request names no resource (RFC 9068 §3); the issuer by default.
     public var defaultAudience: String
-    /// The lifetime of a code in seconds (RFC 6749 §4.1.2).
+    /// The lifetime of an authorization code in seconds (RFC 6749 §4.1.2).
     public var codeLifetime: Int = 60
     /// The lifetime of an access token in seconds, `expires_in`.
     public var accessTokenLifetime: Int = 3600
     /// The lifetime of an ID token in seconds.
     public var idTokenLifetime: Int = 3600
-    /// The seconds that a refresh token outlives its last use, unless the policy of the client sets them.
+    /// The number of seconds after its last use at which a refresh token expires; the policy of a client can
+    /// override it.
     public var refreshTokenIdleLifetime: Int = 30 * 24 * 3600
-    /// The lifetime of a token family in seconds, unless the policy of the client sets it.
+    /// The lifetime of a refresh token family in seconds, which the policy of a client can override.
     public var refreshTokenLifetime: Int = 180 * 24 * 3600
-    /// The seconds for which a form on a page can be submitted.
+    /// The number of seconds for which a form can be submitted after its page was shown.
     public var pageLifetime: Int = 30 * 60
-    /// The seconds that a session outlives the last request of its browser.
+    /// The number of seconds after the last request of its browser at which a session expires.
     public var sessionIdleLifetime: Int = 8 * 3600
-    /// The lifetime of a session in seconds.
+    /// The maximum lifetime of a session in seconds, even if the session is in use.
     public var sessionLifetime: Int = 7 * 24 * 3600
-    /// The age of a sign-in in seconds up to which a user may open a console page that changes a
-    /// registration.
+    /// The maximum age of a sign-in in seconds at which a user may open a console page that changes a registration.
+    ///
+    /// A user with an older sign-in must sign in again first.
     public var recentSignInAge: Int = 3600
-    /// The age of a signing key in days at which it is replaced.
+    /// The number of days for which a signing key signs before it is replaced.
     public var keyLifetime: Int = SigningKeyLifecycle.standardLifetime
-    /// The retention period of the audit log in days; nil keeps every event.
+    /// The number of days for which audit events are kept; nil keeps every event.
     public var auditRetention: Int? = Self.standardAuditRetention
     /// The limits that slow down or refuse sign-ins.
     public var signInLimits = SignInLimits()
 
-    /// The most authorizations that a user may approve in a minute, including those from remembered consent.
+    /// The maximum number of authorization requests that a user may approve in a minute, including those that
+    /// are approved without a page.
     public var approvalsPerMinute: Int = 60
 
     /// The users who may register clients at My Apps.
     public var registration = RegistrationPolicy.everyone
-    /// The most clients of one developer.
+    /// The maximum number of clients that one developer may register.
     public var applicationsPerDeveloper: Int = 50
-    /// The schemes without a period that are accepted as redirect URIs all the same, for well-known editors.
+    /// The private-use schemes that redirect URIs may have although they contain no period, such as those of
+    /// well-known editors.
     public var plainSchemes: Set<String> = Self.standardPlainSchemes
 
-    /// The alternative paths of endpoints.
+    /// The additional paths at which endpoints respond.
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.
     public var callbackOrigin: CallbackOrigin?
@@ -53,10 +57,11 @@ public struct ServerSettings: Sendable, Hashable {
     /// The default of ``plainSchemes``.
     public static let standardPlainSchemes: Set<String> = ["cursor", "vscode"]
 
-    /// The default of ``auditRetention``: a year, and some time to look back at it.
+    /// The default of ``auditRetention``: 400 days, so that a full year can still be reviewed in the month
+    /// after it.
     public static let standardAuditRetention = 400
 
-    /// Creates settings with default values.
+    /// Creates settings with default values; the default of `siteName` is the host and the port of the issuer.
     public init(issuer: Issuer, siteName: DisplayName? = nil, defaultAudience: String? = nil) {
         self.issuer = issuer
         self.siteName =
@@ -70,9 +75,9 @@ public struct ServerSettings: Sendable, Hashable {
 
 /// The users who may register clients at My Apps.
 public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Every user.
+    /// Every user may register clients.
     case everyone
-    /// Administrators only.
+    /// Only administrators may register clients.
     case administrators
 
     package func isOpen(to person: Person) -> Bool { self == .everyone || person.isAdministrator }
