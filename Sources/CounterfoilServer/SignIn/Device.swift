@@ -1,7 +1,7 @@
-/// The browser and the device of a session under their common names, such as Firefox on Linux or Safari on
-/// iPhone.
+/// The browser and the device of a session under their common names, such as Firefox on Linux or Safari on iPhone.
 ///
-/// It is derived from the `User-Agent`, so it helps a user to recognize a session but proves nothing.
+/// The names are derived from the `User-Agent` field. They help a user to recognize a session, but they prove
+/// nothing, because a user agent can send any value.
 package struct Device: Localized, Hashable {
     private enum Kind: Hashable {
         case browser(String)
@@ -42,14 +42,15 @@ package struct Device: Localized, Hashable {
         }
     }
 
-    /// A product name, the words of which one must be present, and those that must all be present.
+    /// A product name with the words that identify it: at least one of `words` and all of `also` must occur.
     private struct Name {
         let name: String
         let words: [String]
         var also: [String] = []
     }
 
-    /// The first match wins, because every browser also names the browsers that it is compatible with.
+    /// The known browsers; the first match wins, because every browser also names the browsers that it is
+    /// compatible with.
     private static let browsers = [
         Name(name: "Edge", words: ["Edg", "EdgA", "EdgiOS", "Edge"]),
         Name(name: "Opera", words: ["OPR", "OPT", "OPiOS", "OPX", "Opera"]),
@@ -71,7 +72,10 @@ package struct Device: Localized, Hashable {
         Name(name: "Internet Explorer", words: ["Trident", "MSIE"]),
     ]
 
-    /// An iPad that requests desktop pages calls itself a Mac; only some of its browsers still send `Mobile`.
+    /// The known operating systems; the first match wins.
+    ///
+    /// An iPad that requests desktop pages sends `Macintosh`. Only some browsers on an iPad also send `Mobile`,
+    /// which a Mac never sends.
     private static let systems = [
         Name(name: "iPhone", words: ["iPhone", "iPod"]),
         Name(name: "iPad", words: ["iPad"]),

@@ -2,10 +2,12 @@ import CounterfoilProtocol
 import Crypto
 import Foundation
 
-/// The user who signed in before in this browser, as its cookie says (draft-ietf-oauth-native-apps-03 §8.3).
+/// The user who signed in before in this browser, as stored in an encrypted cookie
+/// (draft-ietf-oauth-native-apps-03 §8.3).
 ///
-/// A phishing page cannot read the cookie, so a user who misses the hint has a reason for suspicion. The store
-/// is not read. A `login_hint` or a typed name never shows the hint.
+/// The sign-in page shows this user as a hint. A phishing page cannot read the cookie, so a user who misses the
+/// hint has a reason for suspicion. The hint comes from the cookie alone. Neither the store nor a `login_hint`
+/// nor a typed username affects it.
 struct EarlierSignIn: Sendable, Hashable {
     let name: DisplayName
     /// The masked email address.
@@ -21,7 +23,7 @@ struct EarlierSignIn: Sendable, Hashable {
         email = MaskedEmail(of: person)
     }
 
-    /// Decrypts the value of a cookie; returns nil if this server did not issue it.
+    /// Decrypts the value of the cookie; returns nil if this server did not issue it.
     init?(cookie: String, key: SymmetricKey) {
         guard cookie.utf8.count <= 1024, let sealed = Base64URL.decode(cookie),
             let box = try? AES.GCM.SealedBox(combined: sealed), let bytes = try? AES.GCM.open(box, using: key),
@@ -31,7 +33,7 @@ struct EarlierSignIn: Sendable, Hashable {
         email = content.email.map(MaskedEmail.init(masked:))
     }
 
-    /// The encrypted value of the cookie, which only this server can read.
+    /// The encrypted value for the cookie, which only this server can read.
     func cookie(key: SymmetricKey) -> String? {
         let content = Content(name: name.description, email: email?.description)
         guard let bytes = try? JSONEncoder().encode(content),
@@ -41,16 +43,16 @@ struct EarlierSignIn: Sendable, Hashable {
     }
 }
 
-/// The cookie of earlier sign-ins.
+/// The access to the cookie that holds the user who signed in before.
 struct EarlierSignIns: Sendable {
     let key: SymmetricKey
     let cookies: Cookies
 
-    /// The user who signed in before in the browser that sent a request.
+    /// Returns the user who signed in before in the browser that sent a request.
     func of(_ request: IncomingRequest) -> EarlierSignIn? {
         request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, key: key) }
     }
 
-    /// The cookie for a user who has just signed in.
+    /// Returns the cookie that remembers a user who has just signed in.
     func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
 }

@@ -6,14 +6,14 @@ package struct MaskedEmail: Sendable, Hashable, CustomStringConvertible {
     /// Wraps an address that is already masked.
     init(masked description: String) { self.description = DisplayName(description).description }
 
-    /// Masks the address of a user; nil if there is none.
+    /// Masks the email address of a user; nil if the user has none.
     init?(of person: Person) {
         guard let email = person.email else { return nil }
         self.init(email.rawValue)
     }
 
-    /// Masks an address: keeps the domain and two characters of the local part, or one if it has fewer than
-    /// four.
+    /// Masks an address: keeps the domain and the first two characters of the local part, or only the first
+    /// character if the local part has fewer than four.
     package init(_ address: String) {
         let at = address.lastIndex(of: "@") ?? address.endIndex
         let local = address[..<at]

@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 
 /// The hash of a password in the encoded form of Argon2 (`$argon2id$v=19$m=…`).
 public struct PasswordHash: Secret {
-    /// The encoded form, which only the hasher and the store read.
+    /// The encoded form, to be read only by the hasher and the store.
     public let exposed: String
 
     /// Wraps an encoded hash from the store or the hasher.

@@ -7,7 +7,7 @@ import Foundation
 /// It uses 19 MiB, two passes and one lane. A hash takes tens of milliseconds, so an event loop must not wait
 /// for it.
 public final class PasswordHasher: Sendable {
-    /// The error for a hash that the full queue cannot take.
+    /// The error that ``hash(_:)`` and ``verify(_:against:)`` throw if the queue is full.
     package typealias Overloaded = BoundedQueue.Overloaded
 
     /// A failure of Argon2, which only a lack of memory can cause.
@@ -29,7 +29,7 @@ public final class PasswordHasher: Sendable {
         self.init(cores: cores, capacity: capacity, random: random, verified: { _ in })
     }
 
-    /// Creates a hasher that tells a test each hash for which Argon2 did its work in a verification.
+    /// Creates a hasher for a test, which calls `verified` with each hash that Argon2 has compared with a password.
     package init(
         cores: Int? = nil, capacity: Int = 64, random: RandomBytes = RandomBytes(),
         verified: @escaping @Sendable (PasswordHash) -> Void
@@ -54,7 +54,7 @@ public final class PasswordHasher: Sendable {
         try await queue.run { [verified] in
             let compared = hash ?? Self.nobody
             let code = Self.compare(password, compared)
-            // Any other code means that Argon2 rejected the hash unread.
+            // With any other code, Argon2 has rejected the hash or failed before the comparison.
             if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
             return code == ARGON2_OK.rawValue && hash != nil
         }
@@ -81,7 +81,7 @@ public final class PasswordHasher: Sendable {
             encoded: String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// Returns the code of libargon2.
+    /// Compares a password with a hash, and returns the result code of libargon2.
     private static func compare(_ password: Password, _ hash: PasswordHash) -> Int32 {
         let bytes = Array(password.exposed.utf8)
         return argon2id_verify(hash.exposed, bytes, bytes.count)

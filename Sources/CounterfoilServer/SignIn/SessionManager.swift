@@ -2,9 +2,9 @@ import CounterfoilProtocol
 package import Foundation
 import HTTPTypes
 
-/// A valid session: neither expired nor idle for too long, of a user whose account is not disabled.
+/// A valid session: it has not expired, it was not idle for too long, and the account of its user is not disabled.
 ///
-/// Only ``SessionRules`` creates one.
+/// Only ``SessionRules`` and ``SessionManager`` create one.
 package struct LiveSession: Sendable {
     package let digest: ArtefactDigest
     let id: SessionIdentifier
@@ -29,7 +29,9 @@ package enum SessionRules {
         return LiveSession(facts)
     }
 
-    /// The time of last use is updated at most once a minute, so that most requests do not write.
+    /// Returns true if the recorded time of last use is more than a minute old and must be updated.
+    ///
+    /// Because of this limit, most requests do not write to the store.
     static func isWorthNoting(_ session: Session, now: Date) -> Bool {
         now.timeIntervalSince(session.lastSeenAt) > 60
     }
@@ -42,7 +44,7 @@ package struct SessionManager: Sendable {
     let cookies: Cookies
     let random: RandomBytes
 
-    /// The valid session of the browser that sent a request.
+    /// Returns the valid session of the browser that sent a request; nil if there is none.
     package func current(_ request: IncomingRequest, now: Date) async throws -> LiveSession? {
         guard let token = request.cookie(cookies.sessionName).flatMap(SessionToken.init),
             let facts = try await store.session(ArtefactDigest(of: token)),
@@ -54,9 +56,9 @@ package struct SessionManager: Sendable {
         return live
     }
 
-    /// Begins a session with a new token and invalidates the session token that the browser had.
+    /// Begins a session with a new token, and invalidates the session token that the request contains.
     ///
-    /// Returns nil if the account is disabled or deleted, or if its password has changed since it was verified.
+    /// Returns nil if the account is disabled or deleted, or if the password has changed since it was verified.
     package func begin(
         for person: Person,
         replacing request: IncomingRequest,
@@ -66,8 +68,9 @@ package struct SessionManager: Sendable {
         return try await begin(for: person, by: request, replacing: former, named: nil, now: now)
     }
 
-    /// Continues a session under a new token without invalidating the current one, for a caller that ends the
-    /// current one in another transaction.
+    /// Continues a session under a new token, and leaves the current token valid.
+    ///
+    /// The caller invalidates the current token in another transaction.
     package func begin(
         for person: Person,
         beside request: IncomingRequest,
@@ -105,16 +108,16 @@ package struct SessionManager: Sendable {
         }
     }
 
-    /// Ends an expired, idle or deleted session.
+    /// Ends everything that depends on a session that has expired, was idle for too long, or was deleted.
     ///
-    /// The store revokes the session's grants to single-page clients and queues back-channel logout
-    /// notifications.
+    /// The store revokes the grants that single-page clients got in the session, and queues back-channel logout
+    /// notifications. A session that is still valid is not changed.
     func revokeDependents(ofSession session: SessionIdentifier, now: Date) async throws {
         let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
         try await store.revokeDependents(ofSession: session, notSeenSince: idle, at: now)
     }
 
-    /// Ends the session of the browser; returns the cookie that deletes its token.
+    /// Ends a session; returns the cookie that deletes the session token in the browser.
     package func end(_ session: LiveSession, now: Date) async throws -> String {
         try await store.endSession(session.digest, at: now)
         return cookies.noSession
@@ -139,23 +142,23 @@ struct Cookies: Sendable {
         attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
     }
 
-    /// The session cookie, which the browser deletes when it is closed.
+    /// The session cookie, which the browser deletes when the user closes the browser.
     func session(_ token: SessionToken) -> String { "\(sessionName)=\(token.exposed)\(attributes)" }
 
     /// The cookie that deletes the session token.
     var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }
 
-    /// The cookie that remembers the user who signed in, for half a year.
+    /// The cookie that remembers for half a year the user who signed in.
     func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
 
-    /// The cookie that deletes the remembered user.
+    /// The cookie that deletes the remembered user from the browser.
     var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
     /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.
     func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
 }
 
-/// The token that binds forms to a browser before a sign-in.
+/// The random token that binds forms to a browser before a sign-in.
 struct BrowserToken: Secret {
     let exposed: String
 

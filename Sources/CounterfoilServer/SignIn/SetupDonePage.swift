@@ -5,7 +5,6 @@ package struct SetupDonePage: Sendable, Hashable {
     /// The path of the sign-in page.
     package var signInPath: String
 
-    /// Creates the page.
     package init(username: String, signInPath: String) {
         self.username = username
         self.signInPath = signInPath

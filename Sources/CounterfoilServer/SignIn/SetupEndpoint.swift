@@ -3,10 +3,10 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The one-time link for creating the first administrator.
+/// The secret of the one-time link for creating the first administrator.
 ///
-/// It is not stored. Each start of a server without an administrator creates a new link, and only the newest is
-/// valid.
+/// The secret is kept in memory only. Each start of a server without an administrator creates a new link, and
+/// only the newest link is valid.
 final class SetupLink: Sendable {
     private let token = Mutex<String?>(nil)
 
@@ -24,7 +24,7 @@ final class SetupLink: Sendable {
     func close() { token.withLock { $0 = nil } }
 }
 
-/// The endpoint `/setup`: the page of the one-time link.
+/// The endpoint `/setup`: the page to which the one-time link leads, and its form.
 struct SetupEndpoint: Sendable {
     let settings: ServerSettings
     let store: any PeopleStore
@@ -104,7 +104,7 @@ struct SetupEndpoint: Sendable {
     }
 }
 
-/// The errors of the one-time link.
+/// The error for a one-time link that is wrong, outdated or already used.
 enum SetupProblem: Error {
     case linkOver
 }

@@ -1,4 +1,4 @@
-/// The form for the first administrator; it posts `username`, `email`, `password` and `token`.
+/// The form that creates the first administrator; it posts `username`, `email`, `password` and `token`.
 package struct SetupPage: Sendable, Hashable {
     /// The path that the form posts to.
     package var action: String
@@ -15,15 +15,11 @@ package struct SetupPage: Sendable, Hashable {
 
     /// The fields that can have an error.
     package enum Field: Sendable, Hashable {
-        /// The username.
         case username
-        /// The email address.
         case email
-        /// The password.
         case password
     }
 
-    /// Creates the page.
     package init(
         action: String, token: String, username: String = "", email: String = "",
         problem: String? = nil, wrongField: Field? = nil

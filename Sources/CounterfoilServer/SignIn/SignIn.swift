@@ -3,7 +3,7 @@ package import Foundation
 
 /// The authentication of users by username or email address and password.
 ///
-/// An unknown user and a wrong password give the same answer in the same time.
+/// The answers for an unknown user and for a wrong password are the same and take the same time.
 package struct SignIn: Sendable {
     let store: any PeopleStore
     let hasher: PasswordHasher
@@ -13,27 +13,29 @@ package struct SignIn: Sendable {
     package enum Outcome: Sendable {
         /// The password is correct.
         case signedIn(Person)
-        /// The user is unknown, the password is wrong or the account is disabled; the identifier of the account
-        /// is for the audit log.
+        /// The user is unknown, the password is wrong, the account is disabled, or the account has had too many
+        /// failures.
+        ///
+        /// The identifier is for the audit log; it is nil if the user is unknown.
         case refused(PersonIdentifier?)
         /// There were too many failures; the password was not verified.
         case tooEarly(retryAfter: Int)
     }
 
-    /// The caller, which decides whether the failure count of the account may be reported.
+    /// The kind of caller, which decides whether the failure count of the account may be reported.
     private enum Asker {
         /// An anonymous caller, who must not learn that two identifiers belong to one account.
         case anybody
-        /// A caller who is signed in to the account.
+        /// A caller that is signed in to the account.
         case themself
     }
 
-    /// Verifies the username or email address and the password that were typed.
+    /// Verifies a username or email address and a password that were typed on a sign-in page.
     func attempt(name: String, password: String, source: String?, now: Date) async throws -> Outcome {
         try await attempt(name, password: password, source: source, by: .anybody, now: now)
     }
 
-    /// Verifies the password of a signed-in user, with the failure counts of the sign-in page.
+    /// Verifies the password of a user who is already signed in; failures count as on the sign-in page.
     package func confirm(_ person: Person, password: String, source: String?, now: Date) async throws -> Outcome {
         try await attempt(person.username.rawValue, password: password, source: source, by: .themself, now: now)
     }
@@ -68,7 +70,9 @@ package struct SignIn: Sendable {
         }
     }
 
-    /// Verifies a password and returns its user; the work is the same if there is none.
+    /// Verifies a password; returns the user if the password is correct and the account is not disabled.
+    ///
+    /// Without a user, the hasher does the same work and the result is nil.
     private func judge(_ person: Person?, password: String) async throws -> Person? {
         guard let typed = Password(typed: password), try await hasher.verify(typed, against: person?.passwordHash),
             let person, person.disabledAt == nil

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// The endpoint that the form of the sign-in page is posted to.
+/// The endpoint that receives the form of the sign-in page during an authorization request.
 struct SignInEndpoint: Sendable {
     let flow: AuthorizationFlow
     let pages: AuthorizationPages

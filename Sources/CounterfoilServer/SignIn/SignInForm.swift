@@ -2,15 +2,15 @@ package import CounterfoilProtocol
 package import Foundation
 import HTTPTypes
 
-/// The sign-in form, for every page that shows it.
+/// The sign-in form that several pages share.
 ///
 /// It checks the ticket of a posted form, verifies the credentials within the limits of ``SignIn``, records the
-/// attempt in the audit log and begins the session. The endpoints differ only in the page around the form and
-/// in the step after it.
+/// attempt in the audit log, and begins the session. Each endpoint adds the page around the form and the step
+/// after the sign-in.
 package struct SignInForm: Sendable {
     /// The endpoint that the form is posted to.
     let endpoint: Endpoint
-    /// The purpose of the tickets, so that the form of one page is never accepted for another.
+    /// The purpose of the form tickets, so that a form from one page is never accepted at another.
     let purpose: Ticket.Purpose
     let settings: ServerSettings
     let people: SignIn
@@ -23,7 +23,7 @@ package struct SignInForm: Sendable {
     /// A posted form with a valid ticket.
     package struct Submission: Sendable {
         let form: PageForm
-        /// The hidden field `request`, which the ticket covers.
+        /// The value of the hidden field `request`, for which alone the ticket is valid.
         package let carried: String
         fileprivate let request: IncomingRequest
         fileprivate let now: Date
@@ -39,17 +39,18 @@ package struct SignInForm: Sendable {
 
     /// The reason why the page is shown again.
     package enum Again: Sendable {
-        /// The user is not the one who signed in before, so that user is forgotten.
+        /// The user chose to delete the hint about the earlier sign-in.
         case forgotten
-        /// The user is unknown, the password is wrong, or the account is disabled or has changed meanwhile.
+        /// The user is unknown, the password is wrong, or the account is disabled or was changed during the
+        /// sign-in.
         case wrong(name: String)
         /// There were too many failures; the password was not verified.
         case tooEarly(name: String, retryAfter: Int)
     }
 
-    /// The parts of the page that differ between its endpoints.
+    /// The parts of the page that differ between the endpoints that show the form.
     package struct Content: Sendable {
-        /// The value of the hidden field `request`.
+        /// The value of the hidden field `request`: the request to continue with after the sign-in.
         let carried: String
         let applicationName: DisplayName?
         /// The initial username.
@@ -69,12 +70,12 @@ package struct SignInForm: Sendable {
         }
     }
 
-    /// Returns the page, with a browser cookie if the browser has none.
+    /// Returns the page with the form, and sets the browser cookie if the request has none.
     ///
     /// - Parameters:
     ///   - content: The content around the form.
-    ///   - again: The reason why the page is shown again; nil if it is shown first.
-    ///   - request: The request that the page answers.
+    ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
+    ///   - request: The HTTP request that the page is the response to.
     ///   - now: The time of the request.
     package func page(_ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
         let known = browser(of: request)
@@ -110,11 +111,13 @@ package struct SignInForm: Sendable {
         return Submission(form: form, carried: carried, request: request, now: now)
     }
 
-    /// Forgets the earlier user, if the form asks for that; otherwise verifies the credentials and begins a session.
+    /// Processes a form: deletes the hint about the earlier sign-in if the form says so, and otherwise verifies
+    /// the credentials and begins a session.
     ///
     /// - Parameters:
-    ///   - submission: The form.
-    ///   - client: The client that the user signs in to, for the audit log; nil for the pages of this server.
+    ///   - submission: The form with its checked ticket.
+    ///   - client: The client that the user signs in to, for the audit log; nil if the user signs in to this
+    ///     server itself.
     package func attempt(_ submission: Submission, for client: ClientIdentifier? = nil) async throws -> Outcome {
         let (form, request, now) = (submission.form, submission.request, submission.now)
         if try form.value("forget") == "true" { return .again(.forgotten) }
@@ -147,7 +150,7 @@ package struct SignInForm: Sendable {
 extension SignInForm.Again {
     fileprivate var isForgotten: Bool { if case .forgotten = self { true } else { false } }
 
-    /// The name that was typed.
+    /// The username or email address that was typed.
     fileprivate var name: String? {
         switch self {
         case .forgotten: nil

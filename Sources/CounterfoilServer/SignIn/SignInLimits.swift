@@ -2,24 +2,24 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// The rate limits of sign-ins; only failures count.
+/// The rate limits of sign-ins, which count failures only.
 public struct SignInLimits: Sendable, Hashable {
-    /// The number of failures allowed for one account within the window.
+    /// The number of failures allowed within the window for one typed name, and for one account.
     public var failuresPerPerson = 10
     /// The number of failures allowed for one source address within the window.
     public var failuresPerSource = 100
-    /// The window, in seconds.
+    /// The length of the sliding window, in seconds.
     public var window = 15 * 60
-    /// The number of failures of a username after which each further attempt is delayed.
+    /// The number of failures with one typed name after which each further attempt must wait.
     ///
-    /// The first delay is one second, and each further one is twice as long.
+    /// The first wait is one second. Each further failure doubles the wait, up to the length of the window.
     public var delayFromFailure = 5
 
     /// Creates the default limits.
     public init() {}
 }
 
-/// The decision on an attempt.
+/// The decision on whether an attempt may proceed.
 enum SignInVerdict: Sendable, Hashable {
     /// The attempt is allowed now.
     case allowed
@@ -27,18 +27,21 @@ enum SignInVerdict: Sendable, Hashable {
     case tooEarly(retryAfter: Int)
 }
 
-/// Counts failed sign-ins by typed name, by account and by source address in a sliding window; bounded in
-/// memory.
+/// The counter of failed sign-ins by typed name, by account and by source address in a sliding window; bounded
+/// in memory.
 ///
-/// A name is counted as typed, whether or not it exists, so that the limits do not reveal which names exist.
-/// The account is counted too, so that its second name does not allow more guesses. That limit is not reported,
-/// because it would reveal that two names belong to one account. An account is never locked for longer than the
+/// An attempt counts for the typed name even if no account has that name, so that the limits do not reveal
+/// which names exist.
+///
+/// It also counts for the account, so that the two names of an account, username and email address, allow no
+/// more guesses than one. The server does not report the limit of the account to an anonymous caller, because
+/// that would reveal that two names belong to one account. An account is never locked for longer than the
 /// window.
 package final class SignInThrottle: Sendable {
     private let limits: SignInLimits
     private let state = Mutex(State())
 
-    /// The maximum number of names, accounts or sources remembered; the oldest are removed first.
+    /// The maximum number of entries in each of the three logs; a full log loses its oldest entries first.
     static let capacity = 100_000
 
     private struct State {
@@ -55,9 +58,9 @@ package final class SignInThrottle: Sendable {
         self.limits = limits
     }
 
-    /// Admits an attempt under a name; an admitted attempt counts as a failure until it is withdrawn.
+    /// Admits an attempt under a typed name, and counts it as a failure until it succeeds or is withdrawn.
     ///
-    /// Counting first keeps concurrent attempts from passing before the first of them has failed.
+    /// Attempts count before their verification, so that concurrent attempts cannot exceed the limit.
     func admit(name: String, source: String?, now: Date) -> SignInVerdict {
         state.withLock { state in
             let byName = wait(state.names.failures(of: name, since: windowStart(now)), now: now)
@@ -75,10 +78,10 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Admits the verification of a user's password, whatever name was typed; counts as
-    /// ``admit(name:source:now:)`` does.
+    /// Admits the verification of an account's password, whatever name was typed.
     ///
-    /// It delays attempts only at the limit, because names already have growing delays.
+    /// Like ``admit(name:source:now:)``, it counts the attempt as a failure in advance. It delays attempts only
+    /// at the limit, because the growing delays apply to the typed name already.
     func admit(person: PersonIdentifier, now: Date) -> SignInVerdict {
         state.withLock { state in
             let seconds = Self.wait(
@@ -91,8 +94,8 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Deletes the failures of the name and the account; of the source's failures it withdraws only this
-    /// attempt.
+    /// Records a successful sign-in: deletes the failures of the name and the account, and withdraws this
+    /// attempt from those of the source.
     func noteSuccess(name: String, person: PersonIdentifier, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.names.forget(name)
@@ -101,7 +104,7 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Withdraws an attempt that was not verified; for the account only if it was counted.
+    /// Withdraws an attempt whose password was not verified; `person` is nil if it was not counted for an account.
     func withdraw(name: String, person: PersonIdentifier?, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.names.withdraw(name, at: time)
@@ -127,14 +130,15 @@ package final class SignInThrottle: Sendable {
     }
 }
 
-/// The recent failures of each name; only a digest of the name is stored, so that each entry has a bounded
-/// size.
+/// The times of recent failures by name, account or source address.
+///
+/// Only a digest of each key is stored, so that each entry has a bounded size.
 struct FailureLog {
     private var entries: [SHA256.Digest: [Date]] = [:]
     private var sweptAt = Date.distantPast
 
     func failures(of name: String, since start: Date) -> [Date] {
-        // The common case: there are no recent failures.
+        // In the common case there are no failures at all, and no digest is computed.
         entries.isEmpty ? [] : (entries[Self.key(name)] ?? []).filter { $0 > start }
     }
 

@@ -1,6 +1,6 @@
 /// The sign-in form; it posts `username`, `password`, `request` and `ticket`.
 package struct SignInPage: Sendable, Hashable {
-    /// The name of the client, if the sign-in is for one.
+    /// The name of the client that the user signs in to; nil if the user signs in to this server itself.
     package var applicationName: DisplayName?
     /// The path that the form posts to.
     package var action: String
@@ -13,30 +13,30 @@ package struct SignInPage: Sendable, Hashable {
     /// The error, in one sentence, when the form is shown again; the same for an unknown user and a wrong
     /// password.
     package var problem: String?
-    /// The delay before the next attempt, in seconds, if there were too many.
+    /// The number of seconds to wait before the next attempt, if there were too many failures.
     package var retryAfterSeconds: Int?
-    /// The user who signed in before in this browser; a button `forget` with the value `true` deletes the hint.
+    /// The user who signed in before in this browser, shown as a hint.
+    ///
+    /// A button `forget` with the value `true` deletes the hint.
     package var earlier: Earlier?
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
     package var openInBrowserLink: OpenInBrowserLink?
-    /// A notice in one or two sentences, if the user does not expect this page.
+    /// An explanation in one or two sentences for a user who does not expect this page.
     package var notice: String?
 
-    /// The user who signed in before in this browser.
+    /// The hint about the user who signed in before.
     package struct Earlier: Sendable, Hashable {
         /// The display name.
         package var name: DisplayName
         /// The masked email address.
         package var email: MaskedEmail?
 
-        /// Creates a hint.
         package init(name: DisplayName, email: MaskedEmail? = nil) {
             self.name = name
             self.email = email
         }
     }
 
-    /// Creates the page.
     package init(
         applicationName: DisplayName? = nil, action: String, request: String, ticket: String,
         username: String = "", problem: String? = nil, retryAfterSeconds: Int? = nil, earlier: Earlier? = nil,
@@ -57,7 +57,7 @@ package struct SignInPage: Sendable, Hashable {
 
 /// The messages of the sign-in page.
 package enum SignInMessage: String, LocalizationKey {
-    /// The username or the password is wrong; the text never says which.
+    /// The username or the password is wrong; the text does not say which of them.
     case wrong = "sign-in.wrong"
     /// There were too many attempts.
     case tooManyAttempts = "sign-in.too-many-attempts"
