@@ -191,7 +191,7 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Adds the frame with the current branding to a page; if the store is unavailable, the default branding.
+    /// Adds the branding frame to a page; if the store is unavailable, the frame has the default branding.
     private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
         // A page that already has a frame, such as the consent page or the branding preview, keeps it.
         guard case .page = reply.content, reply.frame == nil else { return reply }

@@ -43,7 +43,7 @@ struct EarlierSignIn: Sendable, Hashable {
     }
 }
 
-/// The access to the cookie that holds the user who signed in before.
+/// The reader and writer of the cookie that holds the user who signed in before.
 struct EarlierSignIns: Sendable {
     let key: SymmetricKey
     let cookies: Cookies
