@@ -1,12 +1,11 @@
 /// The page at the claimed https redirect URI of an app, shown when the platform did not open the app (RFC 8252
 /// §7.2).
 ///
-/// It shows nothing of the request, which may be an authorization response for the app.
+/// The page shows no part of the request, because its query may be an authorization response for the app.
 package struct AppLinkPage: Sendable, Hashable {
     /// The name of the client that owns the redirect URI.
     package var applicationName: DisplayName
 
-    /// Creates the page.
     package init(applicationName: DisplayName) {
         self.applicationName = applicationName
     }

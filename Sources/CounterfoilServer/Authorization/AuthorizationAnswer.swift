@@ -8,7 +8,8 @@ struct AuthorizationAnswer: Sendable {
     let mode: ResponseMode
     let client: RegisteredClient
 
-    /// The response without a page that the user sees: a redirect, or a page that posts the form at once.
+    /// Returns the HTTP response if the user saw no page: a redirect, or for `form_post` a page that submits
+    /// its form at once.
     func reply(_ kind: ReturnPage.Kind, issuer: Issuer) -> Reply {
         switch mode {
         case .query: .seeOther(response.url(to: redirectURI))
@@ -16,8 +17,8 @@ struct AuthorizationAnswer: Sendable {
         }
     }
 
-    /// The page that carries the response: it continues automatically or, if `host` is given, when the user
-    /// presses the button.
+    /// Returns the page that carries the authorization response: it continues automatically or, if `host` is
+    /// given, when the user presses the button.
     func page(_ kind: ReturnPage.Kind, choosing host: String? = nil, issuer: Issuer) -> Reply {
         var page = ReturnPage(
             applicationName: client.displayName,

@@ -8,9 +8,11 @@ extension AuthorizationFlow {
     ///
     /// - Parameters:
     ///   - visit: The approved request.
-    ///   - granted: The scopes that the user allowed on a page; nil for all of them, without a question.
+    ///   - granted: The scopes that the user allowed on a page; nil if no page asked, which grants every
+    ///     requested scope.
     ///   - session: The session of the user.
-    ///   - interaction: The page that the user answered, which can be answered once; nil without a question.
+    ///   - interaction: The identifier of the page that the user answered, which can be answered only once; nil
+    ///     if no page asked.
     func approve(
         _ visit: AuthorizationVisit,
         granting granted: Scope? = nil,
@@ -80,16 +82,17 @@ extension AuthorizationFlow {
             client: authorization.client)
     }
 
-    /// The error for a request whose session or consent ended while it was processed.
+    /// Creates the error for a request whose session or consent ended while the request was processed.
     ///
-    /// OpenID Connect Core §3.1.2.6: with `prompt=none` the client gets the error code.
+    /// With `prompt=none` the client gets the error code (OpenID Connect Core §3.1.2.6). With any other
+    /// `prompt`, a page lets the user start again.
     private func outdated(_ visit: AuthorizationVisit, _ error: OAuthError) -> any Error {
         let authorization = visit.authorization
         guard !authorization.request.prompt.contains(.none) else { return refusal(error, of: authorization) }
         return ApprovalError.outdated(startAgain: settings.issuer.authorizationURL(carried: visit.carried), error)
     }
 
-    /// Counts an approval against the limit of its user.
+    /// Counts an approval against the rate limit of its user.
     private func count(_ visit: AuthorizationVisit, by session: LiveSession) async throws {
         do {
             try approvals.note(session.person.id, now: visit.now)
@@ -102,7 +105,7 @@ extension AuthorizationFlow {
         }
     }
 
-    /// Logs and audits each use of an administrator's exemption from S256.
+    /// Writes a log entry and an audit event for a code that was issued under an exemption from S256.
     private func noteException(of visit: AuthorizationVisit, for grant: Grant) async {
         let (client, pkce) = (visit.client, visit.authorization.pkce)
         guard pkce != .s256 else { return }
@@ -120,7 +123,7 @@ extension AuthorizationFlow {
 }
 
 extension ValidatedAuthorization {
-    /// The individually requested claims that an allowed scope covers (OpenID Connect Core §5.5).
+    /// Returns the individually requested claims that an allowed scope covers (OpenID Connect Core §5.5).
     fileprivate func claims(within scope: Scope) -> RequestedClaims {
         request.claims?.claims.named(UserClaims.names(for: scope)) ?? RequestedClaims()
     }

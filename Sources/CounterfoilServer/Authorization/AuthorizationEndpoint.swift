@@ -8,7 +8,8 @@ struct AuthorizationEndpoint: Sendable {
     let pages: AuthorizationPages
     let sessions: SessionManager
 
-    /// The maximum size of the request that pages carry, in bytes; every later step accepts that size.
+    /// The maximum size in bytes of the request that a page carries in its form; every later endpoint accepts a
+    /// request of this size.
     private static let carriedLimit = 28 * 1024
 
     var handlers: [EndpointHandler] { [EndpointHandler(.authorization, respond)] }
@@ -50,8 +51,8 @@ struct AuthorizationEndpoint: Sendable {
         }
     }
 
-    /// The parameters of the query and, for a POST, of the form, in one list, so that repeated parameters are
-    /// detected.
+    /// Returns the parameters of the query and, for a POST, of the form in one list, so that repeated
+    /// parameters are detected.
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
         do { form = try FormParameters(parsing: request.query) } catch {

@@ -22,7 +22,7 @@ struct AuthorizationFlow: Sendable {
         let client: RegisteredClient
         /// Whether the user denied the request on a page of this server.
         let isDenied: Bool
-        /// The fault of the store that caused the refusal, for the operator.
+        /// The store fault that caused the refusal, for the operator's log.
         var fault: StoreFault?
 
         /// The error response for the client (RFC 6749 §4.1.2.1).
@@ -32,42 +32,42 @@ struct AuthorizationFlow: Sendable {
                 redirectURI: redirectURI, mode: mode, client: client)
         }
 
-        /// Whether the browser goes to the redirect URI only after the user has chosen to.
+        /// Whether the user must press a button before the browser goes to the redirect URI.
         ///
         /// RFC 9700 §4.11.2: an attacker can send an invalid request, or one with `prompt=none`, to misuse this
-        /// server as an open redirector. So the error response to an untrusted client is not followed
-        /// automatically. A user who denied the request on a page of this server has already chosen.
+        /// server as an open redirector. So the browser does not automatically go to the redirect URI of an
+        /// untrusted client. A user who denied the request on a page of this server has already made a choice.
         var needsChoice: Bool {
             !isDenied && !client.isReachedWithoutChoice(at: redirectURI)
         }
     }
 
-    /// The reasons why an approval issued no code, for an error page.
+    /// The errors for an approval that issued no code, to be shown on a page.
     enum ApprovalError: Error {
         case alreadyAnswered
-        /// The client has changed since the page was shown; the URL asks the user again.
+        /// The client has changed since the page was shown; `askAgain` is the URL that shows the new question.
         case clientChanged(askAgain: String)
         case clientGone
         case personGone
-        /// The session ended or the consent was withdrawn while the request was processed; the URL starts it
-        /// again.
+        /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
+        /// URL that starts the request again.
         case outdated(startAgain: String, OAuthError)
     }
 
     /// Receives a request.
     ///
-    /// - Throws: ``ResponseTargetError`` if only a page can report the error, and ``RedirectableError`` if the
+    /// - Throws: ``ResponseTargetError`` if the error must be shown on a page, and ``RedirectableError`` if the
     ///   error response can be sent to the client.
     func receive(_ parsed: ParsedAuthorizationRequest, now: Date) async throws -> ValidatedAuthorization {
         try await validate(parsed, client: try await store.client(parsed.target.clientID), now: now)
     }
 
-    /// Receives a request again from the hidden field of a page, and repeats every check.
+    /// Receives a request again, from the hidden field of a page, and repeats every check.
     ///
-    /// The request was valid when the page was shown. If it is invalid now, its client has changed or was
-    /// deleted, and ``ApprovalError`` is thrown.
+    /// The request was valid when the page was shown. If the request is invalid now, its client has changed or
+    /// was deleted, and this method throws ``ApprovalError``.
     ///
-    /// - Parameter shown: the question that the page asked, if its form answers one.
+    /// - Parameter shown: The snapshot of the question on the page; nil for the sign-in page, which asks none.
     func receiveAgain(
         _ form: FormParameters,
         shown: ConsentSnapshot? = nil,
@@ -79,7 +79,7 @@ struct AuthorizationFlow: Sendable {
         guard shown?.isAbout(client) ?? true else { throw changed }
         do {
             let authorization = try await validate(parsed, client: client, now: now)
-            // The scopes of an API can have changed as well.
+            // Even if the client is unchanged, the scopes of an API can have changed.
             guard shown == nil || shown == ConsentSnapshot(authorization) else { throw changed }
             return authorization
         } catch is ResponseTargetError { throw changed }
@@ -98,7 +98,7 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    /// Decides the next step; reads the remembered consent only if it matters.
+    /// Decides the next step; reads the remembered consent only if the step depends on it.
     func next(
         for visit: AuthorizationVisit, session: LiveSession?, signedInForThis: Bool
     ) async throws -> InteractionPolicy.Step {
@@ -107,7 +107,8 @@ struct AuthorizationFlow: Sendable {
             session, for: authorization.request, signedInForThis: signedInForThis, now: visit.now)
         let session = isMeant(sufficient?.person, by: authorization) ? sufficient : nil
         if session == nil, sufficient != nil, signedInForThis {
-            // OpenID Connect Core §3.1.2.1: the user who signed in is not the one whom the request requires.
+            // OpenID Connect Core §3.1.2.1: the user has just signed in, but is not the user whom the request
+            // requires.
             return .refuse(
                 OAuthError(.loginRequired, "the signed-in user does not match id_token_hint or the sub claim"))
         }
@@ -119,11 +120,11 @@ struct AuthorizationFlow: Sendable {
             for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier)
     }
 
-    /// Returns true if the request accepts this user: no `id_token_hint` and no `sub` among its `claims`
-    /// names another one (OpenID Connect Core §5.5.1).
+    /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names
+    /// another user (OpenID Connect Core §5.5.1).
     ///
-    /// A hint whose signing key was deleted names no user. It is ignored, except with `prompt=none`, where the
-    /// user cannot be asked.
+    /// A hint whose signing key was deleted identifies no user, so it is ignored. With `prompt=none`, where the
+    /// user cannot be asked, a request with such a hint accepts no user.
     private func isMeant(_ person: Person?, by authorization: ValidatedAuthorization) -> Bool {
         if let person, let meant = authorization.request.claims?.requiredSubjects {
             let subject = Array(hints.subjects.subject(for: person.id, client: authorization.client).utf8)
@@ -136,12 +137,12 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    /// Refuses a valid request without a decision of the user.
+    /// Creates the error that refuses a valid request for any reason other than a denial by the user.
     func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> RedirectableError {
         refused(authorization, error, isDenied: false)
     }
 
-    /// Refuses a valid request because of a fault of the store.
+    /// Creates the error that refuses a valid request because of a store fault.
     func refusal(_ fault: StoreFault, of authorization: ValidatedAuthorization) -> RedirectableError {
         let error =
             switch fault {
@@ -154,7 +155,7 @@ struct AuthorizationFlow: Sendable {
         return refused
     }
 
-    /// Refuses a request that the user denied on a page of this server; wire name `access_denied`.
+    /// Creates the error `access_denied` for a request that the user denied on a page of this server.
     func denial(of authorization: ValidatedAuthorization, because reason: String) -> RedirectableError {
         refused(authorization, OAuthError(.accessDenied, reason), isDenied: true)
     }

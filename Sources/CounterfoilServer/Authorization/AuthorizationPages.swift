@@ -11,15 +11,16 @@ struct AuthorizationPages: Sendable {
     let signInForm: SignInForm
     let random: RandomBytes
 
-    /// The parameter that carries the proof of a sign-in to the next step.
+    /// The query parameter that carries the proof of a sign-in to the next step.
     static let signedInParameter = "sign_in_ticket"
 
-    /// The authorization request as the pages hold it, without the parameters that this server has added.
+    /// Returns the parameters that pages carry as a query: those of the client, without the one that this
+    /// server added.
     static func carried(_ form: FormParameters) -> String {
         FormParameters(form.pairs.filter { $0.name != signedInParameter }).encoded
     }
 
-    /// The tickets of pages that ask a question.
+    /// Returns the issuer of form tickets for the page that asks a question.
     func tickets(of question: AuthorizationQuestion) -> QuestionTickets {
         QuestionTickets(tickets: tickets, purpose: question.purpose)
     }
@@ -28,7 +29,7 @@ struct AuthorizationPages: Sendable {
     ///
     /// - Parameters:
     ///   - visit: The request that the user signs in for.
-    ///   - again: The reason why the page is shown again; nil if it is shown first.
+    ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
     func signIn(_ visit: AuthorizationVisit, again: SignInForm.Again? = nil) -> Reply {
         let content = SignInForm.Content(
             carried: visit.carried, applicationName: visit.client.displayName,
@@ -47,12 +48,12 @@ struct AuthorizationPages: Sendable {
             request: visit.carried, ticket: ticket(.consent, visit, session: session))
         page.openInBrowserLink = openInBrowserLink(visit)
         var reply = Reply(.ok, .page(page))
-        // The branding is read once for the page and its frame.
+        // The branding is read only once, for the page and for its frame.
         reply.frame = Frame(site: Site(branding, settings: settings, language: language), language: language)
         return reply
     }
 
-    /// The page on which the user confirms a sign-in that needs no consent.
+    /// Returns the page on which the user confirms a sign-in that needs no consent.
     func confirmation(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {
         let page = ContinuePage(
             applicationName: visit.client.displayName,
@@ -73,8 +74,8 @@ struct AuthorizationPages: Sendable {
             expires: settings.pageEnd(from: visit.now))
     }
 
-    /// The page that replaces every page of the flow inside a web-view, if the policy of the client does not
-    /// allow web-views.
+    /// Returns the page that replaces every page of the flow inside a web-view if the policy of the client
+    /// forbids web-views; otherwise nil.
     func blocked(_ visit: AuthorizationVisit) -> Reply? {
         guard case .blocked(let webView) = WebViewVerdict(on: visit.request, under: visit.client.policy.webViews) else {
             return nil
@@ -93,12 +94,12 @@ struct AuthorizationPages: Sendable {
             .openInBrowserLink(settings.issuer.authorizationURL(carried: visit.carried))
     }
 
-    /// The step after the sign-in page: a redirect within the server, with the proof that the user has just
-    /// signed in.
+    /// Returns the redirect that follows the sign-in page: to the authorization endpoint, with a ticket that
+    /// proves that the user has just signed in.
     func afterSignIn(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {
         let ticket = tickets.issue(
             .signedIn, to: session.holder, request: visit.carried,
-            // The ticket is part of a URL that the browser requests at once.
+            // The browser requests the URL with this ticket at once, so 60 seconds are enough.
             interaction: InteractionIdentifier(random: random), expires: visit.now.addingTimeInterval(60)
         )
         return .seeOther(
@@ -107,7 +108,7 @@ struct AuthorizationPages: Sendable {
 }
 
 extension AuthorizationFlow.RedirectableError {
-    /// The page with the error response: it continues automatically, or when the user chooses to.
+    /// Returns the page with the error response: it continues automatically, or when the user presses the button.
     func page(issuer: Issuer) -> Reply {
         answer(issuer: issuer).page(
             isDenied ? .denied : .refused, choosing: needsChoice ? redirectURI.uri.host : nil, issuer: issuer)
@@ -115,11 +116,11 @@ extension AuthorizationFlow.RedirectableError {
 }
 
 extension Issuer {
-    /// The URL that starts the authorization request again.
+    /// Returns the URL that starts an authorization request again.
     func authorizationURL(carried: String) -> String { endpoint(Endpoint.authorization.path) + "?" + carried }
 }
 
 extension LiveSession {
-    /// The value that the form tickets of this session are bound to.
+    /// The value that binds form tickets to this session.
     package var holder: String { Base64URL.encode(digest.bytes) }
 }

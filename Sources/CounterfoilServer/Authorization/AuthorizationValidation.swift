@@ -2,17 +2,17 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// An authorization request that the client may make, before it is narrowed to the APIs that it names.
+/// An authorization request that the client may make, before its scope is narrowed to the APIs that it names.
 ///
 /// Only ``AuthorizationValidation`` creates one. The client exists, the redirect URI is registered for it, and
-/// the client is registered for everything that it requests.
+/// the client is registered for every scope that it requests.
 struct CheckedAuthorization: Sendable {
     let client: RegisteredClient
     let request: AuthorizationRequest
     /// The redirect URI that gets the response.
     let redirectURI: ResponseRedirectURI
-    /// Whether the redirect URI is at the callback origin, where an app can receive the response for another
-    /// one (see ``CallbackOrigin``).
+    /// Whether the redirect URI is at the callback origin, where the app of another client can receive the
+    /// response (see ``CallbackOrigin``).
     let isAtCallbackOrigin: Bool
     /// The requested scope with defaults applied.
     let scope: Scope
@@ -35,15 +35,16 @@ struct CheckedAuthorization: Sendable {
     }
 }
 
-/// An authorization request that is checked and narrowed to the APIs that it names.
+/// An authorization request that was checked, and whose scope was narrowed to the APIs that it names.
 ///
 /// Only ``AuthorizationValidation/narrow(_:to:)`` creates one.
 struct ValidatedAuthorization: Sendable {
     private let checked: CheckedAuthorization
-    /// The requested scope with defaults applied; if the request names APIs, only their scopes and those of
-    /// OpenID Connect.
+    /// The requested scope with defaults applied.
+    ///
+    /// If the request names APIs, the scope contains only their scopes and the standard scopes of OpenID Connect.
     let scope: Scope
-    /// The APIs that the request names; empty for the server itself.
+    /// The APIs that the request names; empty if it names none.
     let apis: [NamedResources.Known]
 
     fileprivate init(_ checked: CheckedAuthorization, scope: Scope, apis: [NamedResources.Known]) {
@@ -81,7 +82,7 @@ extension ValidatedAuthorization {
 struct VerifiedResponseTarget: Sendable {
     let client: RegisteredClient
     let redirectURI: ResponseRedirectURI
-    /// Whether the redirect URI is at the callback origin.
+    /// Whether the redirect URI is at the callback origin (see ``CallbackOrigin``).
     let isAtCallbackOrigin: Bool
 
     fileprivate init(client: RegisteredClient, redirectURI: ResponseRedirectURI, isAtCallbackOrigin: Bool) {
@@ -108,7 +109,7 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
         }
     }
 
-    /// The name of the client that sent the request; nil if it is unknown.
+    /// The name of the client that sent the request; nil if the client is unknown.
     var application: DisplayName? {
         switch self {
         case .target, .unknownClient: nil
@@ -119,10 +120,10 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
 
 /// The rules of the authorization endpoint, in three steps.
 ///
-/// The first step verifies the redirect URI, the second the request, the third its scope at the APIs that it
-/// names.
+/// Step one verifies the client and the redirect URI. Step two checks all other parameters. Step three narrows
+/// the scope to the APIs that the request names.
 enum AuthorizationValidation {
-    /// Step one; an error is shown on a page and never redirected.
+    /// Verifies the client and the redirect URI (step one); an error is shown on a page and never redirected.
     static func target(
         of parsed: ParsedAuthorizationRequest, client: RegisteredClient?, settings: ServerSettings
     ) throws(ResponseTargetError) -> VerifiedResponseTarget {
@@ -147,7 +148,7 @@ enum AuthorizationValidation {
         }
     }
 
-    /// Step two; an error is sent to the verified redirect URI.
+    /// Checks all other parameters (step two); an error is sent to the verified redirect URI.
     static func validate(
         _ parsed: ParsedAuthorizationRequest,
         for verified: VerifiedResponseTarget,
@@ -159,7 +160,8 @@ enum AuthorizationValidation {
         request.redirectURI = verified.redirectURI.requested
 
         try checkResponseMode(of: request, at: verified.redirectURI.uri)
-        // RFC 6749 §4.1.2.1: the error is `unauthorized_client`.
+        // RFC 6749 §4.1.2.1: the error code for a client that must not use this grant type is
+        // `unauthorized_client`.
         guard client.type.usesAuthorizationCode else {
             throw OAuthError(.unauthorizedClient, "the client type \(client.type.rawValue) cannot request a code")
         }
@@ -173,10 +175,11 @@ enum AuthorizationValidation {
             hinted: try hinted(by: request, hints))
     }
 
-    /// Step three; an error is sent to the verified redirect URI.
+    /// Narrows the scope to the APIs that the request names (step three); an error is sent to the verified
+    /// redirect URI.
     ///
-    /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry. The scopes of OpenID
-    /// Connect stay, because they apply to the ID token, UserInfo and refresh tokens.
+    /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry. The standard scopes of
+    /// OpenID Connect stay, because they apply to the ID token, UserInfo and refresh tokens.
     static func narrow(
         _ checked: CheckedAuthorization, to named: NamedResources
     ) throws(OAuthError) -> ValidatedAuthorization {
@@ -196,7 +199,7 @@ enum AuthorizationValidation {
             apis: named.known)
     }
 
-    /// OAuth 2.0 Form Post Response Mode §2: a browser can post a form only to a web server.
+    /// Throws if a browser cannot post a form to the redirect URI (OAuth 2.0 Form Post Response Mode §2).
     private static func checkResponseMode(
         of request: AuthorizationRequest, at redirectURI: RedirectURI
     ) throws(OAuthError) {
@@ -205,7 +208,7 @@ enum AuthorizationValidation {
         }
     }
 
-    /// OpenID Connect Core §5.5.1.1: an essential `acr` claim must be satisfied.
+    /// Throws if an essential `acr` claim cannot be satisfied (OpenID Connect Core §5.5.1).
     private static func checkAuthenticationContext(of request: AuthorizationRequest) throws(OAuthError) {
         let required = request.claims?.requiredContexts ?? []
         guard required.isEmpty || AuthenticationContext.all.contains(where: required.contains) else {
@@ -214,7 +217,7 @@ enum AuthorizationValidation {
         }
     }
 
-    /// OpenID Connect Core §3.1.2.1: an `id_token_hint` must be an ID token that this server issued.
+    /// Reads `id_token_hint`, which must be an ID token that this server issued (OpenID Connect Core §3.1.2.1).
     private static func hinted(
         by request: AuthorizationRequest, _ hints: IDTokenHints
     ) throws(OAuthError) -> IDTokenHints.Hinted? {
@@ -224,6 +227,8 @@ enum AuthorizationValidation {
         }
     }
 
+    /// Returns the PKCE method of a request, and throws if the policy of the client does not allow it.
+    ///
     /// RFC 7636 §4.4.1, RFC 8252 §8.1: PKCE is required for every kind of redirect URI, unless an administrator
     /// has exempted the client.
     private static func pkceUse(
@@ -242,7 +247,10 @@ enum AuthorizationValidation {
         }
     }
 
-    /// RFC 6749 §3.3: the default scope is every scope of the client except those of OpenID Connect.
+    /// Returns the requested scope, and throws if the client is not registered for all of it.
+    ///
+    /// RFC 6749 §3.3: if the request names no scope, the default is every scope of the client except the
+    /// standard scopes of OpenID Connect.
     private static func scope(_ asked: Scope?, assignedTo client: RegisteredClient) throws(OAuthError) -> Scope {
         guard let asked else {
             let standard = Set(ScopeDefinition.standard.map(\.token))

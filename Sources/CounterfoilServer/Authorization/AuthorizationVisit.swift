@@ -1,9 +1,10 @@
 import Foundation
 
-/// A valid authorization request at one step on its way through the pages of this server.
+/// A valid authorization request together with the HTTP request that brings it to one step: the first request,
+/// or the form of a page.
 struct AuthorizationVisit: Sendable {
     let authorization: ValidatedAuthorization
-    /// The authorization request as the pages hold it, as a query.
+    /// The parameters of the authorization request as a query, which the pages carry in a hidden field.
     let carried: String
     /// The HTTP request of this step.
     let request: IncomingRequest

@@ -1,9 +1,9 @@
 package import CounterfoilProtocol
 
-/// A redirect URI at this server for a native app: a page that only shows a message.
+/// A redirect URI at this server for a native app without a website; its page only shows a message.
 ///
-/// A native app without a website claims it, so that the platform opens the app instead of the page (RFC 8252
-/// §7.2). There is one at the issuer, and one at the callback origin if the server has one.
+/// The app claims the URL, so that the platform opens the app instead of the page (RFC 8252 §7.2). A client has
+/// one callback URL at the issuer, and another at the callback origin if the server has one.
 package struct CallbackAddress: Sendable, Hashable {
     /// The URL, which is compared byte by byte.
     package let rawValue: String
@@ -28,7 +28,7 @@ package struct CallbackAddress: Sendable, Hashable {
     }
 }
 
-/// The URLs of the server itself, of which only those of ``CallbackAddress`` can be redirect URIs.
+/// The origins of the server itself, where only the URLs of ``CallbackAddress`` can be redirect URIs.
 struct OwnAddresses: Sendable, Hashable {
     let issuer: Issuer
     let callbackOrigin: CallbackOrigin?
@@ -40,7 +40,7 @@ struct OwnAddresses: Sendable, Hashable {
         self.callbackOrigin = callbackOrigin
     }
 
-    /// Returns true if a URI leads to this server and is not the callback URL of the client.
+    /// Returns true if a URI leads to this server and is not a callback URL of the client.
     func forbids(_ uri: RedirectURI, to client: ClientIdentifier?, type: ClientType) -> Bool {
         guard RedirectURIMatching.isOwnOrigin(uri, of: issuer, callbackOrigin) else { return false }
         guard let client else { return true }

@@ -2,15 +2,18 @@ package import CounterfoilProtocol
 package import Foundation
 import Synchronization
 
-/// Detects clients that use the same `code_challenge` repeatedly; bounded in memory.
+/// A detector of clients that use the same `code_challenge` repeatedly; bounded in memory.
 ///
-/// RFC 9700 §2.1.1: a challenge is valid for one request, and a constant challenge does not protect it. Only
-/// redeemed codes count, because a user may open a request twice, but the client redeems only one of the codes.
-/// No request is refused, because the user cannot fix the client. The developer and the operator are notified.
+/// RFC 9700 §2.1.1: each authorization request needs a new challenge. A constant challenge gives no protection.
+///
+/// Only the challenges of redeemed codes count. A user may open the same authorization URL twice, but the
+/// client redeems only one of the two codes. No request is refused, because the user cannot fix the client. The
+/// developer and the operator are notified instead.
 package final class ChallengeReuseDetector: Sendable {
-    /// The number of challenges remembered for a client; a constant challenge is always among the last.
+    /// The number of challenges remembered for a client; a few are enough, because a constant challenge is
+    /// always among them.
     static let challengesPerClient = 8
-    /// The number of clients remembered; the least recently seen are removed first.
+    /// The number of clients remembered; the clients that were seen least recently are removed first.
     static let capacity = 10_000
     /// The minimum interval between two log entries about a client, in seconds.
     static let silence: TimeInterval = 3600

@@ -2,10 +2,11 @@ import CounterfoilProtocol
 
 /// The reason why a response is known to reach the client that the request names (RFC 8252 §8.6).
 ///
-/// It depends on the redirect URI. Every program on the device can use a loopback address or a private-use scheme
-/// (RFC 8252 §8.4). So neither gives assurance, whatever the policy of the client says.
+/// The reason depends on the redirect URI. Every program on the device can use a loopback address or a
+/// private-use scheme (RFC 8252 §8.4). So these kinds of redirect URI give no assurance, whatever the policy of
+/// the client says.
 enum ClientAssurance: Sendable, Hashable {
-    /// The code goes to an https URL of a client that belongs to the owner of this server.
+    /// The code goes to an https URL of a first-party client, which belongs to the owner of this server.
     case firstParty
     /// The code goes to an https URL of the client, and only a holder of the client secret can redeem it.
     case secret
@@ -15,8 +16,8 @@ enum ClientAssurance: Sendable, Hashable {
 
     /// Determines the assurance for a client and a redirect URI; nil if there is none.
     ///
-    /// - Parameter isAtCallbackOrigin: whether `redirectURI` is at the callback origin, whose URLs the app of
-    ///   another client could claim too (see ``CallbackOrigin``).
+    /// - Parameter isAtCallbackOrigin: Whether `redirectURI` is at the callback origin, whose URLs the app of
+    ///   another client could also claim (see ``CallbackOrigin``).
     init?(of client: RegisteredClient, at redirectURI: RedirectURI, isAtCallbackOrigin: Bool) {
         guard case .https = redirectURI.kind else { return nil }
         if client.policy.isFirstParty && !isAtCallbackOrigin {
@@ -32,11 +33,11 @@ enum ClientAssurance: Sendable, Hashable {
 }
 
 extension RegisteredClient {
-    /// Returns true if the browser continues to a redirect URI of the client without a choice of the user
+    /// Returns true if the browser may continue to a redirect URI of the client without a choice of the user
     /// (RFC 9700 §4.11.2).
     ///
-    /// Otherwise every developer could misuse this server to redirect users to an https URL of their own. A
-    /// request to a loopback address or a private-use scheme never leaves the device.
+    /// At an https URL of an untrusted client the user must choose, so that no developer can misuse this server
+    /// as an open redirector. A request to a loopback address or a private-use scheme never leaves the device.
     func isReachedWithoutChoice(at uri: RedirectURI) -> Bool {
         guard !policy.isTrusted, case .https = uri.kind else { return true }
         return false

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// A reader of ID tokens that are sent back as `id_token_hint`.
+/// The reader of ID tokens that clients send back as `id_token_hint`.
 struct IDTokenHints: Sendable {
     let keys: any SigningKeys
     let subjects: SubjectIdentifiers
@@ -11,7 +11,7 @@ struct IDTokenHints: Sendable {
     enum Hinted: Sendable, Hashable {
         /// The user and the session of an ID token of this server.
         case person(IDTokenHint)
-        /// An unknown user: this server no longer has the key that signed the token, if it ever had it.
+        /// The user is unknown: the signing key of the token was deleted, or never belonged to this server.
         case somebody
     }
 
@@ -21,7 +21,7 @@ struct IDTokenHints: Sendable {
         verifier = IDTokenHintVerifier(issuer: issuer)
     }
 
-    /// Verifies a hint; throws if this server did not issue the token.
+    /// Verifies a hint; throws if the token is invalid for any reason other than an unknown signing key.
     func read(_ token: IDToken) throws(TokenRefusal) -> Hinted {
         do {
             return .person(try verifier.verify(token, keys: keys.publicKeys))
@@ -30,7 +30,7 @@ struct IDTokenHints: Sendable {
         }
     }
 
-    /// The session of a hint, decoded from its `sid` for the client.
+    /// Returns the session of a hint, decoded from its `sid` for the client; nil if the hint has no valid `sid`.
     func session(of hint: IDTokenHint, at client: RegisteredClient) throws -> SessionIdentifier? {
         try hint.sessionID.flatMap { try subjects.session(named: $0, at: client) }
     }

@@ -1,20 +1,21 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The rules for the next step of an authorization request, as a pure function: first the session, then the
-/// consent.
+/// The rules for the next step of an authorization request, as pure functions.
+///
+/// The session is checked first, then the consent.
 enum InteractionPolicy {
     /// The next step.
     enum Step: Sendable {
-        /// The user signs in.
+        /// The sign-in page is shown.
         case signIn
-        /// The user is asked for consent; the page shows the earlier consent.
+        /// The consent page is shown; it mentions the earlier consent, if any.
         case askConsent(LiveSession, earlier: Consent?)
-        /// The user confirms the sign-in; consent is not needed.
+        /// The page that confirms the sign-in is shown, because consent is not needed.
         case confirm(LiveSession)
         /// No interaction is needed: the code is issued.
         case answer(LiveSession, because: Ground)
-        /// The request forbids the page that it would need.
+        /// The next step would be a page, but `prompt=none` forbids it; the client gets this error.
         case refuse(OAuthError)
 
         /// Whether the user sees a page next.
@@ -28,13 +29,13 @@ enum InteractionPolicy {
 
     /// The reasons why a response needs no further interaction of the user (RFC 8252 §8.6).
     enum Ground: Sendable {
-        /// The redirect URI assures which client gets the response.
+        /// The redirect URI assures that only this client gets the response.
         case assured(ClientAssurance)
-        /// The user signed in for this request, to a client that needs no consent.
+        /// The user has just signed in for this request, and the client is first-party and needs no consent.
         case signedIn
     }
 
-    /// The session, if the user need not sign in again.
+    /// Returns the session if it is sufficient for the request; nil if the user must sign in.
     ///
     /// - Parameter signedInForThis: whether the user has signed in for this request, which satisfies
     ///   `prompt=login`.
@@ -49,7 +50,8 @@ enum InteractionPolicy {
         return session
     }
 
-    /// Returns true if the remembered consent matters: first-party clients need none, except with `prompt=consent`.
+    /// Returns true if the next step depends on the remembered consent: first-party clients need none, except
+    /// with `prompt=consent`.
     static func weighsConsent(for authorization: ValidatedAuthorization) -> Bool {
         !authorization.client.policy.isFirstParty || authorization.request.prompt.contains(.consent)
     }
@@ -57,7 +59,7 @@ enum InteractionPolicy {
     /// Decides the next step.
     ///
     /// - Parameters:
-    ///   - session: a sufficient session; nil if the user must sign in.
+    ///   - session: the result of ``sufficient(_:for:signedInForThis:now:)``; nil if the user must sign in.
     ///   - signedInForThis: whether the user has signed in for this request.
     ///   - earlier: the remembered consent of the user for the client.
     static func next(
@@ -86,9 +88,10 @@ enum InteractionPolicy {
             : .askConsent(session, earlier: earlier)
     }
 
-    /// RFC 8252 §8.6: any program on the device can send a first-party client's request and receive its response.
+    /// Decides the step for a first-party client whose redirect URI gives no assurance.
     ///
-    /// So the user confirms each one.
+    /// RFC 8252 §8.6: any program on the device can send the request of such a client and receive the response.
+    /// So the user confirms each request, unless the user has just signed in for it.
     private static func confirmation(
         _ session: LiveSession, signedInForThis: Bool, prompt: Set<AuthorizationRequest.Prompt>
     ) -> Step {
@@ -109,7 +112,7 @@ enum InteractionPolicy {
             && earlier.appearance == ClientAppearance(of: authorization.client)
     }
 
-    /// OpenID Connect Core §3.1.2.1: `prompt` and `max_age`.
+    /// Returns true if `prompt` or `max_age` requires a new sign-in (OpenID Connect Core §3.1.2.1).
     private static func mustSignInAgain(
         _ request: AuthorizationRequest,
         session: LiveSession,
@@ -125,7 +128,7 @@ enum InteractionPolicy {
 }
 
 extension Consent {
-    /// Returns true if the user has already allowed everything that a request asks for, at the APIs that it names.
+    /// Returns true if the user has already allowed every scope of a request for the APIs that it names.
     func remembers(_ authorization: ValidatedAuthorization) -> Bool {
         authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
     }

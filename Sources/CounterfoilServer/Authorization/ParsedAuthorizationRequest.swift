@@ -2,16 +2,16 @@ import CounterfoilProtocol
 
 /// An authorization request, parsed once.
 ///
-/// Its parts may be used in the order in which they are verified: the client and the redirect URI first, then
-/// the other parameters. A form is not read again after this.
+/// The caller uses the parts in the order of their verification: first the client and the redirect URI, then
+/// the other parameters. The form is not parsed a second time.
 struct ParsedAuthorizationRequest: Sendable {
     /// The client and the redirect URI, unverified.
     let target: AuthorizationRequest.ResponseTarget
     /// Whether `scope` contains `openid`, even if another parameter is invalid.
     let asksForOpenID: Bool
-    /// The request without its redirect URI, or the error for a verified redirect URI.
+    /// The request without its redirect URI, or the error to send once the redirect URI is verified.
     let parameters: Result<AuthorizationRequest, OAuthError>
-    /// The request as the pages carry it, as a query.
+    /// The parameters of the request as a query, which the pages carry in a hidden field.
     let carried: String
     private let returnMode: ResponseMode
     private let returnState: State?
@@ -30,14 +30,14 @@ struct ParsedAuthorizationRequest: Sendable {
                 object = form.all("request").first.map(UnverifiedRequestObject.init(parsing:))
             }
         }
-        // A parameter outside the request object takes precedence. RFC 9101 §6.3 prefers the one inside only
-        // after a server has verified the object.
+        // The parameters `response_mode` and `state` take precedence over the members of the unverified object.
+        // RFC 9101 §6.3 gives precedence to the object only after a server has verified it.
         let stated = form.all("response_mode").isEmpty ? object?.responseMode : nil
         returnMode = stated ?? AuthorizationRequest.returnableMode(in: form)
         returnState = form.all("state").isEmpty ? object?.state : AuthorizationRequest.returnableState(in: form)
     }
 
-    /// Refuses the request with an error response to the verified redirect URI.
+    /// Creates the error response to the verified redirect URI, with the mode and state of the request.
     func refused(_ error: OAuthError, to verified: VerifiedResponseTarget) -> AuthorizationFlow.RedirectableError {
         let redirectURI = verified.redirectURI.uri
         return AuthorizationFlow.RedirectableError(

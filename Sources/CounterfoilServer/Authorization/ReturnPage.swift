@@ -1,15 +1,17 @@
-/// The page that returns the user to the client: it continues automatically, with a button as a fallback.
+/// The page that returns the user to the client: it continues automatically, and has a button in case that fails.
 ///
-/// For an untrusted client it continues only when the user chooses to (RFC 9700 §4.11.2). It is the response to
-/// the consent form, because Chromium applies `form-action` to every redirect after a form and would block one.
+/// For an untrusted client it continues only when the user presses the button (RFC 9700 §4.11.2).
+///
+/// The page also answers the consent form. A redirect is not possible there, because Chromium applies the CSP
+/// directive `form-action` to every redirect after a form and would block it.
 package struct ReturnPage: Sendable, Hashable {
     /// The outcome of the request.
     package enum Kind: Sendable, Hashable {
-        /// The client got the requested access.
+        /// The response contains a code for the requested access.
         case allowed
         /// The user denied the request.
         case denied
-        /// The server refused the request, whatever the user decided.
+        /// The server refused the request for a reason other than a denial by the user.
         case refused
     }
 
@@ -19,14 +21,15 @@ package struct ReturnPage: Sendable, Hashable {
     package var applicationInitials: String
     /// The path of the client's logo.
     package var applicationLogo: String?
-    /// The redirect URL, with the authorization response in it unless ``fields`` hold the response.
+    /// The URL to go to: the redirect URI, with the authorization response in it unless ``fields`` hold the
+    /// response.
     package var destination: String
     /// The authorization response as form fields for the destination (OAuth 2.0 Form Post Response Mode §2);
     /// empty if the response is in the URL.
     package var fields: [Field] = []
     /// The outcome of the request.
     package var kind: Kind
-    /// The host of the redirect URI, if the user must choose; nil if the page continues automatically.
+    /// The host of the redirect URI, if the user must press the button; nil if the page continues automatically.
     package var host: String?
 
     /// Whether the page continues automatically.
@@ -34,19 +37,15 @@ package struct ReturnPage: Sendable, Hashable {
 
     /// A hidden field of the form.
     package struct Field: Sendable, Hashable {
-        /// The name of the field.
         package var name: String
-        /// The value of the field.
         package var value: String
 
-        /// Creates a field.
         package init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Creates the page.
     package init(
         applicationName: DisplayName, applicationLogo: String? = nil, destination: String, kind: Kind,
         host: String? = nil

@@ -4,9 +4,9 @@ import CounterfoilTokens
 /// The members of a request object that affect the error response: `response_mode` and `state`.
 ///
 /// The server does not support request objects (OpenID Connect Core §6, RFC 9101). A client that sends one may
-/// have these two members only in the object, and expects the error accordingly. They are as trustworthy as
-/// query parameters, which are not signed either. So the signature, the issuer and all other members are
-/// ignored. An encrypted object (RFC 7516) cannot be read.
+/// have these two members only in the object, and expects the error response to follow them. They are as
+/// trustworthy as query parameters, which are not signed either. So the server ignores the signature, the
+/// issuer and all other members. An encrypted object (RFC 7516) cannot be read.
 struct UnverifiedRequestObject {
     /// The maximum size of a request object that is read, in bytes.
     static let byteLimit = 16 * 1024
