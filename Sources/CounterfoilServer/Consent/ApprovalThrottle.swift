@@ -3,13 +3,15 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Counts the approvals of each user in a window of one minute; bounded in memory.
+/// The counter of approvals for each user in a window of one minute; bounded in memory.
 ///
-/// An approval writes a grant and a code even if the user is not asked, so that any account could fill the
-/// disk. The count belongs to the process and not to the store. It is exact if one process serves, and needs no
-/// query.
+/// Each approval writes a grant and a code, even if the user is not asked. Without a limit, any account could
+/// fill the disk.
+///
+/// The counts are in the memory of this process, so they need no query. They are exact only if a single process
+/// serves the store.
 final class ApprovalThrottle: Sendable {
-    /// The length of the window in seconds; it begins with the first approval.
+    /// The length of a window in seconds; a window begins with the first approval of a user.
     static let window: TimeInterval = 60
     /// The maximum number of users counted.
     private static let capacity = 100_000
@@ -64,7 +66,7 @@ final class ApprovalThrottle: Sendable {
 
     private static func makeRoom(in windows: inout [PersonIdentifier: Window], now: Date) {
         windows = windows.filter { isOpen($0.value, now: now) }
-        // If still too many users have a window, this is an attack. All counts are dropped to limit memory.
+        // If the map is still full of open windows, this is an attack. All counts are dropped to limit memory.
         if windows.count >= capacity { windows = [:] }
     }
 }

@@ -8,7 +8,7 @@ struct ConsentEndpoint: Sendable {
     let pages: AuthorizationPages
     let sessions: SessionManager
 
-    /// The decision of the user; wire name `decision`.
+    /// The decision of the user, the form field `decision`.
     private enum Decision: String {
         case allow
         case deny
@@ -29,7 +29,7 @@ struct ConsentEndpoint: Sendable {
         let form = try PageForm(request, issuer: flow.settings.issuer)
         let carried = try form.value("request")
         guard let session = try await sessions.current(request, now: now) else {
-            // The session has ended meanwhile: the user signs in and is asked again.
+            // The session has ended since the page was shown: the user signs in and is asked again.
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
         }
         let ticket = try form.ticket(of: session, with: pages.tickets(of: question), now: now)
@@ -88,10 +88,10 @@ extension PageForm {
         }
     }
 
-    /// The requested scopes that the user allowed: all except the optional ones whose boxes are not ticked
-    /// (RFC 6749 §3.3).
+    /// Returns the requested scopes that the user allowed: all except the optional ones whose boxes are not
+    /// ticked (RFC 6749 §3.3).
     ///
-    /// Only requested scopes are read from the form, so that it cannot add any.
+    /// Only the requested scopes are looked up in the form, so that the form cannot add any.
     fileprivate func granted(of authorization: ValidatedAuthorization) throws(PageProblem) -> Scope {
         var granted: [Scope.Token] = []
         for token in authorization.asked.tokens {

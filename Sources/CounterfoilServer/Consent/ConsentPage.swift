@@ -1,14 +1,15 @@
 /// The consent page; it posts `decision`, `request` and `ticket`.
 ///
-/// `decision` is `allow`, `deny` or, for the other account action, `switch`. An optional permission is a field
-/// `permission.SCOPE` with the value `granted`, which is absent if the user deselects it.
+/// `decision` is `allow`, `deny` or `switch`; the last ends the session, so that the user can sign in with
+/// another account. An optional permission is a field `permission.SCOPE` with the value `granted`, which is
+/// absent if the user deselects it.
 package struct ConsentPage: Sendable, Hashable {
-    /// The destination of the response, as far as the user can distinguish it.
+    /// The destination of the authorization response, in terms that a user can understand.
     package enum RedirectDestination: Sendable, Hashable {
-        /// A program on this computer, at the registered IP address literal (RFC 8252 §7.3).
+        /// A program on this computer, registered with a loopback IP address (RFC 8252 §7.3).
         case thisComputer(host: String)
-        /// A program on this computer, registered as `localhost`, a name that need not resolve to it (RFC 8252
-        /// §8.3).
+        /// A program on this computer, registered with the name `localhost`, which need not resolve to a
+        /// loopback address (RFC 8252 §8.3).
         case thisComputerByName
         /// The app that owns a private-use scheme (RFC 8252 §7.1).
         case app(scheme: String)
@@ -24,14 +25,13 @@ package struct ConsentPage: Sendable, Hashable {
         package var title: String
         /// The limits or the meaning of the permission, in one sentence.
         package var detail: String?
-        /// Whether the client requires the permission; otherwise the user may deselect it.
+        /// Whether the client requires the permission; if it does not, the user may deselect the permission.
         package var required: Bool
         /// The initial state of the box, if the permission is optional.
         package var isTicked: Bool
-        /// Whether the permission is new: the user has allowed this client something before, but not this.
+        /// Whether the user has an earlier consent for this client that does not include the permission.
         package var isNew: Bool
 
-        /// Creates a permission.
         package init(
             scope: String, title: String, detail: String? = nil, required: Bool = true, isTicked: Bool = false,
             isNew: Bool = false
@@ -45,14 +45,13 @@ package struct ConsentPage: Sendable, Hashable {
         }
     }
 
-    /// A link to a page of the publisher.
+    /// A link to a page of the service or of the client's publisher.
     package struct Link: Sendable, Hashable {
         /// The https URL.
         package var address: String
         /// The host of the URL.
         package var host: String
 
-        /// Creates a link.
         package init(address: String, host: String) {
             self.address = address
             self.host = host
@@ -67,9 +66,10 @@ package struct ConsentPage: Sendable, Hashable {
     package var applicationInitials: String
     /// The path of the client's logo.
     package var applicationLogo: String?
-    /// Whether an administrator has verified the publisher of the client.
+    /// Whether the client is trusted: an administrator has verified its publisher, or it belongs to the owner
+    /// of this server.
     package var isVouchedFor: Bool
-    /// The destination of the response.
+    /// The destination of the authorization response.
     package var redirectDestination: RedirectDestination
     /// The name of the signed-in user.
     package var personName: DisplayName
@@ -85,28 +85,28 @@ package struct ConsentPage: Sendable, Hashable {
     package var ticket: String
     /// The requested permissions, in the order in which they are shown.
     package var permissions: [Permission]
-    /// The statement of the service itself, marked as its own words.
+    /// The text of the operator of this service, which the page marks as such.
     package var siteWords: SafeHTML?
     /// The language tag (BCP 47) of ``siteWords``, if it is not the language of the page.
     package var siteWordsLanguage: String?
     /// The privacy policy of the service.
     package var sitePrivacy: Link?
-    /// The statement of the client, marked as its own words.
+    /// The text of the developer of the client, which the page marks as such.
     package var applicationWords: SafeHTML?
     /// The privacy policy of the publisher.
     package var privacy: Link?
     /// The terms of service of the client.
     package var terms: Link?
-    /// The APIs that accept the tokens, each with its host; empty for the service itself.
+    /// The APIs that accept the tokens, with their hosts; empty if only this service accepts them.
     package var resources: [DisplayName]
     /// The duration of the access, in one sentence, such as "Until you disconnect it, at most 180 days".
     package var lifetime: String
-    /// A sentence about an earlier consent of the user for this client.
+    /// A sentence about an earlier consent of the user for this client; nil if there is none.
     package var earlierConsent: String?
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
     package var openInBrowserLink: OpenInBrowserLink?
 
-    /// Whether the page has an optional permission.
+    /// Whether the user can deselect at least one permission.
     package var hasChoice: Bool { permissions.contains { !$0.required } }
 
     /// Creates the page; the initials are derived from the name unless they are given.

@@ -6,12 +6,12 @@ struct ConsentPresenter: Sendable {
     let person: Person
     /// The remembered consent of the user for the client.
     let earlier: Consent?
-    /// The branding, with the statement of the service itself.
+    /// The branding, which contains the consent text of the service.
     let branding: Branding
     let settings: ServerSettings
     let words: Localizer
 
-    /// The page.
+    /// Creates the page.
     ///
     /// - Parameter definitions: the scopes that exist, with their descriptions.
     func page(
@@ -64,10 +64,11 @@ struct ConsentPresenter: Sendable {
         }
     }
 
-    /// The initial state of the box of an optional permission.
+    /// Returns the initial state of the box of an optional permission.
     ///
-    /// It is the user's last answer, if the client looks the same as then. Otherwise it is the default of the
-    /// scope, which is unticked unless an administrator has set it.
+    /// Without an earlier consent, the state is the default of the scope, which is unticked unless an
+    /// administrator has set it. With an earlier consent, the box is ticked if the user allowed the permission
+    /// and the client still looks the same.
     ///
     /// A permission that the user deselected or withdrew is not distinguished from one that was never
     /// requested, so both start unticked.
@@ -96,8 +97,8 @@ struct ConsentPresenter: Sendable {
                 ["application": application, "duration": .nested(.duration(seconds: seconds))]))
     }
 
-    /// The APIs that accept the tokens: those that the request names, or the default audience if that is not
-    /// this service.
+    /// The APIs that accept the tokens: those that the request names; otherwise the default audience, unless it
+    /// is this service.
     private var resources: [DisplayName] {
         guard authorization.apis.isEmpty else {
             return authorization.apis.map { api in

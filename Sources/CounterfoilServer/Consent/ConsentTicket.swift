@@ -2,10 +2,10 @@ import CounterfoilProtocol
 import Crypto
 import Foundation
 
-/// The question that a page asked: the revision and the appearance of the client, and the requested scopes and
-/// APIs.
+/// The snapshot of the question on a page: the revision and the appearance of the client, and the requested
+/// scopes and APIs.
 struct ConsentSnapshot: Sendable, Hashable {
-    /// The prefix of the form ticket.
+    /// The encoded snapshot, with which the form ticket begins.
     fileprivate let rawValue: String
 
     init(_ authorization: ValidatedAuthorization) {
@@ -17,7 +17,7 @@ struct ConsentSnapshot: Sendable, Hashable {
 
     fileprivate init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Returns true if the client is unchanged.
+    /// Returns true if the client is unchanged since the snapshot.
     func isAbout(_ client: RegisteredClient) -> Bool { rawValue.hasPrefix(Self.name(client)) }
 
     private static func name(_ client: RegisteredClient) -> String {
@@ -27,9 +27,9 @@ struct ConsentSnapshot: Sendable, Hashable {
 
 /// A question to a signed-in user on a page of the authorization flow.
 enum AuthorizationQuestion: Sendable {
-    /// Whether the client is allowed what it requests.
+    /// The question whether the client gets the access that it requests.
     case consent
-    /// Whether to continue with this account to a client that needs no consent.
+    /// The question whether to continue with this account to a client that needs no consent.
     case confirmation
 
     /// The endpoint that the form is posted to.
@@ -40,7 +40,7 @@ enum AuthorizationQuestion: Sendable {
         }
     }
 
-    /// The purpose of the form ticket, so that the answer to one question is never accepted for the other.
+    /// The purpose of the form ticket, so that the form for one question is never accepted for the other question.
     var purpose: Ticket.Purpose {
         switch self {
         case .consent: .consent
@@ -49,9 +49,10 @@ enum AuthorizationQuestion: Sendable {
     }
 }
 
-/// Issues and checks the form tickets of pages that ask a question, together with that question.
+/// The issuer of form tickets for pages that ask a question.
 ///
-/// The message authentication code also covers the question, so that the form cannot change it.
+/// A ticket begins with the snapshot of the question. The message authentication code covers the snapshot, so
+/// that the form cannot change the question.
 struct QuestionTickets: Sendable {
     let tickets: TicketAuthority
     let purpose: Ticket.Purpose

@@ -1,8 +1,8 @@
 /// The page that asks whether to continue to a client with the signed-in account; it posts `decision`,
 /// `request` and `ticket`.
 ///
-/// RFC 8252 §8.6: shown if no consent is needed, but the redirect URI does not assure which program on
-/// the device gets the response. `decision` is `allow`, `deny` or `switch`.
+/// The page is shown if no consent is needed, but the redirect URI does not assure which program on the device
+/// gets the response (RFC 8252 §8.6). `decision` is `allow`, `deny` or `switch`.
 package struct ContinuePage: Sendable, Hashable {
     /// The name of the client.
     package var applicationName: DisplayName
@@ -10,7 +10,7 @@ package struct ContinuePage: Sendable, Hashable {
     package var applicationInitials: String
     /// The path of the client's logo.
     package var applicationLogo: String?
-    /// The destination of the response.
+    /// The destination of the authorization response.
     package var redirectDestination: ConsentPage.RedirectDestination
     /// The name of the signed-in user.
     package var personName: DisplayName
@@ -25,7 +25,6 @@ package struct ContinuePage: Sendable, Hashable {
     /// The link from a web-view to the browser, shown with a warning; nil outside a web-view.
     package var openInBrowserLink: OpenInBrowserLink?
 
-    /// Creates the page.
     package init(
         applicationName: DisplayName, applicationLogo: String? = nil,
         redirectDestination: ConsentPage.RedirectDestination, personName: DisplayName, personEmail: MaskedEmail?,
