@@ -63,7 +63,8 @@ struct AuthorizationCodeGrant: TokenGrant {
         await context.note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
     }
 
-    /// RFC 9700 §2.1.1: a challenge that is used for two authorization requests protects neither.
+    /// Records a `code_challenge` that served two authorization requests, and thus protects neither (RFC 9700
+    /// §2.1.1).
     private func noteChallenge(of approval: Approval, _ exchange: TokenExchange) async {
         guard let challenge = approval.facts.code.codeChallenge,
             context.challenges.note(challenge, of: approval.client.id, now: exchange.now)
@@ -73,8 +74,9 @@ struct AuthorizationCodeGrant: TokenGrant {
             detail: "one code_challenge served more than one authorization request")
     }
 
-    /// Creates the token family that starts with a code, and its first token; nil if the client gets no
-    /// refresh token.
+    /// Creates the token family that starts with a code, and the first refresh token of the family.
+    ///
+    /// Returns nil if the client gets no refresh token.
     private func family(for approval: Approval, now: Date) -> (record: RefreshFamily, token: RefreshToken)? {
         let grant = approval.facts.grant
         let name = RefreshTokenCodec.Family(random: context.issuer.random)
@@ -90,11 +92,11 @@ struct AuthorizationCodeGrant: TokenGrant {
 
     // MARK: - The rules
 
-    /// The permission to issue tokens for a code; only ``judge(_:by:facts:issuer:now:)`` creates it.
+    /// The permission to issue tokens for a code; only `judge(_:by:facts:issuer:now:)` creates one.
     struct Approval: Sendable {
         let facts: CodeFacts
         let client: RegisteredClient
-        /// The requested APIs of the token; empty for those of the grant.
+        /// The APIs that the token request names; if there are none, the APIs of the grant apply.
         let resources: [Resource]
 
         fileprivate init(facts: CodeFacts, client: RegisteredClient, resources: [Resource]) {
@@ -108,7 +110,7 @@ struct AuthorizationCodeGrant: TokenGrant {
     enum Verdict: Sendable {
         /// The code may be redeemed.
         case redeem(Approval)
-        /// The request is refused, and nothing else happens.
+        /// The request is refused, without any change to the code or the grant.
         case refuse(OAuthError)
         /// The request is refused, and the failed redemption counts against the code.
         case refuseAndCount(OAuthError)
@@ -133,15 +135,16 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard let facts else { return .refuse(refusal("no such code")) }
         let code = facts.code
 
-        // RFC 6749 §4.1.3: a code is bound to its client, and for a public client to its `client_id`.
+        // RFC 6749 §4.1.3: a code is bound to the client that it was issued to. For a public client,
+        // `client_id` alone identifies it.
         guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another client")) }
         guard code.redirectURI.matches(exchange.redirectURI) else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
         switch (code.codeChallenge, exchange.codeVerifier) {
         case (nil, _?):
-            // RFC 9700 §4.8.2: a client that sends a verifier has sent a challenge, so an attacker removed
-            // the challenge.
+            // RFC 9700 §4.8.2: a client that sends a verifier also sends a challenge. If the authorization
+            // request had no challenge, an attacker may have removed it.
             return .refuse(refusal("code_verifier came without a code_challenge in the authorization request"))
         case (nil, nil):
             guard client.client.policy.pkce.isExempt(at: now) else {
@@ -153,7 +156,8 @@ struct AuthorizationCodeGrant: TokenGrant {
             guard challenge.matches(verifier) else { return .refuseAndCount(refusal("code_verifier does not match")) }
         }
 
-        // From here on, the sender may be the client itself.
+        // The sender has passed the checks of client, redirect URI and PKCE. Only such a sender can cause a
+        // revocation.
         guard code.usedAt == nil else { return .refuseAndRevoke(refusal("code was redeemed before")) }
         guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
             return .refuse(refusal("too many wrong verifiers"))

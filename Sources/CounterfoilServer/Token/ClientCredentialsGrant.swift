@@ -16,7 +16,8 @@ struct ClientCredentialsGrant: TokenGrant {
             try Self.judge(asked, by: exchange.client, for: named, settings: context.settings))
     }
 
-    /// Decides about a request; only confidential clients of the type service may use this grant.
+    /// Decides whether a client gets a token; only clients of the type `service`, all of which are
+    /// confidential, may use this grant.
     static func judge(
         _ asked: TokenRequest.ClientCredentials, by client: AuthenticatedClient, for named: NamedResources,
         settings: ServerSettings

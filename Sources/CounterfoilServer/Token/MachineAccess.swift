@@ -2,9 +2,8 @@ package import CounterfoilProtocol
 
 /// The access of a client that acts without a user.
 ///
-/// Only ``judge(_:requesting:for:settings:)`` creates a value, and ``TokenIssuer`` issues a token without a
-/// user only for such a value. Every grant without a user therefore requires the approval of an
-/// administrator.
+/// Only ``judge(_:requesting:for:settings:)`` creates a value, and it requires scopes that an administrator has
+/// approved. ``TokenIssuer`` issues a token without a user only for such a value.
 struct MachineAccess: Sendable {
     /// The client, which is the subject of its token.
     let client: RegisteredClient
@@ -19,7 +18,7 @@ struct MachineAccess: Sendable {
     /// Decides whether a client gets a token without a user.
     ///
     /// - Parameters:
-    ///   - requested: `scope`; nil for every approved scope.
+    ///   - requested: the requested `scope`; nil for every approved scope.
     ///   - named: the APIs that the request names.
     static func judge(
         _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources, settings: ServerSettings
@@ -65,7 +64,8 @@ struct MachineAccess: Sendable {
 }
 
 extension RegisteredClient {
-    /// The registered scopes that can be approved for requests without a user.
+    /// The registered scopes that can be approved for requests without a user; only a client of the type
+    /// `service` has any.
     ///
     /// The standard scopes, such as `openid` and `offline_access`, need a user.
     package var machineScopeCandidates: Scope {
@@ -76,23 +76,24 @@ extension RegisteredClient {
     /// The scopes that the client can request without a user.
     package var approvedMachineScope: Scope { machineScopeCandidates.intersection(policy.machineScope) }
 
-    /// The scopes that no administrator has approved yet.
+    /// The scopes that can be approved, but that no administrator has approved yet.
     package var pendingMachineScope: Scope {
         Scope(machineScopeCandidates.tokens.filter { !policy.machineScope.contains($0) })
     }
 
-    /// Approves every registered scope of a service, because the administrator chose them at registration.
+    /// Approves every registered scope of a service, for an administrator who registers the client and has thus
+    /// chosen its scopes.
     package mutating func approveRegisteredMachineScope() { policy.machineScope = machineScopeCandidates }
 }
 
-/// A change of the scopes that a client can request without a user, for the audit log.
+/// A change of the scopes that a client may request without a user, for the audit log.
 package struct MachineAccessChange: Sendable, Hashable {
     /// The scopes that the client can now request.
     package let approved: Scope
     /// The scopes that the client can no longer request.
     package let withdrawn: Scope
 
-    /// Compares two states of a client; nil if there is no difference.
+    /// Compares two states of a client; nil if the approved scopes are the same.
     ///
     /// - Parameters:
     ///   - former: The previous state; nil for a new client.

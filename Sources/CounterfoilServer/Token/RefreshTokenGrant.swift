@@ -5,15 +5,17 @@ import HTTPTypes
 /// The refresh token grant (RFC 6749 §6, RFC 9700 §4.14.2).
 ///
 /// A token family rotates from one generation to the next. A client that lost a response retries with the
-/// previous token and gets the same response. If a previous token arrives after its successor was used, or
-/// after the grace period, one of the two was stolen. The server then revokes the grant, which ends the
-/// family.
+/// previous token and gets the same response.
+///
+/// If a token arrives after its successor was used, or after the grace period, an attacker may have stolen the
+/// token or its successor. The server then revokes the grant, which ends the family.
 struct RefreshTokenGrant: TokenGrant {
     static let grantType = "refresh_token"
 
     let context: GrantContext
 
-    /// The maximum number of attempts for one refresh while concurrent refreshes change the token family.
+    /// The maximum number of attempts to record one refresh, if concurrent refreshes change the token family
+    /// each time.
     private static let attempts = 8
 
     static func parse(_ form: FormParameters) throws(OAuthError) -> TokenRequest.RefreshExchange {
@@ -48,7 +50,7 @@ struct RefreshTokenGrant: TokenGrant {
         throw StoreFault.unavailable("other requests refreshed the same token family \(Self.attempts) times in between")
     }
 
-    /// Issues tokens and records the refresh; returns nil if another refresh changed the family meanwhile.
+    /// Issues tokens and records the refresh; returns nil if a concurrent refresh has changed the family.
     private func refresh(
         _ approval: Approval, of family: RefreshTokenCodec.Family, _ exchange: TokenExchange
     ) async throws -> TokenResponse? {
@@ -70,7 +72,7 @@ struct RefreshTokenGrant: TokenGrant {
         }
     }
 
-    /// Reads the record of outages, but only if an outage could excuse a late retry.
+    /// Reads the record of outages; returns an empty record unless an outage could excuse a late retry.
     private func service(
         for decoded: RefreshTokenCodec.Decoded, _ facts: RefreshFacts?, _ terms: RefreshTokenTerms, now: Date
     ) async throws -> ServiceRecord {
@@ -82,17 +84,17 @@ struct RefreshTokenGrant: TokenGrant {
 
     // MARK: - The rules
 
-    /// The permission to issue tokens for a refresh token; only the rules below create it.
+    /// The permission to issue tokens for a refresh token; only `judge` creates one.
     struct Approval: Sendable {
         let facts: RefreshFacts
         let client: RegisteredClient
         /// The scope of the new access token, which may be smaller than that of the grant.
         let scope: Scope
-        /// The requested APIs of the token; empty for those of the grant.
+        /// The APIs that the token request names; if there are none, the APIs of the grant apply.
         let resources: [Resource]
         /// The step that the store records before the tokens are sent.
         let step: RefreshStep
-        /// The generation of the new refresh token; nil if the presented one stays valid.
+        /// The generation of the new refresh token; nil if the client keeps the presented one.
         let generation: Int?
 
         fileprivate init(
@@ -110,19 +112,22 @@ struct RefreshTokenGrant: TokenGrant {
 
     /// The decision about a refresh token.
     enum Verdict: Sendable {
-        /// The token is valid.
+        /// The token is accepted, and new tokens may be issued.
         case issue(Approval)
-        /// The token is refused, and nothing else happens.
+        /// The token is refused, without any change to the grant.
         case refuse(OAuthError)
-        /// The token is valid, but the same refresh was retried too often; the client must wait for some seconds.
+        /// The token is valid, but the same refresh was retried too often; the client must wait for this number
+        /// of seconds.
         case wait(seconds: Int)
-        /// The token is refused, and its grant is revoked: its successor was used, or the grace period has ended.
+        /// The token is refused and its grant is revoked, because the successor was used or the grace period
+        /// has ended.
         case refuseAndRevoke(OAuthError)
     }
 
-    /// The extension of the grace period if clients may have been told to wait, in seconds.
+    /// The number of seconds by which the grace period is extended once the immediate retries are used up.
     ///
-    /// A client that has to wait until after the grace period thus still gets a response.
+    /// The server then tells the client to wait. With the extension, a client still gets a response if its wait
+    /// ends shortly after the grace period.
     static let graceOfWaiting: TimeInterval = 10
 
     /// Decides whether a client may use a refresh token.
@@ -157,8 +162,8 @@ struct RefreshTokenGrant: TokenGrant {
         let repeats: Bool
         switch generation {
         case family.generation...:
-            // After the restore of a backup, a token may be newer than its family. It is valid, because
-            // only the server can create one.
+            // After a restore from a backup, a token may have a later generation than the stored family. The
+            // token is valid, because only the server can create one.
             repeats = false
         // Outages of the store do not count toward the grace period.
         case family.generation - 1
@@ -167,7 +172,7 @@ struct RefreshTokenGrant: TokenGrant {
             guard wait <= 0 else { return .wait(seconds: Int(wait.rounded(.up))) }
             repeats = true
         case family.generation - 1 where family.repeats >= RefreshFamily.repeatLimit:
-            // The client may have been told to wait, so the grant must not be revoked.
+            // The server may have told the client to wait, so this late retry does not revoke the grant.
             return .refuse(refusal("the grace period has ended, after many repeated responses"))
         default:
             return .refuseAndRevoke(refusal("refresh token was replaced and can no longer be retried"))
@@ -178,7 +183,7 @@ struct RefreshTokenGrant: TokenGrant {
         guard scope.isSubset(of: grant.scope) else {
             return .refuse(OAuthError(.invalidScope, "the scope exceeds that of the grant"))
         }
-        // RFC 8707 §2.2
+        // RFC 8707 §2.2: the resources must be among those of the grant.
         guard exchange.resources.allSatisfy({ grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource was not part of the original grant"))
         }
@@ -190,7 +195,8 @@ struct RefreshTokenGrant: TokenGrant {
                 generation: repeats || terms.rotates ? next : nil))
     }
 
-    /// Returns whether a token is the previous one and its grace period has ended, ignoring outages.
+    /// Returns true if a token is the previous one and its grace period has ended, with outages counted as
+    /// normal time.
     static func isLate(
         _ generation: Int, in family: RefreshFamily, terms: RefreshTokenTerms, now: Date
     ) -> Bool {
@@ -203,9 +209,9 @@ struct RefreshTokenGrant: TokenGrant {
 
     /// The error for a client that retries one refresh too often: 429 with `Retry-After`.
     ///
-    /// The code is `temporarily_unavailable` (RFC 6749 §4.1.2.1), which clients retry. Every code of RFC
-    /// 6749 §5.2 is about the request or the grant. Clients treat `invalid_grant` as the end of the
-    /// sign-in.
+    /// The code is `temporarily_unavailable` (RFC 6749 §4.1.2.1), which clients retry. The codes of RFC 6749
+    /// §5.2 do not fit, because they report a fault of the request or the grant. After `invalid_grant`, clients
+    /// sign the user out.
     struct RepeatedTooOften: Refusing {
         let retryAfter: Int
 

@@ -2,7 +2,8 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// `/oauth2/token` (RFC 6749 §3.2): finds the grant, authenticates the client, and lets the grant respond.
+/// The endpoint `/oauth2/token` (RFC 6749 §3.2), which selects the grant type, authenticates the client, and
+/// lets the grant type respond.
 struct TokenEndpoint: Sendable {
     let authenticator: ClientAuthenticator
     let metrics: ServerMetrics
@@ -15,7 +16,7 @@ struct TokenEndpoint: Sendable {
             Self.grants(context).map { (type(of: $0).grantType, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Every grant of the server.
+    /// Returns every grant type of the server.
     private static func grants(_ context: GrantContext) -> [any TokenGrant] {
         [
             AuthorizationCodeGrant(context: context),
@@ -27,7 +28,7 @@ struct TokenEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.token, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        // RFC 6749 §2.3.1: the URL must contain no credentials, so its query is ignored.
+        // RFC 6749 §2.3.1: credentials must not be in the URL, so the query is ignored.
         let form = try request.form()
         guard let grant = grants[try TokenRequest.grantType(of: form)] else { throw TokenRequest.unsupportedGrantType }
         let response = try await respond(to: request, form, with: grant, now: now)

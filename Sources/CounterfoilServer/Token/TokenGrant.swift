@@ -1,33 +1,33 @@
 import CounterfoilProtocol
 import Foundation
 
-/// A grant of the token endpoint (RFC 6749 §1.3).
+/// A grant type of the token endpoint (RFC 6749 §1.3).
 ///
-/// Each grant is one file: it parses the request, decides about it, resolves the target, issues tokens,
-/// commits, and audits. A new grant is a new file and a line in ``TokenEndpoint/grants(_:)``.
+/// Each grant type is one file: it parses the request, decides about it, resolves the target, issues tokens,
+/// commits, and audits. A new grant type needs a new file and a line in `TokenEndpoint.grants(_:)`.
 protocol TokenGrant: Sendable {
     associatedtype Request: Sendable
 
-    /// `grant_type`.
+    /// The value of `grant_type`.
     static var grantType: String { get }
 
-    /// Reads the parameters of the grant.
+    /// Reads the parameters of the grant type.
     static func parse(_ form: FormParameters) throws(OAuthError) -> Request
 
     /// Responds to a request of an authenticated client.
     ///
-    /// Tokens are sent only after the store has recorded the redeemed code or the refresh.
+    /// The response is returned only after the store has recorded the redeemed code or the refresh.
     func respond(to asked: Request, _ exchange: TokenExchange) async throws -> TokenResponse
 }
 
-/// A request at the token endpoint, with its client and time.
+/// A request at the token endpoint, with its authenticated client and its time.
 struct TokenExchange: Sendable {
     let client: AuthenticatedClient
     let request: IncomingRequest
     let now: Date
 }
 
-/// The components that the grants share.
+/// The components that the grant types share.
 struct GrantContext: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
@@ -36,9 +36,9 @@ struct GrantContext: Sendable {
     let challenges: ChallengeReuseDetector
     let auditor: Auditor
 
-    /// Resolves the APIs that a request names, or those of its grant if it names none (RFC 8707 §2.2).
+    /// Resolves the APIs that a token request names; if it names none, those of the grant (RFC 8707 §2.2).
     ///
-    /// - Parameter read: APIs that were already read and are not looked up again.
+    /// - Parameter read: APIs that the caller has already read from the store, which are not read again.
     func target(
         of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = []
     ) async throws -> TokenTarget {
@@ -49,7 +49,7 @@ struct GrantContext: Sendable {
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
     }
 
-    /// Revokes a grant with all its tokens, and writes an audit event.
+    /// Revokes a grant with all its tokens, and writes an audit event; does nothing if the grant has ended.
     func revoke(_ grant: Grant, because reason: RevocationReason, _ exchange: TokenExchange) async throws {
         guard case .revoked = try await store.revokeGrant(grant.id, because: reason, at: exchange.now) else { return }
         await note(.revocation, .done, grant, exchange, detail: reason.rawValue)

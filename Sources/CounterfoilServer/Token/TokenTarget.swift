@@ -2,32 +2,32 @@ import CounterfoilProtocol
 
 /// The APIs that a request or grant names, as they are registered now (RFC 8707 §2).
 ///
-/// The server itself is one of these APIs. Its issuer is the resource indicator, UserInfo is the API, and
-/// the scopes for OpenID Connect claims are its scopes.
+/// The server itself counts as an API: its issuer identifier is the resource indicator, its UserInfo endpoint
+/// is the API, and its scopes are those for OpenID Connect claims.
 struct NamedResources: Sendable {
     /// A registered API, or the server itself.
     struct Known: Sendable {
         let resource: Resource
-        /// The display name; nil for the server itself if it is not registered as an API.
+        /// The display name of the API; nil for the server itself, unless it is also registered as an API.
         let name: String?
         let scope: Scope
     }
 
     /// The registered APIs, in the order of the request.
     let known: [Known]
-    /// The resource indicators that are not registered.
+    /// The requested resource indicators that are not registered.
     let unknown: [Resource]
 
     /// Whether the request names no API.
     var isEmpty: Bool { known.isEmpty && unknown.isEmpty }
 
-    /// The scopes of all registered APIs in the list.
+    /// The scopes of all APIs in the list.
     var scope: Scope { Scope(known.flatMap(\.scope.tokens)) }
 
-    /// The resource indicators as a text.
+    /// The resource indicators, separated by spaces.
     var description: String { known.map(\.resource.rawValue).joined(separator: " ") }
 
-    /// Throws if one of the resources is not registered (RFC 8707 §2).
+    /// Throws if one of the resource indicators is not registered (RFC 8707 §2).
     func checked() throws(OAuthError) -> NamedResources {
         guard let first = unknown.first else { return self }
         throw OAuthError(.invalidTarget, "there is no such resource here: \(first)")
@@ -35,7 +35,7 @@ struct NamedResources: Sendable {
 }
 
 extension ResourceStore {
-    /// Looks up the APIs for resource indicators, except those that were already read.
+    /// Looks up the APIs for resource indicators; `read` contains APIs that need no lookup.
     func named(
         _ resources: [Resource], issuer: Issuer, knowing read: [RegisteredResource] = []
     ) async throws(StoreFault) -> NamedResources {
@@ -58,10 +58,10 @@ extension ResourceStore {
     }
 }
 
-/// The audience of an access token and its scope there (RFC 8707 §2.2, RFC 9068 §3).
+/// The audience of an access token, and its scope at this audience (RFC 8707 §2.2, RFC 9068 §3).
 ///
-/// A token for APIs contains only scopes that belong to at least one of them, so a recipient cannot use it
-/// elsewhere. A token that names no API has the default audience and the whole scope.
+/// A token for APIs contains only scopes of these APIs. An API that receives the token therefore cannot use it
+/// with the scopes of any other API. A token that names no API has the default audience and the whole scope.
 struct TokenTarget: Sendable {
     /// `aud`.
     let audience: [String]
@@ -74,7 +74,7 @@ struct TokenTarget: Sendable {
         self.scope = scope
     }
 
-    /// Creates the target of a token for the APIs in a token request.
+    /// Creates the target of a token for the APIs that a token request names.
     init(_ scope: Scope, for named: NamedResources) throws(OAuthError) {
         let named = try named.checked()
         let carried = scope.intersection(named.scope)
@@ -83,7 +83,7 @@ struct TokenTarget: Sendable {
         self.scope = carried
     }
 
-    /// Creates the target of a token for the APIs of a grant, if a token request names none.
+    /// Creates the target of a token for the APIs of the grant, if the token request names none.
     ///
     /// If the user declined or withdrew every scope of these APIs, and the scope contains `openid`, the
     /// token is for the server itself. It then gives access to UserInfo only.
@@ -111,14 +111,14 @@ struct TokenTarget: Sendable {
 extension Grant {
     /// Returns whether the client may request tokens for an API (RFC 8707 §2.2).
     ///
-    /// Allowed are the APIs of the authorization request. If the scope contains `openid`, the server itself
-    /// is allowed too, because of UserInfo.
+    /// These are the APIs of the authorization request. If the scope contains `openid`, the server itself is
+    /// allowed too, because of UserInfo.
     func allows(_ resource: Resource, issuer: Issuer) -> Bool {
         resources.contains(resource) || (scope.contains(.openID) && resource.isServer(issuer))
     }
 }
 
 extension Resource {
-    /// Returns whether it is the resource indicator of the server itself.
+    /// Returns whether this is the resource indicator of the server itself.
     fileprivate func isServer(_ issuer: Issuer) -> Bool { rawValue.utf8.elementsEqual(issuer.rawValue.utf8) }
 }
