@@ -1,10 +1,10 @@
-/// The methods of signing in, as authentication context class references.
+/// The authentication context class references of the server, one for each method of signing in.
 ///
-/// Wire name `acr`, OpenID Connect Core §2; RFC 9470 §3.
+/// They are the values of `acr` (OpenID Connect Core §2; RFC 9470 §3).
 enum AuthenticationContext {
-    /// A username and a password, the only method.
+    /// A username or email address and a password, the only method.
     static let password = "urn:counterfoil:acr:password"
 
-    /// All methods, `acr_values_supported`.
+    /// All methods, the value of `acr_values_supported`.
     static let all = [password]
 }

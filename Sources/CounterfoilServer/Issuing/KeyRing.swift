@@ -5,23 +5,23 @@ import Synchronization
 
 /// The source of the current signing keys.
 protocol SigningKeys: Sendable {
-    /// The key that signs with an algorithm now.
+    /// Returns the key that signs with an algorithm now; nil if there is none.
     func key(for algorithm: SigningAlgorithm) -> SigningKey?
-    /// The response of `jwks_uri` now.
+    /// The key set that `jwks_uri` returns now.
     var publicKeys: JSONWebKeySet { get }
 }
 
 /// The signing keys of the server, decrypted and cached.
 ///
-/// The cache is reloaded from the store every minute. A rotation by the command line or by another process is
-/// thus seen long before the new key signs.
+/// The cache is reloaded from the store every minute. After a rotation by the command line or by another
+/// process, this process therefore knows the new key long before that key signs.
 public final class KeyRing: Sendable, SigningKeys {
     /// The reason why the keys cannot be used.
     public enum Refusal: Error, Sendable, CustomStringConvertible {
         /// The key is encrypted with another server key.
         case wrongServerKey(KeyIdentifier)
 
-        /// The reason and the remedy.
+        /// The error message, which says how to correct the configuration.
         public var description: String {
             switch self {
             case .wrongServerKey(let id):
@@ -34,7 +34,7 @@ public final class KeyRing: Sendable, SigningKeys {
     /// The algorithms for which a server creates a key at its first start.
     public static let algorithms: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
-    /// The time in seconds after which the cache is stale.
+    /// The number of seconds after which the cached keys are reloaded.
     public static let refreshInterval: TimeInterval = 60
 
     private struct State {
@@ -42,7 +42,7 @@ public final class KeyRing: Sendable, SigningKeys {
         var records: [SealedSigningKey]
         var opened: [KeyIdentifier: SigningKey]
         var readAt: Date
-        /// The key set of the last second and its time.
+        /// The key set that was computed last and the time of the computation; it is reused for one second.
         var published: (keys: JSONWebKeySet, at: Date)?
     }
 
@@ -60,7 +60,8 @@ public final class KeyRing: Sendable, SigningKeys {
         self.state = Mutex(state)
     }
 
-    /// Loads the keys of a store and creates missing ones, which is recorded in the audit log.
+    /// Loads the signing keys, creates a key for each algorithm that has none, and records each new key in the
+    /// audit log.
     public static func open(_ store: any SigningKeyStore & AuditStore, serverKey: ServerKey) async throws -> KeyRing {
         try await open(store, serverKey: serverKey, clock: { SteadyClock.shared.now })
     }
@@ -73,7 +74,7 @@ public final class KeyRing: Sendable, SigningKeys {
         let now = clock()
         var records = try await store.signingKeys()
         for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
-            // If another process creates the key first, the next read returns that one.
+            // If another process creates the key first, the next read returns the key of that process.
             if let key = try await rotation.rotate(algorithm, .atOnce, now: now) {
                 try await store.appendAudit(
                     AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(key.id)"))
@@ -85,7 +86,7 @@ public final class KeyRing: Sendable, SigningKeys {
             store, serverKey: serverKey, clock: clock, state: State(records: records, opened: opened, readAt: now))
     }
 
-    /// Returns the key that signs with an algorithm now.
+    /// Returns the key that signs with an algorithm now; nil if there is none.
     func key(for algorithm: SigningAlgorithm) -> SigningKey? {
         let now = clock()
         return state.withLock { state in
@@ -93,10 +94,10 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// The response of `jwks_uri` now.
+    /// The key set that `jwks_uri` returns now.
     ///
-    /// The keys that sign come first, then those that will sign, then the retired ones. Clients that take the
-    /// first matching key thus take the right one.
+    /// The keys that sign come first, then those that will sign, then the retired ones. A client that takes the
+    /// first matching key therefore takes the one that signs.
     public var publicKeys: JSONWebKeySet {
         let now = clock()
         return state.withLock { state in
@@ -111,13 +112,13 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// Reloads the keys if the cache is older than a number of seconds.
+    /// Reloads the keys if the cache is at least as old as the given number of seconds.
     ///
     /// If the store does not respond, the cached keys stay in use.
     public func follow(within seconds: TimeInterval = KeyRing.refreshInterval, logger: Logger) async {
         let now = clock()
         let known: [KeyIdentifier: SigningKey]? = state.withLock { state in
-            // The absolute difference also works after the clock was set back.
+            // The absolute value also makes the cache stale if the clock was set back.
             guard abs(now.timeIntervalSince(state.readAt)) >= seconds else { return nil }
             state.readAt = now
             return state.opened

@@ -3,12 +3,15 @@ import Crypto
 
 /// The encoder and decoder of refresh tokens.
 ///
-/// A token is 68 bytes in base64url: 32 random bytes that name its family, 4 that count its generation, and
-/// the HMAC-SHA-256 of both. The successor of a token follows from the token and a key of the server alone. A
-/// retried refresh can therefore get the same successor, and no token is stored (RFC 9700 §4.14.2). An
-/// attacker would have to guess 256 bits twice.
+/// A token is 68 bytes in base64url: 32 random bytes that identify the family, 4 bytes with the generation
+/// number, and the HMAC-SHA-256 of these 36 bytes.
+///
+/// The server can compute the successor of a token from the token and a derived key. A retried refresh
+/// therefore gets the same successor, although the server stores no token (RFC 9700 §4.14.2).
+///
+/// To forge a token, an attacker would have to guess the 256 bits of the family and the 256 bits of the HMAC.
 struct RefreshTokenCodec: Sendable {
-    /// The name of a token family, which its tokens carry; a secret.
+    /// The random name of a token family, which all tokens of the family contain; a secret.
     struct Family: Sendable {
         fileprivate let name: [UInt8]
 
@@ -17,11 +20,11 @@ struct RefreshTokenCodec: Sendable {
         /// Creates a family with a random name.
         init(random: RandomBytes) { name = random.bytes(RefreshTokenCodec.nameSize) }
 
-        /// The digest under which a store keeps the family.
+        /// The digest that identifies the family in the store.
         var digest: ArtefactDigest { ArtefactDigest(ofFamily: name) }
     }
 
-    /// The content of an authentic token.
+    /// The content of a token whose HMAC is correct.
     struct Decoded: Sendable {
         let family: Family
         let generation: Int
@@ -36,21 +39,21 @@ struct RefreshTokenCodec: Sendable {
     private static let generationSize = 4
     private static let size = nameSize + generationSize + SHA256.byteCount
 
-    /// The HMAC after it has absorbed the key, from which every code starts.
+    /// The HMAC state after the key; each computation starts with a copy of it.
     private let keyed: HMAC<SHA256>
 
     init(key: SymmetricKey) { keyed = HMAC(key: key) }
 
-    /// Returns the token of a generation; nil above the largest 32-bit number.
+    /// Returns the token of a generation; nil if the generation does not fit into 32 bits.
     func token(of family: Family, generation: Int) -> RefreshToken? {
         guard let number = UInt32(exactly: generation) else { return nil }
         let body = family.name + withUnsafeBytes(of: number.bigEndian) { Array($0) }
         return RefreshToken(Base64URL.encode(body + code(for: body)))
     }
 
-    /// Decodes a token; nil unless its HMAC is correct.
+    /// Decodes a token; nil if its HMAC is wrong.
     ///
-    /// Only the store knows whether the token is still valid.
+    /// Whether a decoded token is still valid is recorded in the store only.
     func read(_ token: RefreshToken) -> Decoded? {
         guard token.exposed.utf8.count <= 4 * Self.size, let bytes = Base64URL.decode(token.exposed),
             bytes.count == Self.size

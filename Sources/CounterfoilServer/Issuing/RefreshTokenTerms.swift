@@ -3,15 +3,17 @@ package import Foundation
 
 /// The lifetime and rotation of the refresh tokens of a client.
 ///
-/// Values that the policy leaves out follow from the type of the client.
+/// If the policy of the client does not set a value, the default depends on the type of the client.
 package struct RefreshTokenTerms: Sendable, Hashable {
-    /// Whether each use replaces the token.
+    /// Whether each refresh replaces the token.
     package let rotates: Bool
-    /// The time in which the response to a refresh may be repeated while its token is unused.
+    /// The number of seconds after a refresh for which a retry gets the same response, as long as the new token
+    /// is unused.
     package let gracePeriod: TimeInterval
-    /// The time that a token outlives its last use.
+    /// The number of seconds after its last use at which a token expires.
     package let idleLifetime: TimeInterval
-    /// The lifetime of a family, which no use extends (OAuth 2.0 for Browser-Based Applications §6.3).
+    /// The lifetime of a token family in seconds, which no use extends (OAuth 2.0 for Browser-Based
+    /// Applications §6.3).
     package let lifetime: TimeInterval
 
     package init(of client: RegisteredClient, settings: ServerSettings) {
@@ -27,10 +29,10 @@ package struct RefreshTokenTerms: Sendable, Hashable {
             policy.lifetime ?? (inBrowser ? settings.sessionLifetime : settings.refreshTokenLifetime))
     }
 
-    /// Returns whether a client gets a refresh token with a grant of a scope.
+    /// Returns true if a client gets a refresh token with a grant of a scope.
     static func areIssued(to client: RegisteredClient, for scope: Scope) -> Bool {
         switch client.policy.refreshTokens {
-        // OpenID Connect Core §11
+        // OpenID Connect Core §11: `offline_access` requests a refresh token.
         case .offlineAccess: scope.contains(.offlineAccess)
         case .always: true
         case .never: false

@@ -1,40 +1,40 @@
 public import CounterfoilProtocol
 import Crypto
 
-/// The server key: 256 bits in a file that only the server can read.
+/// The server key: 256 secret bits from which all other symmetric keys are derived.
 ///
-/// All other symmetric keys are derived from it.
+/// The key is not in the database. It is in a file that only the server can read, or in an environment variable.
 public struct ServerKey: Sendable {
     private let key: SymmetricKey
 
-    /// Creates a key from the bytes of its file; nil unless there are 32.
+    /// Creates a key from its bytes; nil unless there are exactly 32.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         key = SymmetricKey(data: bytes)
     }
 
-    /// Creates the bytes of a random key.
+    /// Creates the 32 bytes of a random key.
     public static func newBytes(random: RandomBytes = RandomBytes()) -> [UInt8] { random.bytes(32) }
 
-    /// The key of the form tickets on pages.
+    /// The key that authenticates the form tickets of pages.
     var tickets: SymmetricKey { derived("counterfoil page tickets") }
 
-    /// The key that encrypts the hint of an earlier sign-in.
+    /// The key that encrypts the cookie of an earlier sign-in.
     var earlierSignIns: SymmetricKey { derived("counterfoil earlier sign-ins") }
 
-    /// The key of the refresh tokens.
+    /// The key that authenticates refresh tokens.
     var refreshTokens: SymmetricKey { derived("counterfoil refresh tokens") }
 
-    /// The key of pairwise subject identifiers.
+    /// The key from which pairwise subject identifiers are computed.
     var pairwiseSubjects: SymmetricKey { derived("counterfoil pairwise subjects") }
 
-    /// The key of pairwise session identifiers.
+    /// The key from which pairwise session identifiers are computed.
     var pairwiseSessions: SymmetricKey { derived("counterfoil pairwise sessions") }
 
     /// The key that encrypts the signing keys in the store.
     private var sealing: SymmetricKey { derived("counterfoil signing keys") }
 
-    /// Encrypts a private key for the store, and binds it to its identifier.
+    /// Encrypts a private key for the store, and binds the result to the key identifier.
     func seal(_ bytes: [UInt8], identifier: String) throws -> [UInt8] {
         let box = try AES.GCM.seal(bytes, using: sealing, authenticating: Array(identifier.utf8))
         guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }

@@ -3,38 +3,39 @@ package import Foundation
 
 /// The lifecycle of a signing key (OpenID Connect Core §10.1.1).
 ///
-/// A key is published, signs, is replaced, and is deleted when every token that it signed has expired.
+/// A key is published, then it signs, then it is replaced. It is deleted when every token that it signed has
+/// expired.
 package enum SigningKeyLifecycle {
-    /// The seconds between the publication of a key and its first signature.
+    /// The number of seconds between the publication of a key and its first signature.
     ///
-    /// It is longer than clients cache the key set, so that no client gets a token with a key that it does
-    /// not know.
+    /// The interval is longer than clients cache the key set, so that no client gets a token whose key is
+    /// missing in its cache.
     package static let notice: TimeInterval = 15 * 60
-    /// The seconds for which a replaced key stays published: the longest lifetime of a token, and two hours
-    /// for clock skew.
+    /// The number of seconds for which a replaced key stays published: the longest lifetime of a token, and two
+    /// hours for clock skew.
     package static let retention: TimeInterval = 86_400 + 2 * 3600
-    /// The age in days at which a key is replaced, unless the operator sets another.
+    /// The default age in days at which a key is replaced.
     package static let standardLifetime = 90
 
-    /// The state of a key at a time.
+    /// The state of a signing key at a given time.
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Published, but not signing yet.
+        /// The key is in the key set, but does not sign yet.
         case published
-        /// Signing.
+        /// The key signs.
         case signing
-        /// Replaced; published to verify what it signed.
+        /// The key was replaced, and stays in the key set so that the tokens that it signed can be verified.
         case retired
     }
 
-    /// Returns whether a key is still published.
+    /// Returns true if a key is in the key set at a given time.
     static func isPublished(_ key: SealedSigningKey, at now: Date) -> Bool {
         key.replacedAt.map { now < $0.addingTimeInterval(retention) } ?? true
     }
 
-    /// Returns the key of an algorithm that signs at a time.
+    /// Returns the key of an algorithm that signs at a given time; nil if the algorithm has no key.
     ///
-    /// After a clock was set back, no key may be due. It then returns the newest key that has begun to sign,
-    /// or the oldest.
+    /// If the clock was set back, that time can be outside the period of every key. The result is then the
+    /// newest key whose period has begun, or else the oldest key.
     static func signer(
         _ algorithm: SigningAlgorithm, among keys: [SealedSigningKey], at now: Date
     ) -> SealedSigningKey? {
@@ -43,7 +44,7 @@ package enum SigningKeyLifecycle {
             ?? able.last { $0.signsFrom <= now } ?? able.first
     }
 
-    /// Returns the current key of an algorithm if it has signed for longer than its lifetime.
+    /// Returns the current key of an algorithm if it has signed for at least `lifetime` seconds; otherwise nil.
     static func overdue(
         _ algorithm: SigningAlgorithm, among keys: [SealedSigningKey], lifetime: TimeInterval, at now: Date
     ) -> SealedSigningKey? {
@@ -74,15 +75,16 @@ package struct KeyRotation: Sendable {
 
     /// The time at which a new key begins to sign.
     package enum Beginning: Sendable, Hashable {
-        /// After ``SigningKeyLifecycle/notice``, when clients have fetched the key.
+        /// The key signs after ``SigningKeyLifecycle/notice``, when clients have reloaded the key set.
         case afterNotice
-        /// At once.
+        /// The key signs at once.
         ///
-        /// Clients that cache the key set and do not reload it reject the first tokens.
+        /// Clients that have cached the key set reject tokens that the new key signs until they reload the key set.
         case atOnce
     }
 
-    /// Creates the successor of the newest key of an algorithm; nil if another process did so first.
+    /// Creates the successor of the current key of an algorithm, or the first key; nil if another process has
+    /// done so first.
     package func rotate(
         _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice, now: Date
     ) async throws -> SealedSigningKey? {
@@ -94,7 +96,7 @@ package struct KeyRotation: Sendable {
         return try await succeed(former, beginning, now: now)
     }
 
-    /// Creates successors of the keys that have signed for longer than `lifetime` seconds.
+    /// Creates successors of the keys that have signed for at least `lifetime` seconds, and returns the new keys.
     func rotateExpiredKeys(lifetime: TimeInterval, now: Date) async throws -> [SealedSigningKey] {
         let keys = try await store.signingKeys()
         var made: [SealedSigningKey] = []
@@ -108,7 +110,7 @@ package struct KeyRotation: Sendable {
         return made
     }
 
-    /// Deletes the keys of which every signed token has expired, and returns their number.
+    /// Deletes the replaced keys whose tokens have all expired, and returns the number of deleted keys.
     func deleteExpired(now: Date) async throws -> Int {
         try await store.removeSigningKeys(replacedBefore: now.addingTimeInterval(-SigningKeyLifecycle.retention))
     }
@@ -116,8 +118,8 @@ package struct KeyRotation: Sendable {
     private func succeed(
         _ former: SealedSigningKey, _ beginning: Beginning, now: Date
     ) async throws -> SealedSigningKey? {
-        // A successor encrypted with another server key than its predecessor could not be opened by any
-        // server.
+        // If this server key cannot decrypt the former key, it is not the key of this database. A successor
+        // encrypted with it would leave a database that no server key decrypts completely.
         guard (try? serverKey.open(former.sealed, identifier: former.id.rawValue)) != nil else {
             throw KeyRing.Refusal.wrongServerKey(former.id)
         }

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Crypto
 import CryptoExtras
 
-/// The identifiers of users and sessions that a client gets (OpenID Connect Core §8).
+/// The identifiers of users and sessions in the form in which each client gets them (OpenID Connect Core §8).
 struct SubjectIdentifiers: Sendable {
     private let key: SymmetricKey
     private let sessionKey: SymmetricKey
@@ -12,12 +12,12 @@ struct SubjectIdentifiers: Sendable {
         sessionKey = serverKey.pairwiseSessions
     }
 
-    /// Returns the `sub` of a user for a client: the public identifier, or a pairwise one for all clients of
-    /// the same host.
+    /// Returns the `sub` of a user for a client: the public identifier, or a pairwise one that is the same for
+    /// all clients of one sector.
     ///
-    /// A pairwise identifier follows from the user, the host and a key of the server. It is stable, never
-    /// reassigned, and reveals nothing (§8.1). It begins with `per_` like every user identifier, so that no
-    /// client identifier can be mistaken for it.
+    /// A pairwise identifier is computed from the user, the sector and a derived key. It is stable, never
+    /// reassigned, and reveals nothing (OpenID Connect Core §8.1). It begins with `per_` like every user
+    /// identifier, so that it cannot be mistaken for a client identifier.
     func subject(for person: PersonIdentifier, client: RegisteredClient) -> String {
         switch client.policy.subjectType {
         case .public:
@@ -29,12 +29,12 @@ struct SubjectIdentifiers: Sendable {
         }
     }
 
-    /// Returns the `sid` of a session for a client: the public identifier, or a pairwise one for all clients
-    /// of the same host.
+    /// Returns the `sid` of a session for a client: the public identifier, or a pairwise one that is the same
+    /// for all clients of one sector.
     ///
-    /// With a shared `sid`, two clients could find out that they have the same user. A pairwise `sid` is the
-    /// public one under a keyed permutation for the host. The server can thus still find the session of an ID
-    /// token that it gets back as a hint.
+    /// If two clients got the same `sid`, they could find out that they have the same user. A pairwise `sid` is
+    /// the public identifier, encrypted with the key of the sector. The server can decrypt it, and so find the
+    /// session when a client sends an ID token as a hint.
     func sessionID(for session: SessionIdentifier, client: RegisteredClient) throws -> String {
         switch client.policy.subjectType {
         case .public: return session.rawValue
@@ -45,7 +45,7 @@ struct SubjectIdentifiers: Sendable {
         }
     }
 
-    /// Returns the session for a `sid` that a client presents; nil if it is malformed.
+    /// Returns the session for a `sid` that a client presents; nil if the `sid` is malformed.
     func session(named name: String, at client: RegisteredClient) throws -> SessionIdentifier? {
         guard let named = SessionIdentifier(name) else { return nil }
         switch client.policy.subjectType {
@@ -64,17 +64,16 @@ struct SubjectIdentifiers: Sendable {
 }
 
 extension RegisteredClient {
-    /// The sector within which pairwise identifiers are the same: the host of the redirect URIs.
+    /// The sector whose clients get the same pairwise identifiers: the host of the redirect URIs.
     ///
-    /// A client with redirect URIs on several hosts, or on none, is a sector of its own (OpenID Connect Core
-    /// §8.1).
+    /// A client with redirect URIs on several hosts, or on none, is alone in its sector (OpenID Connect Core §8.1).
     fileprivate var subjectSector: String {
         let hosts = Set(redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
         guard let host = hosts.first, hosts.count == 1, !host.isEmpty else { return id.rawValue }
         return host
     }
 
-    /// Returns whether users keep their subject identifiers at the client after a change of its registration.
+    /// Returns true if users keep their subject identifiers at the client after a change of its registration.
     ///
     /// A refreshed ID token must have the same `sub` as before (OpenID Connect Core §12.2).
     package func keepsNames(as changed: RegisteredClient) -> Bool {

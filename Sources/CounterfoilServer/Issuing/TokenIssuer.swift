@@ -2,14 +2,14 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// The input for the tokens of a grant, after a code or a refresh token was accepted.
+/// The input for the tokens of a grant, once a code or a refresh token was accepted.
 struct IssuingFacts: Sendable {
     let grant: Grant
     let person: Person
     let client: RegisteredClient
     /// The scope of this token request.
     let scope: Scope
-    /// The audience of the access token and the scope that it carries there.
+    /// The audience of the access token, and the scope of the access token at this audience.
     let target: TokenTarget
     /// The `nonce` of the authorization request; nil for a refresh (OpenID Connect Core §12.2).
     let nonce: Nonce?
@@ -17,7 +17,7 @@ struct IssuingFacts: Sendable {
 
 /// The issuer of tokens, which stores nothing.
 ///
-/// Times in tokens are those of the wall clock, which the readers of tokens share.
+/// Times in tokens come from the wall clock, because the recipients compare them with their own wall clocks.
 struct TokenIssuer: Sendable {
     let settings: ServerSettings
     let keys: any SigningKeys
@@ -26,7 +26,7 @@ struct TokenIssuer: Sendable {
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
 
-    /// The server has no signing key for the algorithm of a client.
+    /// The error for an algorithm that has no signing key.
     struct KeyMissing: Error, CustomStringConvertible {
         let algorithm: SigningAlgorithm
         var description: String { "there is no signing key for \(algorithm.rawValue)" }
@@ -55,14 +55,14 @@ struct TokenIssuer: Sendable {
             accessToken: accessToken,
             expiresIn: lifetime,
             refreshToken: refreshToken,
-            // RFC 6749 §5.1: always included, because it may be less than the requested scope.
+            // RFC 6749 §5.1: the scope may be less than the requested one, so it is included unless it is empty.
             scope: facts.target.scope.isEmpty ? nil : facts.target.scope,
             idToken: facts.scope.contains(.openID)
                 ? try idToken(facts, subject: subject, accessToken: accessToken, now: now) : nil
         )
     }
 
-    /// Issues an access token without a user (RFC 6749 §4.4.3); its subject is the client.
+    /// Issues an access token without a user (RFC 6749 §4.4.3); the subject of the token is the client.
     func issue(_ access: MachineAccess) throws -> TokenResponse {
         let now = wallClock()
         let lifetime = access.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
@@ -106,19 +106,19 @@ struct TokenIssuer: Sendable {
         return IDToken(try signingKey.sign(claims))
     }
 
-    /// Returns `auth_time`, adjusted if the wall clock was set since the sign-in.
+    /// Returns `auth_time`: the time of the sign-in, converted from the monotonic clock to the wall clock.
     ///
-    /// An API compares it with its own wall clock (RFC 9470 §4). Corrections of the clock below half a
-    /// minute are ignored, as clock skew. All tokens of a sign-in then have the same `auth_time` (OpenID
-    /// Connect Core §12.2).
+    /// An API compares `auth_time` with its wall clock (RFC 9470 §4). The difference between the two clocks is
+    /// rounded to a multiple of 30 seconds, so that clock skew of less than 15 seconds is ignored. All tokens
+    /// of a sign-in then have the same `auth_time` (OpenID Connect Core §12.2).
     private func authTime(of grant: Grant, at wall: Date) -> Date {
         let step: TimeInterval = 30
         let jump = (wall.timeIntervalSince(clock()) / step).rounded() * step
         return min(wall, grant.authenticatedAt.addingTimeInterval(jump))
     }
 
-    /// The claims that were requested by name (OpenID Connect Core §5.5), if the scope of this token or
-    /// ``Grant/claimScope`` covers them.
+    /// Returns the values of the individually requested claims (OpenID Connect Core §5.5) that the scope of
+    /// this token request or ``Grant/claimScope`` covers.
     private func userClaims(in facts: IssuingFacts) -> UserClaims {
         guard !facts.grant.claims.idToken.isEmpty else { return UserClaims() }
         return UserClaims(of: facts.person)
