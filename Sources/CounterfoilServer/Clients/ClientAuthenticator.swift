@@ -3,12 +3,11 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// A client that a request has identified, and authenticated if its type can authenticate.
+/// The client of a request, which is authenticated if its type can authenticate.
 ///
-/// Only the server creates one, from a request. A public client is identified, never authenticated
-/// (RFC 6749 §2.1).
+/// Only ``ClientAuthenticator`` creates one. A public client is identified by its `client_id`, but never
+/// authenticated (RFC 6749 §2.1).
 package struct AuthenticatedClient: Sendable {
-    /// The client.
     package let client: RegisteredClient
 
     fileprivate init(_ client: RegisteredClient) { self.client = client }
@@ -23,10 +22,7 @@ struct ClientAuthenticator: Sendable {
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
 
-    /// Authenticates the client that sends a form.
-    ///
-    /// - Parameter facts: The facts of a refresh token that have just been read. They spare a read of the
-    ///   same client.
+    /// Authenticates the client that sent a request with a form.
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> AuthenticatedClient {
@@ -52,20 +48,22 @@ struct ClientAuthenticator: Sendable {
         }
     }
 
-    /// Checks presented credentials, counts failures and records them in the audit log.
+    /// Runs a check of presented credentials, and counts and audits its failure.
     ///
-    /// A failure counts whether or not a client has the identifier, so that both cases take as long. After
-    /// too many failures from one IP address, further wrong credentials get ``ClientThrottle/TooMany``
-    /// instead of the reason. Right credentials are never throttled because of the failures of others: 256
-    /// random bits cannot be guessed.
+    /// A failure counts even if no client has the presented identifier, so that both cases take the same time.
+    /// After too many failures from one IP address, further wrong credentials get the error
+    /// ``ClientThrottle/TooMany`` instead of the reason.
+    ///
+    /// Correct credentials are always accepted, whatever the number of failures. The limits need not protect
+    /// the secrets, because 256 random bits cannot be guessed.
     func limited<Asker>(
         _ claim: PresentedClientCredentials, by request: IncomingRequest, now: Date, judge: () async throws -> Asker
     ) async throws -> Asker {
         do {
             return try await judge()
         } catch let refusal as ClientRefusal {
-            // The identifier is the presented one, verified or not. It is cut at the limit: no registered
-            // client has a longer one.
+            // The presented identifier may be invented. It is truncated at the limit, because no registered
+            // client has a longer identifier.
             let name = ClientIdentifier(String(claim.clientID.rawValue.prefix(Self.notedNameLimit)))
             if claim.isGuess {
                 let source = request.countedSource(issuer)
@@ -84,7 +82,7 @@ struct ClientAuthenticator: Sendable {
         }
     }
 
-    /// The most characters of an unauthenticated client identifier in the audit log.
+    /// The maximum number of characters of an unverified client identifier in the audit log.
     private static let notedNameLimit = 128
 
     private func withSecret(
@@ -92,7 +90,7 @@ struct ClientAuthenticator: Sendable {
         _ claim: PresentedClientCredentials
     ) throws -> AuthenticatedClient {
         let isRight = isSecret(presented, among: secrets)
-        // RFC 8252 §8.5: a secret that every copy of an app contains proves nothing.
+        // RFC 8252 §8.5: a secret that every copy of an app contains does not authenticate a client.
         if client?.type.isConfidential == false { throw claim.refusal(Self.hasNoSecret) }
         // OpenID Connect Core §9: a client authenticates with its registered method only.
         if client?.keys != nil { throw claim.refusal(Self.hasKeys, asksForAuthentication: true) }
@@ -102,7 +100,7 @@ struct ClientAuthenticator: Sendable {
         return AuthenticatedClient(client)
     }
 
-    /// RFC 7523 §3.
+    /// Verifies a client assertion (RFC 7523 §3).
     private func withAssertion(
         _ assertion: String, _ client: RegisteredClient?, _ claim: PresentedClientCredentials, now: Date
     ) async throws -> AuthenticatedClient {
@@ -119,8 +117,8 @@ struct ClientAuthenticator: Sendable {
             throw claim.refusal(
                 "the client_assertion is invalid: \(error)", asksForAuthentication: true)
         }
-        // RFC 7523 §3 point 7: an assertion counts once. Its digest is stored until it expires and beyond,
-        // because the wall clock may be set back.
+        // RFC 7523 §3 point 7: an assertion can be used only once. Its digest is stored for longer than its
+        // lifetime, because the wall clock may be set back.
         let left = max(0, verified.expires.timeIntervalSince(wall))
         let isNew = try await store.noteAssertion(
             ArtefactDigest(ofAssertion: verified.tokenID, of: client.id),
@@ -143,9 +141,8 @@ struct ClientAuthenticator: Sendable {
         return AuthenticatedClient(client)
     }
 
-    /// The seconds by which the wall clock may be set back without an assertion being accepted twice.
-    ///
-    /// One hour and the allowed clock skew.
+    /// The number of seconds by which the wall clock may be set back without an assertion being accepted twice:
+    /// one hour, and one minute of clock skew.
     private static let clockSetBack: TimeInterval = 3660
 
     private static let hasNoSecret = "this is a public client without a secret; send client_id alone"
@@ -153,7 +150,8 @@ struct ClientAuthenticator: Sendable {
     private static let wrongSecret = "the client_id or the client_secret is wrong"
     private static let mustAuthenticate = "this client must authenticate with its client_secret"
 
-    /// Compares with every secret of the client, in a time that does not depend on which one matches.
+    /// Compares a presented secret with every secret of a client, in a time that does not depend on which one
+    /// matches.
     private func isSecret(_ presented: ClientSecret?, among secrets: [ClientSecretRecord]) -> Bool {
         guard let digest = presented.map({ ArtefactDigest(of: $0) }) else { return false }
         return secrets.reduce(false) { found, secret in

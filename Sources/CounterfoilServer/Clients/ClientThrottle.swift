@@ -3,19 +3,20 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The rate limits of failed client authentications and of forged access tokens, by IP address; bounded in
-/// memory.
+/// The rate limits of failed client authentications and of forged access tokens, by IP address (RFC 6749
+/// §2.3.1); bounded in memory.
 ///
-/// RFC 6749 §2.3.1. Failures count per client and address together, and per address alone. Failures at one
-/// address therefore never lock a client out at another one. A secret has 256 random bits, so the limits
-/// only reduce load and log volume. The window is short, so that a client whose secret was corrected
-/// continues soon.
+/// Failed authentications count for the pair of client and IP address, and for the IP address alone. Failures
+/// from one IP address therefore never lock a client out at another one.
+///
+/// A secret has 256 random bits, so the limits only reduce load and log volume. The window is short, so that a
+/// client with a corrected secret can soon continue.
 final class ClientThrottle: Sendable {
-    /// The failures that one client may have at one address within the window.
+    /// The maximum number of failures of one client from one IP address within the window.
     static let failuresPerClient = 50
-    /// The failures of all clients together at one address within the window.
+    /// The maximum number of failures of all clients together from one IP address within the window.
     static let failuresPerSource = 200
-    /// The window, in seconds.
+    /// The length of the sliding window, in seconds.
     static let window: TimeInterval = 60
 
     private struct State {
@@ -26,7 +27,7 @@ final class ClientThrottle: Sendable {
 
     private let state = Mutex(State())
 
-    /// Too many failures; the response says only when to retry.
+    /// The error after too many failures; the response says only when to retry.
     struct TooMany: Refusing {
         let retryAfter: Int
 
@@ -40,9 +41,9 @@ final class ClientThrottle: Sendable {
         }
     }
 
-    /// Counts a failed authentication; throws ``TooMany`` if there were too many before.
+    /// Counts a failed authentication; throws ``TooMany`` if the limit was reached before.
     ///
-    /// - Parameter source: The IP address; nil if all requests come from the same one, such as a proxy.
+    /// - Parameter source: The IP address; nil if all requests have the same one, for example that of a proxy.
     func noteFailure(of client: ClientIdentifier, from source: String?, now: Date) throws(TooMany) {
         let (start, name) = (now.addingTimeInterval(-Self.window), Self.name(client, source))
         let wait = state.withLock { state in
@@ -59,11 +60,11 @@ final class ClientThrottle: Sendable {
         guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
     }
 
-    /// Counts a presented access token that this server did not sign; throws ``TooMany`` if there were too
-    /// many at the address.
+    /// Counts an access token that this server did not sign; throws ``TooMany`` if the limit of the IP address
+    /// was reached before.
     ///
-    /// Genuine tokens are never throttled because of forgeries from the same address: a signature cannot be
-    /// guessed.
+    /// Genuine tokens are always accepted, whatever the number of forgeries from the same IP address. A
+    /// signature cannot be guessed.
     func noteForgery(from source: String?, now: Date) throws(TooMany) {
         guard let source else { return }
         let start = now.addingTimeInterval(-Self.window)

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 
-/// The client identifier and the credentials that a request presents, before they are verified.
+/// The client identifier and the credentials in a request, before they are verified.
 struct PresentedClientCredentials: Sendable {
     /// The presented credentials.
     enum Proof: Sendable {
@@ -41,7 +41,7 @@ struct PresentedClientCredentials: Sendable {
         if let basic, let bodyID = values.clientID, bodyID != basic.clientID {
             throw OAuthError(.invalidRequest, "the client_id in the body differs from that in the Authorization field")
         }
-        // RFC 7521 §4.2: client_id is optional beside an assertion, which identifies the client.
+        // RFC 7521 §4.2: `client_id` is optional if there is an assertion, whose subject identifies the client.
         let named = basic?.clientID ?? values.clientID
         guard let text = named ?? values.assertion.flatMap(ClientAssertionVerifier.unverifiedSubject) else {
             guard values.assertion == nil else {
@@ -72,7 +72,7 @@ struct PresentedClientCredentials: Sendable {
         }
     }
 
-    /// Whether it presents credentials, which could be a guess.
+    /// Whether the request presents a secret or an assertion, which could be a guess.
     var isGuess: Bool {
         switch proof {
         case .none: false
@@ -80,7 +80,9 @@ struct PresentedClientCredentials: Sendable {
         }
     }
 
-    /// RFC 6749 §5.2: a failed attempt with the `Authorization` field is answered with a challenge.
+    /// Creates the error for a failed authentication.
+    ///
+    /// RFC 6749 §5.2: if the client used the `Authorization` field, the response contains a challenge.
     func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
         ClientRefusal(
             OAuthError(.invalidClient, description),
@@ -90,7 +92,7 @@ struct PresentedClientCredentials: Sendable {
 
 /// A failed client authentication (RFC 6749 §5.2).
 ///
-/// The response has the status 401 and a challenge if the client must authenticate, or tried to in the
+/// The response has the status 401 and a challenge if the client must authenticate, or if it used the
 /// `Authorization` field.
 struct ClientRefusal: Error {
     let error: OAuthError
@@ -102,13 +104,14 @@ struct ClientRefusal: Error {
     }
 }
 
-/// `Authorization: Basic`, with both halves form-decoded (RFC 6749 §2.3.1).
+/// The credentials in `Authorization: Basic`; the identifier and the secret are both form-decoded (RFC 6749
+/// §2.3.1).
 private struct BasicCredentials {
     let clientID: String
-    /// Nil if nothing follows the colon.
+    /// The secret; nil if nothing follows the colon.
     let secret: String?
 
-    /// Nil if there is no `Authorization` field.
+    /// Reads the `Authorization` fields; nil if there are none.
     init?(_ fields: [String]) throws {
         guard let field = fields.first else { return nil }
         let refusal = ClientRefusal(
@@ -127,12 +130,12 @@ private struct BasicCredentials {
         self.secret = secret.isEmpty ? nil : secret
     }
 
-    /// Decodes one half; nil if it is not form-encoded text.
+    /// Decodes the identifier or the secret; nil if it is not form-encoded text.
     private static func decoded(_ half: ArraySlice<UInt8>) -> String? {
         half.contains(UInt8(ascii: "&")) ? nil : FormParameters.decoded(half)
     }
 
-    /// Decodes base64 with the strict base64url decoder.
+    /// Decodes base64, after its conversion to base64url without padding, with the strict base64url decoder.
     private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard !text.contains(UInt8(ascii: "-")), !text.contains(UInt8(ascii: "_")) else { return nil }
         var text = text

@@ -2,15 +2,14 @@ package import CounterfoilProtocol
 
 /// The comparison of a requested redirect URI with the registered ones.
 ///
-/// RFC 6749 §3.1.2.3 and RFC 8252 §8.4: simple string comparison with the registered bytes
-/// (RFC 3986 §6.2.1). The port of a loopback URI is the exception: the client may choose it
-/// (RFC 8252 §7.3).
+/// The requested URI must be identical to a registered one, byte by byte (RFC 6749 §3.1.2.3, RFC 8252 §8.4, RFC
+/// 3986 §6.2.1). The only exception is the port of a loopback URI, which the client may choose (RFC 8252 §7.3).
 package enum RedirectURIMatching {
     /// The result of comparing the `redirect_uri` of a request.
     package enum MatchVerdict: Sendable, Hashable {
-        /// The response goes to the URI of the match.
+        /// The response goes to the redirect URI of the match.
         case matches(Match)
-        /// No redirect happens.
+        /// The request has no valid redirect URI, so the browser is not redirected.
         case refused(Refusal)
     }
 
@@ -22,7 +21,7 @@ package enum RedirectURIMatching {
     ///   - requested: `redirect_uri` as received; nil or empty if it was omitted (RFC 6749 §3.1).
     ///   - client: The client that sends the request.
     ///   - asksForOpenID: Whether the request asks for the scope `openid`.
-    ///   - issuer: The server; nil before its first start, when its own origin is not known yet.
+    ///   - issuer: The issuer of the server; nil before the first start, when the server's origin is not known yet.
     ///   - callbackOrigin: The second origin of the server; nil if it has none.
     package static func verdict(
         on requested: String?, of client: RegisteredClient, asksForOpenID: Bool, issuer: Issuer?,
@@ -41,7 +40,7 @@ package enum RedirectURIMatching {
         _ requested: String?, registered: [RedirectURI], asksForOpenID: Bool
     ) throws(Refusal) -> Match {
         guard let requested, !requested.isEmpty else {
-            // RFC 6749 §3.1.2.3
+            // RFC 6749 §3.1.2.3: `redirect_uri` can be omitted only if the client has exactly one redirect URI.
             guard registered.count == 1, let only = registered.first else { throw .ambiguous }
             guard !asksForOpenID else { throw .requiredByOpenID }
             if case .loopback(_, port: nil) = only.kind { throw .portUnknown }
@@ -64,7 +63,7 @@ package enum RedirectURIMatching {
         return registeredHost == requestedHost && registered.uri.withoutPort == requested.uri.withoutPort
     }
 
-    /// Returns true if a URI leads to the server itself, under any loopback host name.
+    /// Returns true if a URI is at an origin of the server itself; all loopback host names count as the same host.
     package static func isOwnOrigin(
         _ uri: RedirectURI, of issuer: Issuer, _ callbackOrigin: CallbackOrigin? = nil
     ) -> Bool {
@@ -80,7 +79,7 @@ package enum RedirectURIMatching {
 }
 
 extension RedirectURIMatching {
-    /// A registered redirect URI together with the requested one.
+    /// A pair of matching URIs: the redirect URI for the response, and a registered redirect URI.
     package struct Match: Localized, Hashable {
         /// The redirect URI that gets the response.
         package let redirectURI: ResponseRedirectURI
@@ -92,7 +91,7 @@ extension RedirectURIMatching {
             self.registered = registered
         }
 
-        /// The reason why it matches, for the user.
+        /// The reason for the match, for the user.
         package var text: LocalizedText {
             guard let requested = redirectURI.requested else {
                 return LocalizedText("redirect-uri.left-out", ["uri": .text(registered.rawValue)])
@@ -102,24 +101,25 @@ extension RedirectURIMatching {
         }
     }
 
-    /// The reason why a request has no valid redirect URI.
+    /// The reasons why a request has no valid redirect URI.
     package enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
-        /// It is not a redirect URI.
+        /// The `redirect_uri` is not a valid redirect URI.
         case malformed(RedirectURI.Refusal)
-        /// No registered URI matches.
+        /// No registered redirect URI matches the `redirect_uri`.
         case notRegistered
-        /// It was omitted, and the client has not exactly one registered URI.
+        /// The `redirect_uri` was omitted, and the client does not have exactly one redirect URI.
         case ambiguous
-        /// It was omitted in a request for `openid` (OpenID Connect Core §3.1.2.1).
+        /// The `redirect_uri` was omitted in a request for `openid` (OpenID Connect Core §3.1.2.1).
         case requiredByOpenID
-        /// It was omitted, and the registered one is a loopback URI, whose port is not known.
+        /// The `redirect_uri` was omitted, and the only registered one is a loopback URI without a port.
         case portUnknown
-        /// It is a URI of this server itself.
+        /// The redirect URI is at an origin of this server.
         case ownOrigin
 
         /// The message for the user.
         ///
-        /// It is safe to show: it contains nothing of the URI but a scheme that browsers know.
+        /// The message is safe to show: of the requested URI it contains at most the scheme, and only a scheme
+        /// that browsers know.
         package var text: LocalizedText {
             switch self {
             case .malformed(let refusal): LocalizedText("redirect-uri.unusable", ["why": .nested(refusal.text)])

@@ -1,19 +1,19 @@
 import CounterfoilProtocol
 
-/// The rules for private-use schemes (RFC 8252 §7.1): a reversed domain name of the developer, not a
-/// registered scheme.
+/// The rules for private-use schemes (RFC 8252 §7.1): a scheme must be a reversed domain name of the developer,
+/// and must not be a registered scheme.
 enum PrivateUseScheme {
-    /// The most characters that Windows supports (RFC 8252 appendix B.3).
+    /// The maximum length of a scheme that Windows supports, in characters (RFC 8252 appendix B.3).
     static let windowsLimit = 39
 
     static func check(
         _ scheme: String, of uri: RedirectURI, plainSchemes: Set<String>
     ) throws(RedirectURIRegistration.Refusal) {
-        // The operator allows these schemes, so no rule applies to them. The apps that own them write them
-        // with `//`.
+        // The operator has allowed these schemes, so the following rules do not apply to them. Redirect URIs of
+        // well-known editors, for example, begin with `scheme://`.
         guard !plainSchemes.contains(scheme) else { return }
         guard !RegisteredSchemes.contains(scheme) else { throw .registeredScheme(scheme) }
-        // RFC 8252 §8.4
+        // RFC 8252 §8.4: a private-use scheme must contain a period.
         guard scheme.utf8.contains(UInt8(ascii: ".")) else { throw .schemeWithoutPeriod(scheme) }
         guard DomainName.isReversed(scheme) else { throw .schemeNotADomainName(scheme) }
         // RFC 8252 §7.1: a single slash, because such a URI has no authority.
@@ -27,7 +27,7 @@ enum PrivateUseScheme {
         } else if DomainName.perhapsNotReversed(scheme) {
             warnings.append(.perhapsNotReversed(scheme))
         }
-        // RFC 8252 appendix B.3
+        // RFC 8252 appendix B.3: Windows does not support longer schemes.
         if scheme.utf8.count > windowsLimit { warnings.append(.longScheme(scheme)) }
         if context.schemesInUse.contains(scheme) { warnings.append(.schemeInUse(scheme)) }
         if !context.appNames.isEmpty, !context.appNames.contains(where: { $0.lowercased() == scheme }) {
@@ -37,9 +37,9 @@ enum PrivateUseScheme {
     }
 }
 
-/// The syntax of domain names (RFC 1123 §2.1), in hosts and reversed in schemes.
+/// The syntax of domain names (RFC 1123 §2.1): in hosts, and reversed in private-use schemes.
 enum DomainName {
-    /// A host name in lower case and without the trailing dot of the root.
+    /// Returns a host name in lower case and without the trailing dot of the root.
     static func canonical(_ host: String) -> String {
         let lowered = host.lowercased()
         return lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
@@ -57,7 +57,7 @@ enum DomainName {
             }
     }
 
-    /// Returns true if a browser reads a host as an IPv4 address: its last label is a decimal or
+    /// Returns true if browsers treat a host as an IPv4 address, because its last label is a decimal or
     /// hexadecimal number.
     static func isNumeric(_ host: String) -> Bool {
         guard let last = labels(host).last else { return false }
@@ -81,7 +81,7 @@ enum DomainName {
     /// Returns true if a scheme looks like a domain name that was not reversed: `example.com` instead of
     /// `com.example`.
     ///
-    /// It ends in a common top-level domain and does not start with one.
+    /// Such a scheme ends with a common top-level domain and does not begin with one.
     static func perhapsNotReversed(_ scheme: String) -> Bool {
         let common: Set<Substring> = ["com", "edu", "gov", "info", "io", "net", "org"]
         let labels = labels(scheme)

@@ -1,12 +1,13 @@
-/// The URI schemes that are registered for another purpose, so that no client can use one as a private-use
-/// scheme.
+/// The URI schemes that are registered for other purposes, and that no client may use as a private-use scheme.
 ///
 /// RFC 8252 §7.1 and RFC 7595: the IANA registry "Uniform Resource Identifier (URI) Schemes"
 /// (iana.org/assignments/uri-schemes) of autumn 2025, with permanent, provisional and historical schemes in
-/// lower case. Schemes that were registered later are missing. Nearly all of them have no period and are
-/// refused for that reason.
+/// lower case.
+///
+/// Schemes that were registered later are missing. Nearly all of these contain no period, and the server
+/// refuses them for that reason.
 enum RegisteredSchemes {
-    /// Whether a scheme is registered.
+    /// Returns true if a scheme is registered; upper and lower case are equivalent.
     static func contains(_ scheme: String) -> Bool { names.contains(scheme.lowercased()) }
 
     private static let names = Set(list.split(whereSeparator: { $0 == " " || $0 == "\n" }).map(String.init))

@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 
 /// The redirect URI that gets the authorization response, and whether the request named it.
 public enum ResponseRedirectURI: Sendable, Hashable {
-    /// The `redirect_uri` of the authorization request, port included.
+    /// The `redirect_uri` of the authorization request, including its port.
     case requested(RedirectURI)
     /// The only registered redirect URI, because the request omitted `redirect_uri` (RFC 6749 §3.1.2.3).
     case registered(RedirectURI)
@@ -22,10 +22,10 @@ public enum ResponseRedirectURI: Sendable, Hashable {
         }
     }
 
-    /// Compares with the `redirect_uri` of a token request byte for byte, port included.
+    /// Returns true if the `redirect_uri` of a token request is identical to that of the authorization request,
+    /// including the port.
     ///
-    /// RFC 6749 §4.1.3: the token request must contain `redirect_uri` if and only if the authorization request
-    /// did.
+    /// RFC 6749 §4.1.3: the token request must contain `redirect_uri` if and only if the authorization request did.
     func matches(_ presented: String?) -> Bool {
         switch (self, presented) {
         case (.requested(let uri), let presented?): presented.utf8.elementsEqual(uri.rawValue.utf8)
