@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// The rate limit for refusals in the audit log that unauthenticated requests can cause.
+/// The rate limit for audit events about refusals that unauthenticated requests can cause.
 ///
-/// Only events that need no account and no secret are limited. Each kind of event has its own budget, so
-/// that a flood of one kind hides no other. Events beyond the budget are counted, and one event per minute
-/// and kind records the number. The limits bound the rate; ``ServerSettings/auditRetention`` bounds the
-/// size of the log.
+/// Only events that need no account and no secret are limited. Each kind of event has a separate budget, so
+/// that a flood of one kind does not suppress events of another kind. Events beyond the budget are counted, and
+/// one event per minute and kind records their number. The limits bound the rate of the log;
+/// ``ServerSettings/auditRetention`` bounds its size.
 final class AuditRateLimiter: Sendable {
-    /// The most refusals of one kind from one IP address that are recorded in a minute.
+    /// The maximum number of refusals of one kind from one IP address that are recorded in a minute.
     static let limitPerSource = 60
-    /// The most refusals of one kind from all IP addresses together that are recorded in a minute.
+    /// The maximum number of refusals of one kind from all IP addresses together that are recorded in a minute.
     static let limitPerKind = 150
-    /// The most refusals for one grant that are recorded in a minute.
+    /// The maximum number of refusals of one kind for one grant that are recorded in a minute.
     static let limitPerGrant = 10
 
     private struct Budget {
@@ -21,10 +21,10 @@ final class AuditRateLimiter: Sendable {
         var grants: [GrantIdentifier: Int] = [:]
         var leftOut = 0
 
-        /// Spends the budget for an event; false if the budget is exhausted.
+        /// Spends the budget on an event; false if the budget is exhausted.
         ///
-        /// An event with a grant follows from a code that was issued. It has a separate budget, so that
-        /// unauthenticated requests cannot hide it.
+        /// An event with a grant concerns a code that this server issued. Such events have a separate budget
+        /// for each grant, so that unauthenticated requests cannot suppress them.
         mutating func spend(on event: AuditEvent) -> Bool {
             if let grant = event.grantID {
                 guard grants[grant, default: 0] < AuditRateLimiter.limitPerGrant else { return false }
@@ -45,7 +45,7 @@ final class AuditRateLimiter: Sendable {
     private struct State {
         var minute = 0
         var budgets: [AuditEvent.Kind: Budget] = [:]
-        /// The summaries of minutes that have ended.
+        /// The events that record how many events were left out, for minutes that have ended.
         var summaries: [AuditEvent] = []
 
         mutating func turn(to now: Date) {
@@ -65,7 +65,7 @@ final class AuditRateLimiter: Sendable {
 
     private let state = Mutex(State())
 
-    /// Decides whether an event is recorded.
+    /// Returns true if an event is to be recorded.
     func admits(_ event: AuditEvent) -> Bool {
         guard event.outcome == .refused, Self.isByStrangers(event.kind) else { return true }
         return state.withLock { state in
@@ -78,7 +78,7 @@ final class AuditRateLimiter: Sendable {
         }
     }
 
-    /// Removes and returns the summaries of the minutes that have ended.
+    /// Removes and returns the events that record how many events were left out, for minutes that have ended.
     func takeSummaries(at now: Date) -> [AuditEvent] {
         state.withLock { state in
             state.turn(to: now)

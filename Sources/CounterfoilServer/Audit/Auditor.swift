@@ -38,7 +38,7 @@ package struct Auditor: Sendable {
                 requestID: request.id, detail: detail))
     }
 
-    /// Records an event unless the rate limit leaves it out.
+    /// Records an event, unless the rate limit suppresses it.
     func note(_ event: AuditEvent) async {
         metrics.countAudited(event.kind, event.outcome)
         await noteSummaries(now: event.at)

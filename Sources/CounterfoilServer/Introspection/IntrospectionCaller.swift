@@ -3,14 +3,14 @@ import Foundation
 
 /// An authenticated caller of the introspection endpoint (RFC 7662 §2.1).
 ///
-/// Only ``IntrospectionAuthenticator`` creates one for a request.
+/// Only ``IntrospectionAuthenticator`` creates one, for a single request.
 enum IntrospectionCaller: Sendable {
-    /// An API, which may introspect tokens with its audience.
+    /// An API, which may introspect the tokens that have the API in their audience.
     case resource(RegisteredResource)
     /// A confidential client, which may introspect the tokens that were issued to it.
     case client(RegisteredClient)
 
-    /// The `client_id` that the caller authenticated with.
+    /// The `client_id` with which the caller has authenticated.
     var clientID: ClientIdentifier {
         switch self {
         case .resource(let resource): resource.clientID
@@ -19,8 +19,8 @@ enum IntrospectionCaller: Sendable {
     }
 }
 
-/// Authenticates callers of the introspection endpoint; a failure is answered with 401 (RFC 7662 §2.1 and
-/// §2.3).
+/// The authentication of callers of the introspection endpoint; a failure is answered with 401 (RFC 7662 §2.1
+/// and §2.3).
 struct IntrospectionAuthenticator: Sendable {
     let clients: ClientAuthenticator
     let store: any ResourceStore

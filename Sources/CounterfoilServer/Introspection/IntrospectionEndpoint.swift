@@ -3,8 +3,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The endpoint `/oauth2/introspect` (RFC 7662): POST with a form; the response is JSON or a signed JWT
-/// (RFC 9701).
+/// The endpoint `/oauth2/introspect` (RFC 7662), for POST with a form.
+///
+/// The response is JSON or, if the caller accepts it, a signed JWT (RFC 9701).
 struct IntrospectionEndpoint: Sendable {
     let issuer: Issuer
     let callers: IntrospectionAuthenticator
@@ -17,15 +18,18 @@ struct IntrospectionEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try request.form()
-        // An unauthenticated caller learns nothing, not even that its request is malformed.
+        // The caller is authenticated first. Without authentication, it does not even learn that its request is
+        // malformed.
         let caller = try await callers.authenticate(request, form: form, now: now)
         let answer = try await answer(about: try AnyToken(parsing: form), to: caller)
         guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
         return Reply(.ok, .signed(try signed(answer, for: caller), type: .introspectionResponse))
     }
 
-    /// RFC 7662 §4: the token must be genuine, current, not revoked and visible to the caller; otherwise the
-    /// response is only `active: false`.
+    /// Returns the response about a token.
+    ///
+    /// RFC 7662 §4: the token must be genuine, current, not revoked and visible to the caller. If any of this
+    /// is not the case, the response is only `active: false`.
     private func answer(about token: AnyToken, to caller: IntrospectionCaller) async throws -> IntrospectionResponse {
         guard let issued = try? accessTokens.verify(token, keys: keys.publicKeys), issued.isCurrent(at: wallClock()),
             let view = View(of: issued.claims, for: caller),
@@ -48,7 +52,7 @@ struct IntrospectionEndpoint: Sendable {
             ))
     }
 
-    /// The part of a token that the caller may see.
+    /// The part of a token that a caller may see.
     private struct View {
         let audience: [String]
         let scope: Scope
@@ -76,16 +80,16 @@ struct IntrospectionEndpoint: Sendable {
         let username: String?
     }
 
-    /// Returns nil if the authorization has ended; reads the store once.
+    /// Reads what is still valid of the authorization of a token, in one query; nil if the authorization has ended.
     private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
         guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
-            // RFC 9068 §2.2: a client that acts for itself is its own subject.
+            // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
             guard claims.subject == claims.clientID.rawValue, let client = try await store.client(claims.clientID),
                 !client.approvedMachineScope.isEmpty
             else { return nil }
             return Standing(scope: client.approvedMachineScope, username: nil)
         }
-        // A grant is deleted with its client, so one read checks both.
+        // The store deletes the grants of a deleted client, so one query checks the grant and the client.
         guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID
         else { return nil }
         // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user, so the response has no
@@ -94,8 +98,10 @@ struct IntrospectionEndpoint: Sendable {
         return Standing(scope: facts.grant.scope, username: isPublic ? facts.person.username.rawValue : nil)
     }
 
-    /// RFC 9701 §5: `iss`, `aud` and `iat` are outside the response, and no claim could make the JWT pass for
-    /// an access token.
+    /// Returns the response as a signed JWT.
+    ///
+    /// RFC 9701 §5: only `iss`, `aud` and `iat` are at the top level. All claims of the token are inside
+    /// `token_introspection`, so that the JWT cannot be mistaken for an access token.
     private func signed(_ answer: IntrospectionResponse, for caller: IntrospectionCaller) throws -> String {
         guard let key = keys.key(for: .es256) else { throw TokenIssuer.KeyMissing(algorithm: .es256) }
         var writer = JSONWriter(reservingCapacity: 1024)
@@ -112,7 +118,7 @@ struct IntrospectionEndpoint: Sendable {
 extension IncomingRequest {
     /// Returns true if the request explicitly accepts a media type (RFC 9110 §12.5.1).
     fileprivate func accepts(_ type: TokenType) -> Bool {
-        // Few requests name the type, so the others are not parsed.
+        // The media type contains a `+`. Most requests have none in this field, and their field is not parsed.
         head.headerFields[values: .accept].lazy.filter { $0.utf8.contains(UInt8(ascii: "+")) }
             .flatMap { $0.split(separator: ",") }.contains { range in
                 let parts = range.lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }

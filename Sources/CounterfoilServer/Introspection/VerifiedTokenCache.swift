@@ -6,15 +6,16 @@ import Synchronization
 /// A cache of verified access tokens.
 ///
 /// An API introspects the same token with each request that carries it. A verified signature stays valid while
-/// the keys are unchanged, and its verification takes longer than the rest of the response. The state of the
-/// token is checked each time.
+/// the keys are unchanged, and its verification takes longer than the rest of the response.
+///
+/// The cache does not record whether a token has expired or was revoked. The caller must check that each time.
 final class VerifiedTokenCache: Sendable {
     /// The maximum number of cached tokens.
     private static let capacity = 2048
 
     private struct State {
         var keys = JSONWebKeySet()
-        /// The tokens by their digest, so that the cache holds no token.
+        /// The verified tokens by their digest, so that the cache contains no usable token.
         var tokens: [SHA256Digest: IssuedAccessToken] = [:]
     }
 

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 /// The endpoint `/oauth2/logout` (OpenID Connect RP-Initiated Logout §2), for GET with a query or POST with a
-/// form, and the endpoint of its page.
+/// form, and the endpoint that receives the form of the sign-out page.
 struct LogoutEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore
@@ -15,7 +15,7 @@ struct LogoutEndpoint: Sendable {
     let random: RandomBytes
     let pages: ServerPages
 
-    /// The decision of the user; wire name `decision`.
+    /// The decision of the user, the form field `decision`.
     private enum Decision: String {
         case signOut = "sign-out"
         case stay
@@ -31,9 +31,10 @@ struct LogoutEndpoint: Sendable {
         let form = try Self.parameters(of: request)
         guard let session = try await sessions.current(request, now: now) else {
             let logout = try await validated(form)
-            // With `SameSite=Lax` a browser omits the cookie from a form of another site, and sends it with a
-            // form of this server. A redirect instead would put the ID token of the hint into a URL, the
-            // history and proxy logs.
+            // If a form on another site posted the request, the browser has omitted the cookie because of
+            // `SameSite=Lax`. The page posts the request again from this origin, so that the browser sends the
+            // cookie. A redirect instead would put the ID token of the hint into a URL, the browser history and
+            // proxy logs.
             guard request.head.method != .post else { return question(logout, form) }
             try await endWhatIsOver(logout, now: now)
             return signedOut(logout, on: .none)
@@ -41,7 +42,7 @@ struct LogoutEndpoint: Sendable {
         return try await answer(try await validated(form), form, request, session: session, now: now)
     }
 
-    /// Ends the session if the request proves that it means this session; otherwise asks the user.
+    /// Ends the session if the request proves that the client means this session; otherwise asks the user.
     private func answer(
         _ logout: ValidatedLogout, _ form: FormParameters, _ request: IncomingRequest, session: LiveSession,
         onPage: Bool = false, now: Date
@@ -51,7 +52,7 @@ struct LogoutEndpoint: Sendable {
         return signedOut(logout, on: .session, onPage: onPage).setting(cookie)
     }
 
-    /// Handles the form of the page that asks the user.
+    /// Responds to the form of the sign-out page.
     func decide(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: settings.issuer)
         let carried = try form.carriedRequest()
@@ -77,8 +78,8 @@ struct LogoutEndpoint: Sendable {
 
     // MARK: - The request
 
-    /// The parameters of the query and, for a POST, of the form, in one list, so that repeated parameters are
-    /// detected.
+    /// Returns the parameters of the query and, for a POST, of the form in one list, so that repeated
+    /// parameters are detected.
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
         do {
@@ -120,7 +121,7 @@ struct LogoutEndpoint: Sendable {
         }
     }
 
-    /// Returns true if the client has proved that it means this session, so that the user need not be asked.
+    /// Returns true if the hint names this session and its user, so that the user need not be asked.
     private func means(_ logout: ValidatedLogout, _ session: LiveSession) throws -> Bool {
         guard let hint = logout.hint, let client = logout.client else { return false }
         return try hints.session(of: hint, at: client) == session.id && hints.mean(hint, session.person, at: client)
@@ -136,7 +137,7 @@ struct LogoutEndpoint: Sendable {
         return cookie
     }
 
-    /// Ends the session of the hint if it has expired, so that a late sign-out still revokes what depends on it.
+    /// Revokes what depends on the session of the hint if that session has expired or no longer exists.
     private func endWhatIsOver(_ logout: ValidatedLogout, now: Date) async throws {
         guard let hint = logout.hint, let client = logout.client,
             let session = try hints.session(of: hint, at: client)
@@ -144,7 +145,7 @@ struct LogoutEndpoint: Sendable {
         try await sessions.revokeDependents(ofSession: session, now: now)
     }
 
-    /// The page that asks the user.
+    /// Returns the page that asks the user whether to sign out.
     private func question(
         _ logout: ValidatedLogout, _ form: FormParameters, _ session: LiveSession, now: Date
     ) -> Reply {
@@ -156,7 +157,7 @@ struct LogoutEndpoint: Sendable {
         return Reply(.ok, .page(page))
     }
 
-    /// The page that makes the browser post the request again with the session cookie.
+    /// Returns the page that makes the browser post the request again, this time with the session cookie.
     private func question(_ logout: ValidatedLogout, _ form: FormParameters) -> Reply {
         Reply(.ok, .page(page(logout, form)))
     }
@@ -167,9 +168,10 @@ struct LogoutEndpoint: Sendable {
             action: settings.issuer.path + Endpoint.logoutAnswer.path, request: form.encoded, ticket: "")
     }
 
-    /// The redirect to the client, or the page that confirms the sign-out.
+    /// Returns the redirect to the client, or the page that confirms the sign-out.
     ///
-    /// - Parameter onPage: whether a form was posted, after which Chromium would block a redirect.
+    /// - Parameter onPage: whether a page of this server posted a form, after which Chromium would block a
+    ///   redirect.
     private func signedOut(_ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, onPage: Bool = false) -> Reply
     {
         let goesOn = logout.goesOn(on: ground)

@@ -6,7 +6,8 @@ public struct LogoutNotice: Sendable, Hashable {
     public let address: AbsoluteURI
     /// The body: a form with the single parameter `logout_token`.
     public let form: FormParameters
-    /// The party that limits apply to: the owner of the client, or the client itself.
+    /// The party whose concurrent notifications are limited: the owner of the client, or the client if it has
+    /// no owner.
     public let party: String
 
     init(to address: AbsoluteURI, token: String, party: String = "") {
@@ -15,10 +16,10 @@ public struct LogoutNotice: Sendable, Hashable {
         form = FormParameters(["logout_token": token])
     }
 
-    /// Returns true if a URI can get notifications: https, a host name, no user information and no fragment.
+    /// Returns true if a URI can receive notifications: it has the scheme https, a host name, no user
+    /// information and no fragment (OpenID Connect Back-Channel Logout §2.2).
     ///
-    /// OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked at each delivery,
-    /// because they can change.
+    /// The sender checks the IP addresses of the host at each delivery, because they can change.
     static func canGo(to address: AbsoluteURI) -> Bool {
         address.scheme.lowercased() == "https" && address.userInformation == nil && address.fragment == nil
             && address.host.map { DomainName.isValid(DomainName.canonical($0)) } ?? false
@@ -29,19 +30,19 @@ public struct LogoutNotice: Sendable, Hashable {
 /// A sender of notifications to URIs that clients have registered.
 ///
 /// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and
-/// limits size and time.
+/// limits the size of the response and the duration of the request.
 public protocol LogoutNoticeSender: Sendable {
-    /// Posts a notification once.
+    /// Posts a notification once, without a retry.
     func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome
 }
 
 /// The outcome of a delivery attempt.
 public enum LogoutNoticeOutcome: Sendable, Hashable {
-    /// The client answered with this status.
+    /// The client answered with this HTTP status.
     case answered(status: Int)
     /// The request failed; the value is the reason for the log.
     case failed(String)
-    /// The request was not sent, because too many others were in flight.
+    /// The request was not sent, because too many other requests were in flight.
     case notTried
 
     /// Whether the client has accepted the notification (OpenID Connect Back-Channel Logout §2.8).

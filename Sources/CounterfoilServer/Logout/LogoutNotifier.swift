@@ -4,16 +4,16 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Notifies clients of ended sessions, with retries, until each client has accepted the logout token or the
-/// notifier gives up.
+/// The service that notifies clients of ended sessions (OpenID Connect Back-Channel Logout §2.5).
 ///
-/// OpenID Connect Back-Channel Logout §2.5. Several processes can share one store; each notification is taken
-/// by one of them. One client gets its notifications one after the other, and one owner gets a few at a time.
-/// No notification waits for a slow host.
+/// It retries until the client has accepted the logout token, or gives up. Several processes can share one
+/// store, and one of them takes each notification. A client gets one notification at a time, and the clients of
+/// one owner together get a few at a time. A slow host therefore does not delay notifications to other hosts.
 public struct LogoutNotifier: Sendable {
     /// The maximum number of notifications in flight.
     private static let width = 32
-    /// The time for which a process holds a taken notification, in seconds: longer than sending can last.
+    /// The number of seconds for which a process holds a notification that it has taken; a delivery takes less
+    /// time.
     private static let lease: TimeInterval = 60
     /// The interval between two checks for due notifications.
     private static let rest = Duration.seconds(2)
@@ -88,7 +88,7 @@ public struct LogoutNotifier: Sendable {
                 return
             }
             let outcome = await sender.send(notice)
-            // A process that stops cancels its requests, which is not a failure of the host.
+            // A process that stops cancels its requests; that is not a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered
             let settlement = LogoutRetries.settlement(
                 of: delivery, after: isCut ? .notTried : outcome, now: clock())

@@ -2,17 +2,19 @@ import Foundation
 
 /// The retry rules for back-channel logout notifications (OpenID Connect Back-Channel Logout §2.5).
 enum LogoutRetries {
-    /// The delays after the first attempt, the second and so on, in seconds.
+    /// The delays in seconds after the first attempt, the second attempt and so on; the last one also applies
+    /// to all later attempts.
     private static let delays: [TimeInterval] = [10, 60, 300, 1800, 7200]
-    /// The maximum age of a notification while the host of its client does not answer, in seconds.
+    /// The maximum age in seconds of a notification that is kept while the host of its client does not answer.
     private static let oldest: TimeInterval = 24 * 3600
-    /// The delay after a notification that this process could not send, in seconds.
+    /// The delay in seconds after an attempt that sent nothing, because too many requests were in flight or the
+    /// process was stopping.
     private static let pause: TimeInterval = 2
 
-    /// The settlement of a delivery after an attempt.
+    /// Decides what happens to a delivery after an attempt.
     ///
-    /// A host that does not answer pauses its client, so that the other notifications of the client do not time
-    /// out too. After an error response the other notifications are sent without a delay.
+    /// If the host does not answer, all notifications of the client are paused, so that they do not time out
+    /// too. After an error response, only the refused notification is delayed.
     static func settlement(
         of delivery: LogoutDelivery, after outcome: LogoutNoticeOutcome, now: Date
     ) -> LogoutDeliverySettlement {
@@ -22,7 +24,8 @@ enum LogoutRetries {
         switch outcome {
         case .answered where outcome.isDelivered: return .done
         case .notTried: return .untried(dueAt: now.addingTimeInterval(pause))
-        // RFC 6585 §4, RFC 9110 §15.6.3 to §15.6.5: the whole host is overloaded or unavailable.
+        // RFC 6585 §4, RFC 9110 §15.6.3 to §15.6.5: these statuses mean that the host as a whole is overloaded
+        // or unavailable.
         case .failed, .answered(status: 429), .answered(status: 502...504):
             return .hostFailed(
                 retryAt: retryAt, pausedUntil: later(delivery.hostFailures),

@@ -5,30 +5,30 @@ import CounterfoilTokens
 ///
 /// Only ``LogoutValidation`` creates one.
 struct ValidatedLogout: Sendable {
-    /// The client that sent the request; nil if it is unknown.
+    /// The client that sent the request; nil if the client is unknown.
     let client: RegisteredClient?
     /// The verified `id_token_hint`; nil if there is none or it could not be verified.
     let hint: IDTokenHint?
-    /// The redirect after the logout; nil if the URI is not registered for the client.
+    /// The redirect after the logout; nil if the request names no registered redirect URI.
     let destination: Destination?
 
-    /// A registered redirect URI of the client.
+    /// A post-logout redirect URI that is registered for the client.
     struct Destination: Sendable {
-        /// The URI as the request names it.
+        /// The redirect URI of the request.
         let uri: RedirectURI
-        /// The URI with `state`.
+        /// The redirect URI with the parameter `state` of the request.
         let url: String
-        /// Whether the browser goes there without a choice of the user.
+        /// Whether the browser may continue to the redirect URI without a choice of the user.
         let isReachedWithoutChoice: Bool
     }
 
-    /// The ground on which a logout request was answered.
+    /// The reason for the end of the session, on which the redirect depends.
     enum Ground: Sendable {
-        /// The hint proves that the client means the session that it ended.
+        /// The hint proved that the client meant the session that was ended.
         case session
         /// The user confirmed the sign-out on a page of this server.
         case confirmation
-        /// There was no session, and the user was not asked.
+        /// There was no valid session, and the user was not asked.
         case none
     }
 
@@ -38,11 +38,12 @@ struct ValidatedLogout: Sendable {
         self.destination = destination
     }
 
-    /// Returns true if the browser continues to the destination automatically; otherwise the user presses a button.
+    /// Returns true if the browser continues to the destination automatically, and false if the user must press
+    /// a button.
     ///
-    /// OpenID Connect RP-Initiated Logout §3 requires it if the client has proved that it means this session.
-    /// Anyone can send a request with an ID token of another session. In that case, and after a confirmation, the
-    /// redirect URI decides (RFC 9700 §4.11.2).
+    /// The browser must continue automatically if the client has proved that it means this session (OpenID
+    /// Connect RP-Initiated Logout §3). Without that proof, the redirect URI decides (RFC 9700 §4.11.2),
+    /// because anyone can send a request with an ID token of another session.
     func goesOn(on ground: Ground) -> Bool {
         guard let destination else { return false }
         return switch ground {
@@ -65,9 +66,9 @@ enum LogoutValidation {
         case refused
     }
 
-    /// The client that sent the request: the one of `client_id`, or the audience of the ID token.
+    /// Returns the client that sent the request: the one of `client_id`, or the audience of the ID token.
     ///
-    /// OpenID Connect RP-Initiated Logout §2: if the request has both, they must match.
+    /// If the request has both, they must match (OpenID Connect RP-Initiated Logout §2).
     static func clientID(of request: LogoutRequest, hint: HintVerdict) -> ClientIdentifier? {
         let named = request.clientID.flatMap(ClientIdentifier.init(_:))
         switch hint {
@@ -83,7 +84,7 @@ enum LogoutValidation {
         }
     }
 
-    /// Validates a request of the client that was looked up by ``clientID(of:hint:)``.
+    /// Validates a logout request; `client` is the registration that belongs to ``clientID(of:hint:)``.
     static func validate(
         _ request: LogoutRequest, hint: HintVerdict, client: RegisteredClient?, settings: ServerSettings
     ) -> ValidatedLogout {
@@ -95,8 +96,10 @@ enum LogoutValidation {
             destination: destination(of: request, client: client, settings: settings))
     }
 
-    /// OpenID Connect RP-Initiated Logout §3: a URI that the client has registered for this purpose, compared
-    /// like redirect URIs.
+    /// Returns the redirect after the logout, if the client has registered the URI for this purpose (OpenID
+    /// Connect RP-Initiated Logout §3).
+    ///
+    /// Post-logout redirect URIs are compared like redirect URIs.
     private static func destination(
         of request: LogoutRequest, client: RegisteredClient, settings: ServerSettings
     ) -> ValidatedLogout.Destination? {

@@ -1,11 +1,11 @@
 /// The page that asks whether to sign out; it posts `request`, `ticket` and `decision`, which is `sign-out` or
 /// `stay`.
 ///
-/// OpenID Connect RP-Initiated Logout §2: the user is asked unless the client has proved that it means this
-/// session. If a form of another site sent the request, the browser has omitted the session cookie. The page
-/// then posts the request again automatically, with `decision=ask`, so that the request is never in a URL.
+/// The user is asked unless the client has proved that it means this session (OpenID Connect RP-Initiated
+/// Logout §2). If a form on another site sent the request, the browser has omitted the session cookie. The page
+/// then posts the request again automatically, with `decision=ask`. The request is therefore never in a URL.
 package struct SignOutPage: Sendable, Hashable {
-    /// The name of the signed-in user; nil while it is unknown.
+    /// The name of the signed-in user; nil if the browser sent no session cookie.
     package var personName: DisplayName?
     /// The name of the client that sent the request, if known.
     package var applicationName: DisplayName?
@@ -15,10 +15,9 @@ package struct SignOutPage: Sendable, Hashable {
     package var request: String
     /// The form ticket, which proves that the form came from this page.
     ///
-    /// It is the hidden field `ticket`, and empty while the user is unknown.
+    /// It is the value of the hidden field `ticket`, and empty if ``personName`` is nil.
     package var ticket: String
 
-    /// Creates the page.
     package init(
         personName: DisplayName?, applicationName: DisplayName? = nil, action: String, request: String, ticket: String
     ) {
@@ -36,14 +35,13 @@ package struct SignedOutPage: Sendable, Hashable {
     package var applicationName: DisplayName?
     /// The redirect URL of the client; nil if the request has none that is registered.
     package var destination: String?
-    /// Whether the page continues there automatically; otherwise it has a button.
+    /// Whether the page continues to ``destination`` automatically; if not, it has a button.
     package var goesOn: Bool
-    /// The host of the redirect URL, if the client is untrusted and the user must choose.
+    /// The host of the redirect URL; nil unless the client is untrusted and the user must press the button.
     package var host: String?
     /// The path of the sign-in page.
     package var signInPath: String
 
-    /// Creates the page.
     package init(
         applicationName: DisplayName? = nil, destination: String? = nil, goesOn: Bool = false, host: String? = nil,
         signInPath: String

@@ -20,7 +20,7 @@ final class MetadataEndpoint: Sendable {
         let readAt: Date
     }
 
-    /// The lifetime of the cached response, in seconds; other processes can change the scopes.
+    /// The lifetime of the cached response in seconds; it is short, because other processes can change the scopes.
     private static let cacheLifetime: TimeInterval = 1
 
     init(settings: ServerSettings, store: any ScopeStore, keys: KeyRing) {
@@ -53,16 +53,17 @@ final class MetadataEndpoint: Sendable {
         return answer.body
     }
 
-    /// The standard scopes, then the others that are listed; nil while the store is unavailable.
+    /// Returns the standard scopes, and then the other listed scopes; nil if the store is unavailable.
     ///
-    /// Clients need the rest of the metadata too, so in that case they get the scopes that were read last.
+    /// In that case the response contains the scopes that were read last, because clients also need the rest of
+    /// the metadata.
     private func scopes() async -> [String]? {
         guard let scopes = try? await store.scopes() else { return nil }
         return Self.standardScopes.map(\.rawValue)
             + scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
     }
 
-    /// OpenID Connect Core §5.4 and §11.
+    /// The scopes of OpenID Connect Core §5.4 and §11.
     private static let standardScopes: [Scope.Token] = [.openID, .offlineAccess, .profile, .email, .address, .phone]
 
     private static func metadata(_ settings: ServerSettings, scopes: [String]) -> AuthorizationServerMetadata {

@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// A queue for long-running work on its own threads, with limits for running and waiting work.
+/// A queue that runs long work on separate threads, with a limit for running and a limit for waiting work items.
 ///
-/// Event loops do not block on the work, and a flood of it cannot fill the memory or occupy all cores.
+/// Event loops do not block on the work. A flood of work can neither fill the memory nor occupy all cores.
 package final class BoundedQueue: Sendable {
-    /// The queue is full.
+    /// The error for work that the full queue does not accept.
     package struct Overloaded: Error, Sendable {
         /// The seconds after which to retry.
         package let retryAfter: Int
@@ -33,7 +33,7 @@ package final class BoundedQueue: Sendable {
         self.capacity = capacity
     }
 
-    /// Runs work when there is room for it, and returns its result.
+    /// Runs a work item as soon as the limit of running work permits, and returns its result.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws(Overloaded) -> Value {
         let outcome: Result<Value, Overloaded> = await withCheckedContinuation { continuation in
             let isAccepted = start {
@@ -44,7 +44,7 @@ package final class BoundedQueue: Sendable {
         return try outcome.get()
     }
 
-    /// Starts work when there is room for it, without waiting for it; false if the queue is full.
+    /// Queues a work item and returns without waiting for its end; false if the queue is full.
     package func start(_ work: @escaping @Sendable () -> Void) -> Bool {
         let job: @Sendable () -> Void = {
             work()

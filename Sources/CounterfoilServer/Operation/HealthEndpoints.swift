@@ -1,7 +1,8 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// `/`, `/healthz` and `/readyz`.
+/// The endpoints `/`, which redirects to the home page, `/healthz` for liveness, and `/readyz` for readiness,
+/// which depends on the store.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
     let store: any ScopeStore

@@ -3,8 +3,9 @@ import Logging
 
 /// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
-/// Every server process of a store runs it. A process that starts beside a running one therefore finds no
-/// outage. A process that starts alone finds the outage since the last one stopped.
+/// Each server process that uses the store runs this service. A process that starts while another one is
+/// running therefore finds no outage. If no other process is running, it finds an outage that began when the
+/// last process stopped.
 public struct Heartbeat: Sendable {
     /// The time between two records.
     static let interval = Duration.seconds(2)
@@ -23,7 +24,7 @@ public struct Heartbeat: Sendable {
         self.clock = clock
     }
 
-    /// Records until its task is cancelled; after a failure it continues with the next record.
+    /// Records until the task is cancelled; after a failure, it tries again at the next interval.
     public func run() async {
         var isAnswering = true
         while !Task.isCancelled {
@@ -32,7 +33,7 @@ public struct Heartbeat: Sendable {
                 if !isAnswering { logger.notice("the store answers again") }
                 isAnswering = true
             } catch {
-                // Each request that fails meanwhile is logged; the outage itself is logged once.
+                // The server logs each request that fails during an outage. The outage itself is logged once.
                 if isAnswering {
                     metrics.count(.storeError)
                     logger.error("failed to write the heartbeat to the store", metadata: ["error": "\(error)"])
@@ -47,7 +48,7 @@ public struct Heartbeat: Sendable {
         }
     }
 
-    /// Records once.
+    /// Records once that the store answers, and with it any outage since the previous record.
     package func beat() async throws(StoreFault) {
         try await store.recordService(at: clock(), outageAfter: ServiceRecord.silenceLimit)
     }

@@ -1,16 +1,15 @@
 import Foundation
 import Logging
 
-/// A service that deletes expired records and rotates signing keys, in small steps that block no request
-/// for long.
+/// A service that deletes expired records and rotates signing keys, in small steps that block no request for long.
 ///
-/// Several processes may run it on one store, because any of them may take each step.
+/// Several processes may run it on one store, because each step can be taken by any of them.
 public struct MaintenanceService: Sendable {
-    /// The rows of each kind that one step deletes.
+    /// The maximum number of rows of each kind that one step deletes.
     static let batch = 200
-    /// The pause after a step that deleted something, in which others can write.
+    /// The pause after a step that deleted rows, in which other transactions can write.
     static let batchPause = Duration.milliseconds(50)
-    /// The pause when there is nothing to do.
+    /// The pause after everything is done.
     static let idleInterval = Duration.seconds(60)
 
     private let settings: ServerSettings
@@ -38,7 +37,7 @@ public struct MaintenanceService: Sendable {
 
     /// Runs until its task is cancelled.
     ///
-    /// If the store fails, the maintenance retries after a minute, and the server continues meanwhile.
+    /// If the store fails, the service tries again after a minute; the server keeps running.
     public func run() async {
         while !Task.isCancelled {
             do {
@@ -59,7 +58,8 @@ public struct MaintenanceService: Sendable {
                 break
             }
         }
-        // Records the summary of this minute, which would be lost with the process.
+        // The rate limiter releases the summary of a minute only after that minute. A time in the next minute
+        // releases the summary that would otherwise be lost with the process.
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
     }
 
@@ -77,8 +77,8 @@ public struct MaintenanceService: Sendable {
         }
     }
 
-    /// Rotates old signing keys, deletes those whose tokens have all expired, and reads the changes of
-    /// other processes.
+    /// Rotates old signing keys, deletes the replaced keys whose tokens have all expired, and reloads the keys
+    /// that other processes have changed.
     package func maintainKeys() async throws {
         let now = clock()
         let lifetime = TimeInterval(settings.keyLifetime) * 86_400
@@ -103,14 +103,14 @@ public struct MaintenanceService: Sendable {
         await keys.follow(within: 0, logger: logger)
     }
 
-    /// Deletes the events of the audit log whose retention has ended.
+    /// Deletes the audit events whose retention period has ended.
     ///
     /// - Returns: The number of deleted events.
     @discardableResult
     package func removeOldAuditEvents() async throws -> Int {
         guard let days = settings.auditRetention else { return 0 }
         let now = clock()
-        // Whole days of UTC, so that the audit log gets one removal event a day and not one a minute.
+        // The limit is a whole day in UTC, so that the audit log gets one removal event a day and not one a minute.
         let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
         let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
         var removed = 0
@@ -134,14 +134,14 @@ public struct MaintenanceService: Sendable {
     }
 
     private func limits() async throws(StoreFault) -> ExpirationLimits {
-        // The policy of a client may keep its refresh tokens longer than the setting of the server.
+        // The policy of a client may keep its refresh tokens for longer than the settings of the server.
         let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
         return ExpirationLimits(now: clock(), settings: settings, longestIdleLifetime: idle)
     }
 }
 
 extension ExpirationLimits {
-    /// Computes the limits at a time from the settings of a server.
+    /// Computes the limits at a given time from the settings of a server.
     ///
     /// - Parameter longestIdleLifetime: The longest idle lifetime of refresh tokens in the policy of any
     ///   client, in seconds.
@@ -150,13 +150,13 @@ extension ExpirationLimits {
         let day = 86_400
         self.init(
             now: now,
-            // A code records the consent page that it came from, so that the page is answered only once
-            // while it is valid. A code that is redeemed again is detected for a day.
+            // A code is kept while the consent page that produced it is valid, so that the page cannot be
+            // answered twice. It is kept for another day so that a second redemption is detected.
             codesBefore: ago(settings.pageLifetime + day),
             sessionsIdleBefore: ago(settings.sessionIdleLifetime),
             refreshIdleBefore: ago(
                 max(settings.refreshTokenIdleLifetime, settings.sessionIdleLifetime, longestIdleLifetime)),
-            // The longest lifetime of an access token is a day; a second day allows for clock skew.
+            // The longest lifetime of an access token is a day; the second day allows for clock skew.
             grantsBefore: ago(2 * day))
     }
 }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The counters of this process since its start; they contain no users, clients or secrets.
 package final class ServerMetrics: Sendable {
-    /// An event with its own counter.
+    /// An event that has a counter.
     package enum Event: String, Sendable, Hashable, CaseIterable {
         /// An event could not be recorded in the audit log.
         case auditWriteFailure
@@ -14,22 +14,19 @@ package final class ServerMetrics: Sendable {
         case rowRemoved
         /// Expired records could not be deleted.
         case maintenanceFailure
-        /// A client took a back-channel logout notification.
+        /// A client accepted a back-channel logout notification.
         case logoutDelivered
         /// An attempt to deliver a back-channel logout notification failed.
         case logoutFailed
-        /// A back-channel logout notification was given up.
+        /// The server gave up a back-channel logout notification, because of its age or its number of attempts.
         case logoutGivenUp
     }
 
-    /// A kind of audit event and its outcome.
+    /// A kind and an outcome of audit events, which together have one counter.
     package struct AuditedEvent: Sendable, Hashable {
-        /// The kind of event.
         package let kind: AuditEvent.Kind
-        /// The outcome of the event.
         package let outcome: AuditEvent.Outcome
 
-        /// Creates an audited event.
         package init(kind: AuditEvent.Kind, outcome: AuditEvent.Outcome) {
             self.kind = kind
             self.outcome = outcome
@@ -55,7 +52,7 @@ package final class ServerMetrics: Sendable {
 
     /// The requests at one endpoint.
     package struct Requests: Sendable, Hashable {
-        /// The number of responses by status class, 1 to 5.
+        /// The number of responses by status class: 1 for 1xx, up to 5 for 5xx.
         package internal(set) var byStatusClass = [Int: Int]()
         /// The number of responses with the status 429.
         package internal(set) var throttled = 0
@@ -65,13 +62,13 @@ package final class ServerMetrics: Sendable {
 
     /// The counters at one time.
     package struct Snapshot: Sendable, Hashable {
-        /// The requests by endpoint; nil stands for requests to no endpoint.
+        /// The requests by endpoint; the key nil stands for requests that belong to no endpoint.
         package internal(set) var requests: [Endpoint?: Requests] = [:]
         /// The number of successful token responses, by `grant_type`.
         package internal(set) var tokens: [String: Int] = [:]
         /// The number of audit events, including those that the rate limit left out.
         package internal(set) var audited: [AuditedEvent: Int] = [:]
-        /// The other events.
+        /// The number of occurrences of each other event.
         package internal(set) var events: [Event: Int] = [:]
     }
 
@@ -105,7 +102,7 @@ package final class ServerMetrics: Sendable {
     }
 }
 
-/// Information about this build.
+/// The description of this build.
 package enum Build {
     /// The version of this product.
     package static let version = "0.1.0"

@@ -2,8 +2,9 @@ import Foundation
 
 /// A clock that starts at the wall-clock time of the process start and then follows the monotonic clock.
 ///
-/// Records in the store expire by this clock, so that setting the wall clock signs no user out and ends no
-/// grace period. The times in tokens come from the wall clock, which their readers share.
+/// Records in the store expire by this clock. Setting the wall clock therefore signs no user out and ends no
+/// grace period. The times in tokens come from the wall clock, because recipients compare them with their wall
+/// clocks.
 struct SteadyClock: Sendable {
     /// The clock of this process.
     static let shared = SteadyClock()
@@ -11,6 +12,6 @@ struct SteadyClock: Sendable {
     private let start = Date()
     private let origin = ContinuousClock.now
 
-    /// The time now.
+    /// The current time of this clock.
     var now: Date { start.addingTimeInterval((ContinuousClock.now - origin) / .seconds(1)) }
 }

@@ -5,8 +5,8 @@ import HTTPTypes
 
 /// The endpoint `/oauth2/revoke` (RFC 7009): POST with a form; the response is empty.
 ///
-/// Any token of a grant revokes the whole grant, so that a user is signed out whichever token the client still
-/// has.
+/// Any token of a grant revokes the whole grant. A client can therefore sign the user out with whichever token
+/// it still has.
 struct RevocationEndpoint: Sendable {
     let authenticator: ClientAuthenticator
     let store: any GrantStore & RefreshTokenStore
@@ -32,13 +32,13 @@ struct RevocationEndpoint: Sendable {
         return Reply(.ok)
     }
 
-    /// The grant that a token belongs to; nil if there is none.
+    /// Returns the grant that a token belongs to; nil if there is none.
     ///
     /// - Throws: `invalid_grant` if the token was issued to another client.
     private func grant(of token: AnyToken, presentedBy client: RegisteredClient) async throws -> Grant? {
         let grant: Grant?
         if let decoded = RefreshToken(token.exposed).flatMap(refreshTokens.read) {
-            // A token of any age belongs to the family, also a rotated one.
+            // A token that was already rotated still identifies its family.
             grant = try await store.refreshFacts(decoded.family.digest)?.grant
         } else if let claims = try? accessTokens.verify(token, keys: keys.publicKeys).claims {
             // An expired token is accepted too, because other tokens of its grant can still be valid.

@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// The access token of a request to a protected endpoint of this server, not yet verified.
 ///
-/// RFC 6750 §2.1 and §2.2: it is in the `Authorization` field, or in the parameter `access_token` of a posted
-/// form. A token in the query is ignored (RFC 6750 §2.3).
+/// The token is in the `Authorization` field, or in the parameter `access_token` of a posted form (RFC 6750
+/// §2.1 and §2.2). A token in the query is ignored (RFC 6750 §2.3).
 struct PresentedAccessToken: Sendable {
     /// The token; nil if the request has none.
     let token: AccessToken?
@@ -52,11 +52,10 @@ struct PresentedAccessToken: Sendable {
     }
 }
 
-/// The error response for an access token at a protected endpoint of this server (RFC 6750 §3.1).
+/// The error for a refused access token at a protected endpoint of this server (RFC 6750 §3.1).
 struct BearerRefusal: Error {
-    /// The error.
     let error: OAuthError
-    /// The scope that would be sufficient; nil unless the scope was insufficient.
+    /// The scope that the token would need; nil unless the error is `insufficient_scope`.
     var scope: Scope?
 
     init(_ code: OAuthError.Code, _ description: String, reason: String? = nil, scope: Scope? = nil) {

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilTokens
 
 extension UserClaims {
-    /// Creates the claims of a user (OpenID Connect Core §5.1), without those that have no value.
+    /// Creates the claims of a user (OpenID Connect Core §5.1), without claims that have no value.
     init(of person: Person) {
         let profile = person.profile
         var values: [String: Value] = [
@@ -31,7 +31,7 @@ extension UserClaims {
         self.init(values)
     }
 
-    /// The names of the claims that a scope covers (OpenID Connect Core §5.4).
+    /// Returns the names of the claims that a scope covers (OpenID Connect Core §5.4).
     static func names(for scope: Scope) -> Set<String> {
         var names: Set<String> = []
         if scope.contains(.profile) { names.formUnion(profile) }
@@ -41,7 +41,8 @@ extension UserClaims {
         return names
     }
 
-    /// The scopes that cover claims (OpenID Connect Core §5.4); unknown names are ignored.
+    /// Returns the standard scopes that cover at least one of the named claims (OpenID Connect Core §5.4);
+    /// unknown names are ignored.
     static func scope(covering names: Set<String>) -> Scope {
         Scope(
             [Scope.Token.profile, .email, .address, .phone].filter {
@@ -55,6 +56,6 @@ extension UserClaims {
         "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at",
     ]
 
-    /// The supported claims, `claims_supported`.
+    /// The names of all supported claims, the value of `claims_supported` without protocol claims such as `iss`.
     static let all = profile.union(["email", "email_verified", "phone_number", "phone_number_verified", "address"])
 }

@@ -26,7 +26,7 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
-        // OpenID Connect Core §5.4 and §5.5: a scope that was allowed for individual claims covers only these.
+        // OpenID Connect Core §5.4 and §5.5: a scope in `claimScope` covers only the individually requested claims.
         let byName = facts.grant.claims.userInfo.intersection(UserClaims.names(for: facts.grant.claimScope))
         let claims = UserClaims(of: facts.person).named(UserClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
@@ -68,8 +68,9 @@ struct UserInfoEndpoint: Sendable {
         return issued.claims
     }
 
-    /// The grant of the token and the scope that is still allowed, which is smaller if the user has withdrawn a
-    /// part.
+    /// Returns the grant of a token and the scope that is still allowed.
+    ///
+    /// The scope is smaller than that of the token if the user has withdrawn a part of it.
     private func allowed(_ access: AccessTokenClaims) async throws -> (facts: GrantFacts, scope: Scope) {
         guard let id = access.grantID.flatMap(GrantIdentifier.init(_:)) else {
             // A token of the client credentials grant does not represent a user.
@@ -85,8 +86,9 @@ struct UserInfoEndpoint: Sendable {
 }
 
 extension TokenRefusal {
-    /// Whether this server did not sign the token; an expired token, or one for another audience, was issued to
-    /// its holder.
+    /// Whether this server did not sign the token.
+    ///
+    /// A token that is expired or has another audience is genuine: this server issued it.
     fileprivate var isForgery: Bool {
         switch self {
         case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
