@@ -3,7 +3,7 @@ import Foundation
 
 /// The settings of the server that an operator can change; the defaults are secure.
 public struct ServerSettings: Sendable, Hashable {
-    /// The issuer identifier, from which every URL of the server follows.
+    /// The issuer identifier, from which every URL of the server is derived.
     public var issuer: Issuer
     /// The name of the service on pages.
     public var siteName: DisplayName
@@ -11,9 +11,9 @@ public struct ServerSettings: Sendable, Hashable {
     public var defaultAudience: String
     /// The lifetime of an authorization code in seconds (RFC 6749 §4.1.2).
     public var codeLifetime: Int = 60
-    /// The lifetime of an access token in seconds, `expires_in`.
+    /// The lifetime of an access token in seconds, sent as `expires_in`; the policy of a client can override it.
     public var accessTokenLifetime: Int = 3600
-    /// The lifetime of an ID token in seconds.
+    /// The lifetime of an ID token in seconds, which the policy of a client can override.
     public var idTokenLifetime: Int = 3600
     /// The number of seconds after its last use at which a refresh token expires; the policy of a client can
     /// override it.
@@ -34,7 +34,7 @@ public struct ServerSettings: Sendable, Hashable {
     public var keyLifetime: Int = SigningKeyLifecycle.standardLifetime
     /// The number of days for which audit events are kept; nil keeps every event.
     public var auditRetention: Int? = Self.standardAuditRetention
-    /// The limits that slow down or refuse sign-ins.
+    /// The rate limits that delay or refuse sign-ins after failures.
     public var signInLimits = SignInLimits()
 
     /// The maximum number of authorization requests that a user may approve in a minute, including those that

@@ -25,7 +25,7 @@ struct AuthorizationFlow: Sendable {
         /// The store fault that caused the refusal, for the operator's log.
         var fault: StoreFault?
 
-        /// The error response for the client (RFC 6749 §4.1.2.1).
+        /// Returns the error response for the client (RFC 6749 §4.1.2.1).
         func answer(issuer: Issuer) -> AuthorizationAnswer {
             AuthorizationAnswer(
                 response: AuthorizationResponse(.error(error), state: state, issuer: issuer),

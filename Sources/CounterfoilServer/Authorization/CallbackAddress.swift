@@ -20,8 +20,9 @@ package struct CallbackAddress: Sendable, Hashable {
         rawValue = origin.rawValue + Endpoint.callback.path(of: client)
     }
 
-    /// Whether the client identifier is safe in a path: a reserved character could change the path to that of
-    /// another client.
+    /// Returns true if a client can have a callback URL: it is native, and its identifier is safe in a path.
+    ///
+    /// A reserved character could change the path to that of another client.
     private static func isPossible(for client: ClientIdentifier, _ type: ClientType) -> Bool {
         type == .native && client.rawValue.utf8.allSatisfy(\.isUnreserved)
             && client.rawValue.utf8.contains { $0 != UInt8(ascii: ".") }

@@ -9,7 +9,7 @@ struct IDTokenHints: Sendable {
 
     /// The user whom a hint names.
     enum Hinted: Sendable, Hashable {
-        /// The user and the session of an ID token of this server.
+        /// The hint is an ID token of this server, which identifies a user and a session.
         case person(IDTokenHint)
         /// The user is unknown: the signing key of the token was deleted, or never belonged to this server.
         case somebody

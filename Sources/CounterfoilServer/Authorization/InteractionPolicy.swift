@@ -5,7 +5,6 @@ import Foundation
 ///
 /// The session is checked first, then the consent.
 enum InteractionPolicy {
-    /// The next step.
     enum Step: Sendable {
         /// The sign-in page is shown.
         case signIn
@@ -104,8 +103,8 @@ enum InteractionPolicy {
             : .confirm(session)
     }
 
-    /// Returns true if an earlier consent covers a request: the client looks the same and requests no other
-    /// scope or API.
+    /// Returns true if an earlier consent covers a request: the client looks the same, and the consent includes
+    /// every requested scope for every named API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
         guard let earlier else { return false }
         return earlier.remembers(authorization)

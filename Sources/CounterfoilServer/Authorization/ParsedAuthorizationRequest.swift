@@ -16,7 +16,7 @@ struct ParsedAuthorizationRequest: Sendable {
     private let returnMode: ResponseMode
     private let returnState: State?
 
-    /// Parses a request; an error is shown on a page and never redirected.
+    /// Parses a request; an error that it throws is shown on a page and never redirected.
     init(_ form: FormParameters) throws(ResponseTargetError) {
         do { target = try AuthorizationRequest.ResponseTarget(parsing: form) } catch { throw .target(error) }
         asksForOpenID = form.all("scope").contains { $0.split(separator: " ").contains("openid") }

@@ -5,7 +5,7 @@
 /// The page also answers the consent form. A redirect is not possible there, because Chromium applies the CSP
 /// directive `form-action` to every redirect after a form and would block it.
 package struct ReturnPage: Sendable, Hashable {
-    /// The outcome of the request.
+    /// The outcome of the request, which the page tells the user.
     package enum Kind: Sendable, Hashable {
         /// The response contains a code for the requested access.
         case allowed
@@ -27,7 +27,6 @@ package struct ReturnPage: Sendable, Hashable {
     /// The authorization response as form fields for the destination (OAuth 2.0 Form Post Response Mode §2);
     /// empty if the response is in the URL.
     package var fields: [Field] = []
-    /// The outcome of the request.
     package var kind: Kind
     /// The host of the redirect URI, if the user must press the button; nil if the page continues automatically.
     package var host: String?

@@ -27,7 +27,7 @@ package struct ConsentPage: Sendable, Hashable {
         package var detail: String?
         /// Whether the client requires the permission; if it does not, the user may deselect the permission.
         package var required: Bool
-        /// The initial state of the box, if the permission is optional.
+        /// The initial state of the check box, if the permission is optional.
         package var isTicked: Bool
         /// Whether the user has an earlier consent for this client that does not include the permission.
         package var isNew: Bool
@@ -49,7 +49,6 @@ package struct ConsentPage: Sendable, Hashable {
     package struct Link: Sendable, Hashable {
         /// The https URL.
         package var address: String
-        /// The host of the URL.
         package var host: String
 
         package init(address: String, host: String) {

@@ -2,7 +2,7 @@ import CArgon2
 public import CounterfoilProtocol
 import Foundation
 
-/// An Argon2id hasher on its own threads, at most one for each core, with a bounded queue (RFC 9106 §4).
+/// An Argon2id hasher with separate threads, by default one for each core, and a bounded queue (RFC 9106 §4).
 ///
 /// It uses 19 MiB, two passes and one lane. A hash takes tens of milliseconds, so an event loop must not wait
 /// for it.

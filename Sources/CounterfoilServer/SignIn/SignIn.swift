@@ -11,7 +11,7 @@ package struct SignIn: Sendable {
 
     /// The outcome of an attempt.
     package enum Outcome: Sendable {
-        /// The password is correct.
+        /// The password is correct, and the account is not disabled.
         case signedIn(Person)
         /// The user is unknown, the password is wrong, the account is disabled, or the account has had too many
         /// failures.

@@ -29,9 +29,8 @@ package struct SignInForm: Sendable {
         fileprivate let now: Date
     }
 
-    /// The result of a submission.
     package enum Outcome: Sendable {
-        /// The page is shown again.
+        /// The page is shown again, for the given reason.
         case again(Again)
         /// The user is signed in; the response must set the cookies.
         case signedIn(LiveSession, cookies: [String])

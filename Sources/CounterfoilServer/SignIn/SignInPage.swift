@@ -26,9 +26,7 @@ package struct SignInPage: Sendable, Hashable {
 
     /// The hint about the user who signed in before.
     package struct Earlier: Sendable, Hashable {
-        /// The display name.
         package var name: DisplayName
-        /// The masked email address.
         package var email: MaskedEmail?
 
         package init(name: DisplayName, email: MaskedEmail? = nil) {
