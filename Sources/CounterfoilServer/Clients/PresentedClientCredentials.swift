@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// The client identifier and the credentials in a request, before they are verified.
 struct PresentedClientCredentials: Sendable {
-    /// The presented credentials.
+    /// The presented credentials, by client authentication method.
     enum Proof: Sendable {
         case none
         /// `client_secret`, in the body or in the `Authorization` field; nil if the text cannot be a secret.

@@ -83,7 +83,6 @@ extension RedirectURIMatching {
     package struct Match: Localized, Hashable {
         /// The redirect URI that gets the response.
         package let redirectURI: ResponseRedirectURI
-        /// The registered URI.
         package let registered: RedirectURI
 
         fileprivate init(redirectURI: ResponseRedirectURI, registered: RedirectURI) {

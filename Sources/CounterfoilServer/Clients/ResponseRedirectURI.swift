@@ -7,7 +7,7 @@ public enum ResponseRedirectURI: Sendable, Hashable {
     /// The only registered redirect URI, because the request omitted `redirect_uri` (RFC 6749 §3.1.2.3).
     case registered(RedirectURI)
 
-    /// The redirect URI.
+    /// The redirect URI that gets the response, whether the request named it or not.
     public var uri: RedirectURI {
         switch self {
         case .requested(let uri), .registered(let uri): uri

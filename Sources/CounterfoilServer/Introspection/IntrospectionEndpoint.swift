@@ -118,7 +118,8 @@ struct IntrospectionEndpoint: Sendable {
 extension IncomingRequest {
     /// Returns true if the request explicitly accepts a media type (RFC 9110 §12.5.1).
     fileprivate func accepts(_ type: TokenType) -> Bool {
-        // The media type contains a `+`. Most requests have none in this field, and their field is not parsed.
+        // A field without `+` cannot contain the media type. Most requests have only such fields, which are not
+        // parsed.
         head.headerFields[values: .accept].lazy.filter { $0.utf8.contains(UInt8(ascii: "+")) }
             .flatMap { $0.split(separator: ",") }.contains { range in
                 let parts = range.lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }

@@ -24,7 +24,7 @@ final class VerifiedTokenCache: Sendable {
 
     init(_ verifier: IssuedAccessTokenVerifier) { self.verifier = verifier }
 
-    /// Verifies a token as ``IssuedAccessTokenVerifier/verify(_:keys:)`` does, unless it is cached.
+    /// Verifies a token as ``IssuedAccessTokenVerifier/verify(_:keys:)`` does, or returns the cached result.
     func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
         let digest = SHA256.hash(data: Array(token.exposed.utf8))
         let known = state.withLock { state in

@@ -16,9 +16,9 @@ protocol SigningKeys: Sendable {
 /// The cache is reloaded from the store every minute. After a rotation by the command line or by another
 /// process, this process therefore knows the new key long before that key signs.
 public final class KeyRing: Sendable, SigningKeys {
-    /// The reason why the keys cannot be used.
+    /// An error that prevents the use of the signing keys.
     public enum Refusal: Error, Sendable, CustomStringConvertible {
-        /// The key is encrypted with another server key.
+        /// A signing key in the store is encrypted with a server key other than the configured one.
         case wrongServerKey(KeyIdentifier)
 
         /// The error message, which says how to correct the configuration.

@@ -62,7 +62,7 @@ extension SealedSigningKey {
     }
 }
 
-/// The rotation of signing keys.
+/// The creation, replacement and deletion of signing keys.
 package struct KeyRotation: Sendable {
     private let store: any SigningKeyStore
     private let serverKey: ServerKey

@@ -7,7 +7,7 @@ struct IssuingFacts: Sendable {
     let grant: Grant
     let person: Person
     let client: RegisteredClient
-    /// The scope of this token request.
+    /// The scope of this token request, which decides about the ID token and its claims.
     let scope: Scope
     /// The audience of the access token, and the scope of the access token at this audience.
     let target: TokenTarget

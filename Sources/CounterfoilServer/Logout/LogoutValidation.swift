@@ -22,7 +22,7 @@ struct ValidatedLogout: Sendable {
         let isReachedWithoutChoice: Bool
     }
 
-    /// The reason for the end of the session, on which the redirect depends.
+    /// The circumstances of the logout, on which the redirect depends.
     enum Ground: Sendable {
         /// The hint proved that the client meant the session that was ended.
         case session

@@ -6,6 +6,8 @@ import Synchronization
 
 /// The endpoint for the server metadata, with the same response at both well-known URLs (RFC 8414 §3, OpenID
 /// Connect Discovery §4).
+///
+/// The same type serves the key set.
 final class MetadataEndpoint: Sendable {
     private let settings: ServerSettings
     private let store: any ScopeStore

@@ -56,11 +56,10 @@ package final class ServerMetrics: Sendable {
         package internal(set) var byStatusClass = [Int: Int]()
         /// The number of responses with the status 429.
         package internal(set) var throttled = 0
-        /// The durations of the requests.
         package internal(set) var durations = Histogram()
     }
 
-    /// The counters at one time.
+    /// A copy of all counters at one time.
     package struct Snapshot: Sendable, Hashable {
         /// The requests by endpoint; the key nil stands for requests that belong to no endpoint.
         package internal(set) var requests: [Endpoint?: Requests] = [:]
@@ -76,7 +75,7 @@ package final class ServerMetrics: Sendable {
 
     init() {}
 
-    /// The current counters.
+    /// A copy of the current counters.
     package var snapshot: Snapshot { state.withLock { $0 } }
 
     func count(_ event: Event) { add(1, to: event) }

@@ -18,7 +18,8 @@ struct RevocationEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.revocation, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        // RFC 6749 §2.3.1: the query is ignored; RFC 7009 §2.3: JSONP is not supported.
+        // RFC 6749 §2.3.1: credentials must not be in the URL, so the query is ignored. RFC 7009 §2.3: JSONP is
+        // not supported.
         let form = try request.form()
         let token = try AnyToken(parsing: form)
         let client = try await authenticator.authenticate(request, form: form, now: now).client
@@ -52,7 +53,7 @@ struct RevocationEndpoint: Sendable {
         } else {
             grant = nil
         }
-        // RFC 7009 §2.1: the request is refused and the token is not revoked.
+        // RFC 7009 §2.1: a client can revoke only its own tokens.
         guard grant?.clientID ?? client.id == client.id else { throw Self.foreign }
         return grant
     }

@@ -29,7 +29,7 @@ struct AuthorizationCodeGrant: TokenGrant {
             }
             throw error
         case .refuseAndRevoke(let error):
-            // RFC 6749 §4.1.2: the code was redeemed before, so one of the two senders stole it.
+            // RFC 6749 §4.1.2: the code was redeemed before, so one of the two senders may have stolen it.
             if let grant = facts?.grant { try await revoke(grant, exchange) }
             throw error
         }
@@ -127,7 +127,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         issuer: Issuer,
         now: Date
     ) -> Verdict {
-        // RFC 6749 §5.2: the type of a client decides which grants it may use.
+        // RFC 6749 §5.2: the type of a client decides which grant types it may use.
         guard client.client.type.usesAuthorizationCode else {
             return .refuse(
                 OAuthError(.unauthorizedClient, "a client of this type cannot use the authorization_code grant"))

@@ -13,7 +13,7 @@ struct NamedResources: Sendable {
         let scope: Scope
     }
 
-    /// The registered APIs, in the order of the request.
+    /// The requested APIs that exist, in the order of the request.
     let known: [Known]
     /// The requested resource indicators that are not registered.
     let unknown: [Resource]
@@ -63,9 +63,9 @@ extension ResourceStore {
 /// A token for APIs contains only scopes of these APIs. An API that receives the token therefore cannot use it
 /// with the scopes of any other API. A token that names no API has the default audience and the whole scope.
 struct TokenTarget: Sendable {
-    /// `aud`.
+    /// The value of the claim `aud`.
     let audience: [String]
-    /// `scope`; not empty if an API is named.
+    /// The value of the claim `scope`; not empty if an API is named.
     let scope: Scope
 
     /// Creates the target of a token that names no API.
