@@ -1,17 +1,18 @@
 public import CounterfoilProtocol
 import Crypto
 
-/// A store of the client registrations that an app made itself, one for each server.
+/// A store of the dynamic registrations of a client (RFC 7591), one for each server.
 ///
 /// The token stores of this package are also registration stores, because a registration needs the same
-/// protection as tokens. A registration outlives the sign-ins and is never used at another server.
+/// protection as tokens. A registration stays stored when the user signs out. It is never used at another
+/// server.
 public protocol ClientRegistrationStore: Sendable {
     /// Returns the registration at a server, or nil if the store has none.
     func registration(at issuer: Issuer) async throws(TokenStoreError) -> ClientRegistration?
 
     /// Stores a registration and replaces an earlier one at the same server.
     ///
-    /// It is durable when the function returns.
+    /// The registration is durable when the function returns.
     func save(_ registration: ClientRegistration) async throws(TokenStoreError)
 
     /// Deletes the registration at a server, if there is one.
@@ -19,7 +20,8 @@ public protocol ClientRegistrationStore: Sendable {
 
     /// Waits until no other process and no other task holds the registration lock of a server, and acquires it.
     ///
-    /// The lock does not block reading or writing. The system releases it when the process that holds it ends.
+    /// A task acquires the lock before it registers the client; the lock does not block reads or writes of the
+    /// store. The system releases the lock when the process that holds it ends.
     func registrationLock(
         at issuer: Issuer, within limit: Duration
     ) async throws(TokenStoreError) -> TokenStoreLock

@@ -5,21 +5,23 @@
 
     /// A store in the Keychain of an Apple device.
     ///
-    /// Each profile is a generic password in the data protection keychain. It is readable after the first
-    /// unlock of the device and never copied to another device
-    /// (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). On macOS that keychain is only available to signed
-    /// apps with an application identifier; see ``isUsable(service:)``. The locks are files in a folder of the
-    /// app. Processes that share an access group must also share that folder. An app that shares it must
-    /// release its locks before the system suspends it: the system kills an app that is suspended while it
-    /// holds such a lock.
+    /// Each profile is a generic password item in the data protection keychain. The item is readable after the
+    /// first unlock of the device and is never copied to another device
+    /// (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). On macOS only signed apps with an application
+    /// identifier can use this keychain; see ``isUsable(service:)``.
+    ///
+    /// The locks are files in a folder of the app. Processes that share an access group must also share the
+    /// lock folder. The system kills an app that is suspended while it holds a lock in a shared folder. The app
+    /// must therefore release its locks before the system suspends it.
     public struct KeychainTokenStore: TokenStore {
         private let service: String
         private let accessGroup: String?
         private let lockFolder: URL
 
-        /// Creates the store of a service, which names the app.
+        /// Creates a store of the keychain items with a service name, which identifies the app.
         ///
-        /// `accessGroup` shares it with other apps of the same team.
+        /// `accessGroup` is the keychain access group that shares the items with other apps of the same team.
+        /// `lockFolder` contains the lock files; its default is `counterfoil` in the Application Support directory.
         public init(
             service: String = "counterfoil", accessGroup: String? = nil, lockFolder: URL? = nil
         ) {
@@ -32,10 +34,10 @@
 
         /// Returns whether the system lets this app use the keychain.
         ///
-        /// It adds an item and deletes it at once.
+        /// The function tests this with an item that it adds and deletes at once.
         public static func isUsable(service: String = "counterfoil") -> Bool {
             var item = KeychainTokenStore(service: service).query()
-            // No profile name contains this character.
+            // No profile name contains `?`, so the test item cannot collide with the item of a profile.
             item[kSecAttrAccount] = "?"
             let added = item.merging([kSecValueData: Data()]) { $1 }
             let status = SecItemAdd(added as CFDictionary, nil)
@@ -65,7 +67,7 @@
             }
         }
 
-        /// Updates the record of a profile as the closure decides, and returns the record from before.
+        /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
         @discardableResult
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -128,7 +130,9 @@
             return query
         }
 
-        /// Registrations have a service name of their own, so that no registration is mistaken for a profile.
+        /// Returns the query for a registration, whose service name differs from the service name of the profiles.
+        ///
+        /// A registration therefore cannot be mistaken for a profile.
         private func query(_ issuer: Issuer) -> [CFString: Any] {
             query().merging([kSecAttrService: "\(service) registrations", kSecAttrAccount: issuer.rawValue]) { $1 }
         }

@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 import Synchronization
 
-/// A store in memory, for apps that sign in each time they run and for tests.
+/// A store in memory, for tests and for apps in which the user signs in at each start.
 public final class MemoryTokenStore: TokenStore {
     private struct State {
         var records: [ProfileName: TokenRecord] = [:]
@@ -19,7 +19,7 @@ public final class MemoryTokenStore: TokenStore {
         state.value.withLock { $0.records[profile] }
     }
 
-    /// Updates the record of a profile as the closure decides, and returns the record from before.
+    /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
     @discardableResult
     public func update(
         _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -84,7 +84,7 @@ extension MemoryTokenStore: ClientRegistrationStore {
     }
 }
 
-/// State that a lock shares with the store that created it, so that the lock may outlive the store.
+/// State that a store shares with its locks, so that a lock can be released after the store was deallocated.
 private final class SharedState<Value: Sendable>: Sendable {
     let value: Mutex<Value>
 

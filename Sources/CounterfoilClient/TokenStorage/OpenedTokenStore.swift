@@ -6,7 +6,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
     public let store: any TokenStore & ClientRegistrationStore
     /// The location of the tokens.
     public let place: Place
-    /// The reason for the location, as the end of a sentence.
+    /// The reason for the choice of the location, as a clause without a full stop, such as `it was requested`.
     public let reason: String
 
     /// The location of a token store.
@@ -37,7 +37,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// A sentence without a full stop, such as `tokens are stored in memory: it was requested`.
+    /// The location and the reason, without a full stop, such as `tokens are stored in memory: it was requested`.
     public var description: String {
         "tokens are stored in \(place)" + (keyLocation.map { ", with its key in \($0)" } ?? "") + ": \(reason)"
     }
@@ -53,7 +53,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
             (store as? EncryptedFileTokenStore).flatMap { try? $0.keyLocation() }.map { "\($0)" }
         }
 
-        /// Opens the best store that works on this system.
+        /// Opens the store that ``TokenStoreChoice/automatic`` selects.
         static func automatic(_ environment: [String: String]) async throws(TokenStoreError) -> OpenedTokenStore {
             let file = EncryptedFileTokenStore.standard(placement: .besideTheFile, environment: environment)
             if PrivateFile(path: file.file.path).exists {

@@ -9,7 +9,8 @@
 
     /// A regular file of mode 0600 that is owned by the effective user of this process.
     ///
-    /// The checks apply to the opened descriptor, and not to the file that the path names later.
+    /// Mode, owner and type are checked on the opened file descriptor. A check by path could apply to another
+    /// file, because the path may name another file later.
     struct PrivateFile: Sendable {
         let path: String
 
@@ -50,7 +51,8 @@
         ///
         /// The new file is durable when the function returns.
         ///
-        /// The caller must hold a lock. A temporary file that a killed process left behind is deleted first.
+        /// The caller must hold a lock, because all writers use the same temporary file. The function first deletes
+        /// a temporary file that a killed process left behind.
         func replace(with bytes: [UInt8]) throws(TokenStoreError) {
             let temporary = "\(path).new"
             unlink(temporary)
@@ -93,9 +95,10 @@
             fsync(parent)
         }
 
-        /// Creates the directory of the file with the mode 0700.
+        /// Creates the directory of the file with the mode 0700, if it does not exist.
         ///
-        /// If it exists, checks that other users cannot replace files in it.
+        /// Throws if other users can replace files in an existing directory. Only this user or root may own it, and
+        /// only the owner may write to it, unless its sticky bit is set.
         func makeDirectory() throws(TokenStoreError) {
             var facts = stat()
             if stat(directory, &facts) != 0 {
@@ -112,7 +115,7 @@
             }
         }
 
-        /// Creates every missing directory above the directory of this path.
+        /// Creates the directory that contains this path, and every missing directory above it.
         private func makeParents() throws(TokenStoreError) {
             var facts = stat()
             guard stat(directory, &facts) != 0, directory != path else { return }
@@ -160,13 +163,13 @@
             }
         }
 
-        /// Describes a system error; by default the last one.
+        /// Returns the error for an `errno` value, by default the current one.
         func failure(_ number: Int32 = errno) -> TokenStoreError {
             .failed(path: path, reason: String(cString: strerror(number)))
         }
     }
 
-    // Inside the type above, `read` and `write` would refer to its own methods.
+    // Inside `PrivateFile`, the names `read` and `write` refer to its methods and not to the system calls.
     private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
         read(descriptor, buffer, count)
     }

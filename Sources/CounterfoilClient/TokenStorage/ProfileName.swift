@@ -1,12 +1,14 @@
-/// The name under which credentials are stored, one for each combination of server and user.
+/// The name under which an app stores credentials.
+///
+/// An app uses one name for each combination of server and user.
 public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
-    /// The name.
+    /// The name: 1 to 64 ASCII letters, digits, `-`, `_` and `.`.
     public let rawValue: String
 
-    /// The profile `default`.
+    /// The name `default`.
     public static let standard = ProfileName(known: "default")
 
-    /// Creates a name of 1 to 64 letters, digits, `-`, `_` and `.`; nil for any other text.
+    /// Creates a name from 1 to 64 ASCII letters, digits, `-`, `_` and `.`; nil for any other text.
     public init?(_ text: String) {
         let isName = text.utf8.allSatisfy { byte in
             switch byte {
@@ -22,6 +24,6 @@ public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
 
     private init(known: String) { rawValue = known }
 
-    /// The name.
+    /// The name, the same as ``rawValue``.
     public var description: String { rawValue }
 }

@@ -2,17 +2,18 @@ public import CounterfoilProtocol
 import Crypto
 public import Foundation
 
-/// A note that a refresh token is about to be sent, stored before the request.
+/// A marker that a process stores before it sends a refresh token.
 ///
-/// A process may be killed after the server has consumed the refresh token and before the response is stored. A
-/// process that finds an intent while it holds the refresh lock of the profile knows that this may have
-/// happened. It sends the token again. A server with acknowledged rotation answers as before. If the server
-/// refuses the token, the response was lost, and the token was not necessarily stolen. An intent for a token
-/// other than the stored one is obsolete.
+/// A process may be killed after the server has consumed the refresh token and before the response is stored. The
+/// next process that holds the refresh lock of the profile finds the intent, and so knows that the response may
+/// be lost. It sends the same token again. A server that accepts the previous token until the new one is used
+/// (acknowledged rotation) then issues tokens again. If the server refuses the token, the lost response explains
+/// the refusal, and the token was not necessarily stolen. An intent for a token other than the stored one is
+/// obsolete.
 public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The SHA-256 digest of the refresh token, in base64url.
     public let tokenDigest: String
-    /// The time of the intent, by this device's clock.
+    /// The time at which the intent was created, by this device's clock.
     public let since: Date
 
     private enum CodingKeys: String, CodingKey {

@@ -1,13 +1,13 @@
 import CounterfoilProtocol
 import Foundation
 
-/// The stored state of a profile: the credentials, the revision of the record, and a refresh in progress.
+/// The stored state of a profile: the credentials, the revision of the record, and the intent to refresh.
 public struct TokenRecord: Sendable, Hashable {
     /// The credentials from a sign-in or a refresh.
     public let credentials: Credentials
-    /// The revision of this record; no other write of any profile has the same one.
+    /// The revision of this record; each write of any profile has a different revision.
     public let revision: Revision
-    /// The refresh token that was about to be sent when the record was written; nil if there was none.
+    /// The intent to send the refresh token; nil if no refresh was in progress when the record was written.
     public let refreshIntent: RefreshIntent?
 
     /// The identifier of one write of a record, for compare-and-swap.
@@ -19,22 +19,22 @@ public struct TokenRecord: Sendable, Hashable {
 
         private init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The revision of records from before revisions existed.
+        /// The revision of stored credentials that were written before records had revisions.
         static let beforeRevisions = Revision(rawValue: "")
 
-        /// Decodes the form of a token store.
+        /// Decodes a revision from a token store.
         public init(from decoder: any Decoder) throws {
             rawValue = try decoder.singleValueContainer().decode(String.self)
         }
 
-        /// Encodes the form of a token store.
+        /// Encodes the revision for a token store.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             try container.encode(rawValue)
         }
     }
 
-    /// The change to a record.
+    /// The change that ``TokenStore/update(_:_:)`` makes to the record of a profile.
     public enum Change: Sendable, Hashable {
         /// The record is not changed.
         case keep
@@ -58,7 +58,7 @@ public struct TokenRecord: Sendable, Hashable {
 
 /// The encoded form of a record.
 ///
-/// It contains tokens in clear, so a store must protect it from other users.
+/// It contains tokens in plain text, so a store must protect it from other users.
 extension TokenRecord: Codable {
     private enum CodingKeys: String, CodingKey {
         case version
@@ -67,13 +67,15 @@ extension TokenRecord: Codable {
         case refreshIntent = "refresh_intent"
     }
 
-    /// The version that is written; a record with a higher version is not read.
+    /// The format version of new records; a record with a higher version is not decoded.
     private static let version = 1
 
-    /// The error for a record of a later version, which must not be changed.
+    /// The error for a record with a higher format version, which must not be changed.
     struct IsNewer: Error {}
 
-    /// Decodes the form of a token store, and the bare credentials of stores from before records existed.
+    /// Decodes a record from a token store.
+    ///
+    /// A store that was written before records existed contains only the credentials, without a version.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         guard let version = try values.decodeIfPresent(Int.self, forKey: .version) else {
@@ -87,7 +89,7 @@ extension TokenRecord: Codable {
             revision: try values.decode(Revision.self, forKey: .revision))
     }
 
-    /// Encodes the form of a token store.
+    /// Encodes the record for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(Self.version, forKey: .version)
@@ -96,7 +98,7 @@ extension TokenRecord: Codable {
         try values.encodeIfPresent(refreshIntent, forKey: .refreshIntent)
     }
 
-    /// Decodes the bytes from a store.
+    /// Decodes a record from the bytes in a store.
     ///
     /// `place` names the store in errors.
     init(stored bytes: Data, at place: String) throws(TokenStoreError) {

@@ -1,29 +1,30 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// A store of credentials that outlive a run of an app.
+/// A store that keeps credentials from one run of an app to the next.
 ///
-/// A store keeps data that only the user who runs the app may read (RFC 8252 §8.12 and RFC 6749 §10.3). It
-/// contains no refresh token of a client that does not refresh. Several processes may use a store at once, and
-/// each of them may be killed at any point. A store then contains a record from before or from after a write,
-/// never a partial one.
+/// Only the user who runs the app may be able to read the store (RFC 8252 §8.12 and RFC 6749 §10.3). A client
+/// that does not refresh stores no refresh token. Several processes may use a store at once, and each of them may
+/// be killed at any point. After such a kill, the store contains the record from before a write or the record
+/// from after it, never a partial record.
 ///
-/// A refresh takes the following steps. A kill between any two of them loses nothing that the next process
-/// could use:
+/// A refresh takes the following steps. If the process is killed between two steps, the stored record still
+/// contains everything that the next process can use:
 ///
-/// 1. ``refreshLock(of:within:)``, so that no two processes send the same refresh token;
-/// 2. ``record(of:)`` again, because another process may have refreshed already;
-/// 3. ``beginRefresh(of:sending:at:in:)``, which records that the token is about to be sent;
-/// 4. the request to the server;
-/// 5. ``replace(_:with:in:)``, which stores the response unless the user signed in or out in the meantime.
+/// 1. Acquire the lock with ``refreshLock(of:within:)``, so that no two processes send the same refresh token.
+/// 2. Read the record again with ``record(of:)``, because another process may have refreshed in the meantime.
+/// 3. Store the intent to send the refresh token with ``beginRefresh(of:sending:at:in:)``.
+/// 4. Send the request to the server.
+/// 5. Store the new credentials with ``replace(_:with:in:)``, unless the user signed in or out in the meantime.
 public protocol TokenStore: Sendable {
     /// Returns the record of a profile, or nil if there is none.
     func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord?
 
-    /// Updates the record of a profile as the closure decides, and returns the record from before.
+    /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
     ///
-    /// All writes go through this function. No other task or process writes between the read and the write. The
-    /// new record is durable when the function returns. Cancelling the task does not interrupt the write.
+    /// The closure receives the current record, or nil if there is none. All writes go through this function. No
+    /// other task or process writes between the read and the write. The new record is durable when the function
+    /// returns. Cancelling the task does not interrupt the write.
     @discardableResult
     func update(
         _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -34,9 +35,10 @@ public protocol TokenStore: Sendable {
 
     /// Waits until no other process and no other task holds the refresh lock of a profile, and acquires it.
     ///
-    /// The lock does not block reading or writing; a task acquires it before it refreshes. The system releases
-    /// it when the process that holds it ends. Throws ``TokenStoreError/busy(place:holder:)`` when the limit
-    /// expires and ``TokenStoreError/cancelled`` when the task is cancelled.
+    /// A task acquires the lock before it refreshes; the lock does not block reads or writes of the store. The
+    /// system releases the lock when the process that holds it ends. Throws
+    /// ``TokenStoreError/busy(place:holder:)`` when `limit` expires and ``TokenStoreError/cancelled`` when the
+    /// task is cancelled.
     func refreshLock(
         of profile: ProfileName, within limit: Duration
     ) async throws(TokenStoreError) -> TokenStoreLock
@@ -50,7 +52,7 @@ extension TokenStore {
 
     /// Stores the credentials of a profile and replaces earlier ones.
     ///
-    /// They are durable when the function returns.
+    /// The credentials are durable when the function returns.
     @discardableResult
     public func save(
         _ credentials: Credentials, as profile: ProfileName
@@ -66,18 +68,19 @@ extension TokenStore {
         try await update(profile) { _ in .remove } != nil
     }
 
-    /// Replaces a record by credentials, or deletes it if they are nil, unless the stored record has changed.
+    /// Replaces a record with one for new credentials, or deletes it if `credentials` is nil.
     ///
-    /// A stored intent to refresh ends with the record.
+    /// The function changes nothing if the stored record is no longer `expected`. The new record contains no intent
+    /// to refresh.
     public func replace(
         _ expected: TokenRecord, with credentials: Credentials?, in profile: ProfileName
     ) async throws(TokenStoreError) -> RecordReplacement {
         try await swap(expected, for: credentials.map { TokenRecord($0) }, in: profile)
     }
 
-    /// Records that a refresh token is about to be sent, unless the stored record has changed.
+    /// Stores the intent to send a refresh token, unless the stored record is no longer `expected`.
     ///
-    /// The response of the server replaces the record that this function returns.
+    /// After the server has responded, pass the record that this function returns to ``replace(_:with:in:)``.
     public func beginRefresh(
         of expected: TokenRecord, sending token: RefreshToken, at now: Date, in profile: ProfileName
     ) async throws(TokenStoreError) -> RecordReplacement {
@@ -98,17 +101,17 @@ extension TokenStore {
 
 /// The outcome of an attempt to replace a record.
 public enum RecordReplacement: Sendable, Hashable {
-    /// The record was as expected.
+    /// The stored record was the expected one, and it was replaced or deleted.
     ///
-    /// The value is the record that is stored now, nil if it was deleted.
+    /// The value is the new record; nil if the record was deleted.
     case replaced(by: TokenRecord?)
-    /// The record had changed, and nothing was written.
+    /// The stored record was not the expected one, and nothing was written.
     ///
-    /// The value is the stored record, nil if it was deleted.
+    /// The value is the stored record; nil if there is none.
     case changed(to: TokenRecord?)
 }
 
-/// A profile as it is listed, without its tokens.
+/// An entry in the list of profiles, without tokens.
 public struct StoredProfile: Sendable, Hashable {
     /// The name of the profile.
     public let name: ProfileName

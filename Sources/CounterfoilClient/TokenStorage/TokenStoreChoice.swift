@@ -2,7 +2,7 @@ public import Foundation
 
 /// The user's choice of a token store.
 public enum TokenStoreChoice: Sendable, Hashable {
-    /// The best store that works on this system; see ``open(environment:)``.
+    /// The store that is most suitable on this system; see ``open(environment:)`` for the order.
     case automatic
     /// The Keychain of an Apple device.
     case keychain
@@ -10,18 +10,18 @@ public enum TokenStoreChoice: Sendable, Hashable {
     case secretService
     /// An encrypted file.
     case file(URL)
-    /// The memory of the process, which is lost when it ends.
+    /// The memory of the process; the tokens are lost when the process ends.
     case memory
 
-    /// The reason why a text is not a choice.
+    /// The reason why a text cannot be parsed as a choice.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is none of the keywords.
+        /// The text is not a keyword and does not begin with `file:`.
         case unknown
-        /// It has no path after `file:`.
+        /// The text has no path after `file:`.
         case noFile
-        /// Its path starts with `~`, which a shell expands only at the start of a word.
+        /// The path after `file:` starts with `~`, which a shell expands only at the start of a word.
         case tilde
-        /// Its path ends with a slash or contains control characters.
+        /// The path after `file:` ends with a slash or contains control characters.
         case badPath
 
         /// The reason and the remedy.
@@ -55,10 +55,15 @@ public enum TokenStoreChoice: Sendable, Hashable {
 
     /// Opens the chosen store.
     ///
-    /// `auto` uses the store that already has tokens: the standard encrypted file, or the Secret Service.
-    /// Otherwise it uses the Keychain on Apple devices. On Linux it uses the Secret Service if the service
-    /// answers at once and its collection is unlocked. If neither is available, it uses the standard encrypted
-    /// file with its key beside it. The choice never causes a prompt.
+    /// ``automatic`` selects the first of these stores:
+    ///
+    /// 1. the standard encrypted file, if it already exists;
+    /// 2. on Apple devices, the Keychain, if the app can use it;
+    /// 3. on Linux, the Secret Service, if it already contains tokens, or if it answers within two seconds and its
+    ///    default collection is unlocked;
+    /// 4. the standard encrypted file, with its key in a file beside it; on Windows, the memory of the process.
+    ///
+    /// The selection never causes a prompt.
     public func open(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(TokenStoreError) -> OpenedTokenStore {
@@ -92,7 +97,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
 
     private static let asked = "it was requested"
 
-    /// Opens the best store that works on this system, as ``automatic`` does.
+    /// Opens the store that ``automatic`` selects; see ``open(environment:)``.
     public static func defaultStore(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(TokenStoreError) -> any TokenStore & ClientRegistrationStore {

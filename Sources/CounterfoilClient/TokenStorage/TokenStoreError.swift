@@ -1,29 +1,31 @@
 /// An error of a token store.
 ///
-/// A place is a path or the name of a system service. The texts contain no stored data.
+/// `place` is a path or the name of a system service. No associated value contains stored data.
 public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Other users could read or change a file; nothing was read from it.
+    /// A file or its directory is not protected from other users, or is not of the expected type; nothing was read.
     case notPrivate(path: String, reason: String)
     /// A file is damaged or was encrypted with another key.
     case unreadable(path: String)
-    /// The key is not in the location that the file names.
+    /// The key of an encrypted file is missing from the location that the file names.
     case keyMissing(path: String, key: String)
     /// The stored data is damaged or was changed by another program.
     case damaged(place: String)
-    /// A later version wrote the data in an unknown format; nothing was changed.
+    /// A later version of this program wrote the data in a format that is unknown here; nothing was changed.
     case newer(place: String)
-    /// The service that stores the tokens, or the key of the file, is unavailable now.
+    /// The service that stores the tokens or the key of the token file is unavailable now.
     ///
-    /// The tokens are still stored.
+    /// Tokens that were stored before are not lost.
     case unavailable(place: String, reason: String)
-    /// Another process or task held the lock for longer than the caller was willing to wait.
+    /// Another process or task held the lock until the time limit of the wait expired.
+    ///
+    /// `holder` is the process ID of the last holder, if it is known.
     case busy(place: String, holder: Int32?)
     /// The waiting task was cancelled.
     case cancelled
-    /// An operation failed; the reason says why.
+    /// The store could not be read or written; `reason` is the cause.
     case failed(path: String, reason: String)
 
-    /// The reason and the remedy, safe to show.
+    /// A description of the problem and its remedy, safe to show to users.
     public var description: String {
         switch self {
         case .notPrivate(let path, let reason): "the token store is not private: \(path) \(reason)"

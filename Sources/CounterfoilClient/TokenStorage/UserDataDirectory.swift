@@ -1,9 +1,9 @@
 #if !os(Windows)
     import Foundation
 
-    /// The directory for data that outlives a process.
+    /// The user's directory for data that this library keeps from one run of an app to the next.
     enum UserDataDirectory {
-        /// `$XDG_DATA_HOME/counterfoil`, or without that variable `~/.local/share/counterfoil`.
+        /// Returns `$XDG_DATA_HOME/counterfoil`, or `~/.local/share/counterfoil` if the variable is not set.
         static func url(environment: [String: String]) -> URL {
             // A relative value is ignored, as the XDG Base Directory Specification says.
             if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {

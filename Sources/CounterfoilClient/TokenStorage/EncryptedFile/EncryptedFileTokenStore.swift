@@ -5,31 +5,34 @@
 
     /// A store in one encrypted file, with its key in the Secret Service or in a file beside it.
     ///
-    /// The file is encrypted with AES-256-GCM. The files have the mode 0600, in a directory that is created
-    /// with the mode 0700, and belong to the user who runs the app. Files with other permissions are refused.
-    /// If the key is in a file beside it, the encryption protects tokens only from backups, indexes and
-    /// searches that copy one file without the other. Only the file modes protect against a reader of both
-    /// files.
+    /// The file is encrypted with AES-256-GCM. The token file, the key file and the lock files belong to the
+    /// user who runs the app and have the mode 0600. Their directory is created with the mode 0700. The store
+    /// refuses files with other permissions.
+    ///
+    /// If the key is in a file beside the token file, the encryption protects tokens only from backups, indexes
+    /// and searches that copy the token file without the key file. Only the file modes protect against a
+    /// program that reads both files.
     ///
     /// A write replaces the whole file, so a crash leaves either the old file or the new one. The header of the
-    /// file says where its key is; no other key is created as long as the file exists. When the last profile
-    /// and the last registration are deleted, the file and its key are deleted too.
+    /// file names the location of its key. The store creates no other key as long as the file exists. When the
+    /// last profile and the last registration are deleted, the file and its key are deleted too.
     public struct EncryptedFileTokenStore: TokenStore {
         /// The file with the credentials.
         ///
-        /// The locks, and possibly the key, are in files of the same name with a suffix.
+        /// The files of the locks, and of the key if it is not in the Secret Service, have this name with a suffix.
         public let file: URL
 
         private let keys: TokenFileKeys
         private var tokenFile: PrivateFile { PrivateFile(path: file.path) }
 
-        /// The time limit of a write that waits for other writes, each of which takes milliseconds.
+        /// The maximum time that a write waits for other writes, each of which takes milliseconds.
         private static let lockTimeout = Duration.seconds(10)
 
         /// Creates a store in a file, which need not exist yet.
         ///
-        /// `placement` says where the key goes when the file is created. An existing file names the location of
-        /// its key. `environment` is the environment in which the Secret Service is looked up.
+        /// `placement` is the location for the key when the store creates the file. It has no effect on an existing
+        /// file, which names the location of its key. `environment` contains the variables by which the Secret
+        /// Service is found.
         public init(
             file: URL,
             placement: TokenFileKeyPlacement = .automatic,
@@ -41,7 +44,7 @@
 
         /// Creates the store at the standard path, `$XDG_DATA_HOME/counterfoil/tokens`.
         ///
-        /// Without that variable the path is `~/.local/share/counterfoil/tokens`.
+        /// If the variable is not set, the path is `~/.local/share/counterfoil/tokens`.
         public static func standard(
             placement: TokenFileKeyPlacement = .automatic,
             environment: [String: String] = ProcessInfo.processInfo.environment
@@ -70,7 +73,7 @@
             }
         }
 
-        /// Updates the record of a profile as the closure decides, and returns the record from before.
+        /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
         @discardableResult
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -87,9 +90,9 @@
             }
         }
 
-        /// Changes the contents of the file under its lock.
+        /// Changes the contents of the file while holding the write lock.
         ///
-        /// A file that becomes empty is deleted together with its key.
+        /// If the new contents are empty, the file and its key are deleted.
         private func change<Value: Sendable>(
             _ change: (inout TokenFileContents) throws(TokenStoreError) -> (Value, isChanged: Bool)
         ) async throws(TokenStoreError) -> Value {
@@ -119,7 +122,8 @@
                 do throws(TokenStoreError) {
                     return try await open(bytes)
                 } catch {
-                    // Another process may have deleted the file and its key between the two reads.
+                    // Another process may have replaced or deleted the file and its key between the read of the file
+                    // and the read of the key. Try again if the file has changed.
                     let now = try tokenFile.read()
                     guard now != bytes else { throw error }
                     sealed = now
@@ -157,7 +161,7 @@
 
         /// Stores a registration and replaces an earlier one at the same server.
         ///
-        /// It is durable when the function returns.
+        /// The registration is durable when the function returns.
         public func save(_ registration: ClientRegistration) async throws(TokenStoreError) {
             try await change { (contents) throws(TokenStoreError) in
                 (try contents.put(registration, at: file.path), isChanged: true)

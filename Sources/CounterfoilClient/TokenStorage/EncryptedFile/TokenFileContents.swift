@@ -4,19 +4,18 @@
 
     /// The decrypted contents of a token file: a record for each profile and a registration for each server.
     ///
-    /// A record is decoded only when it is requested, so that writing one record leaves a record of a later
-    /// version as it is.
+    /// A record is decoded only when it is requested. A write of one record therefore preserves the other
+    /// records, even if a later version of this program wrote them.
     struct TokenFileContents: Sendable {
         private var records: [String: Data] = [:]
         private var registrations: [String: Data] = [:]
 
         private struct Coded: Codable {
             let records: [String: Data]
-            /// Missing in files from before registrations were stored.
+            /// Nil in files from versions of this program that stored no registrations.
             let registrations: [String: Data]?
         }
 
-        /// Creates empty contents.
         init() {}
 
         /// Decodes the decrypted contents of a file.
@@ -36,7 +35,7 @@
             }
         }
 
-        /// The encoded contents, before encryption.
+        /// The encoded contents, before encryption; nil if they cannot be encoded.
         var plain: Data? { try? JSONEncoder().encode(Coded(records: records, registrations: registrations)) }
 
         var isEmpty: Bool { records.isEmpty && registrations.isEmpty }

@@ -3,9 +3,9 @@
 
     /// The first line of a token file: the format and the location of the key.
     ///
-    /// The encryption authenticates it.
+    /// The line is not encrypted. AES-GCM authenticates it as additional data.
     struct TokenFileHeader: Sendable, Hashable {
-        /// The location of the key that the file names.
+        /// The location of the key, as the header names it.
         enum KeyPlace: Sendable, Hashable {
             /// The key file beside the token file.
             case file
@@ -15,15 +15,15 @@
 
         /// The format of the encrypted contents.
         enum Form: Sendable, Hashable {
-            /// Credentials by profile, without records.
+            /// Version 1: credentials by profile name, without revisions and intents to refresh.
             case credentials
-            /// Records by profile.
+            /// Version 2: records by profile name.
             case records
         }
 
         let place: KeyPlace
         let form: Form
-        /// The line with its line feed.
+        /// The bytes of the line, including its line feed.
         let bytes: [UInt8]
 
         private static let name = "counterfoil tokens "
@@ -40,7 +40,7 @@
             bytes = Array("\(Self.name)2 \(words)\n".utf8)
         }
 
-        /// Parses the header of a file.
+        /// Parses the header at the beginning of a file.
         init(beginning file: [UInt8], at path: String) throws(TokenStoreError) {
             guard let end = file.prefix(128).firstIndex(of: UInt8(ascii: "\n")) else { throw .unreadable(path: path) }
             bytes = Array(file[...end])
@@ -61,7 +61,7 @@
             }
         }
 
-        /// Returns the location of the key as a public value.
+        /// Returns the location of the key for the token file at `path`.
         func location(of path: String) -> TokenFileKeyLocation {
             switch place {
             case .file: .file(TokenFileKeys.file(of: path))

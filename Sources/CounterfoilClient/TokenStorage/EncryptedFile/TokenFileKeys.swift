@@ -13,7 +13,7 @@
 
     /// The location of the key of an encrypted file.
     public enum TokenFileKeyLocation: Sendable, Hashable, CustomStringConvertible {
-        /// A file.
+        /// The key file at this URL.
         case file(URL)
         /// The Secret Service.
         case secretService
@@ -33,7 +33,7 @@
         let place: TokenFileHeader.KeyPlace
     }
 
-    /// The key management of one encrypted file.
+    /// The functions that read, create and delete the key of one encrypted file.
     struct TokenFileKeys: Sendable {
         let path: String
         let placement: TokenFileKeyPlacement
@@ -48,7 +48,7 @@
 
         /// Reads the key that a header names.
         ///
-        /// A key in a file beside the token file is read without starting another process.
+        /// No other process is started for a key in a file; a key in the Secret Service needs one.
         func key(of header: TokenFileHeader) async throws(TokenStoreError) -> TokenFileKey {
             let bytes: [UInt8]?
             let location = header.location(of: path)
@@ -63,7 +63,7 @@
 
         /// Creates the key of a new file.
         ///
-        /// A key file that has outlived its token file is used again.
+        /// If the key file of a deleted token file still exists, its key is used again.
         func make() async throws(TokenStoreError) -> TokenFileKey {
             if let bytes = try keyFile.read(), bytes.count == Self.byteCount {
                 return TokenFileKey(key: SymmetricKey(data: bytes), place: .file)
@@ -79,7 +79,7 @@
 
         /// Deletes the key of a deleted file.
         ///
-        /// If the deletion fails, the key that remains decrypts nothing.
+        /// A failure is ignored, because the remaining key has no file left to decrypt.
         func forget(_ key: TokenFileKey) async {
             switch key.place {
             case .file: try? keyFile.remove()
@@ -112,7 +112,7 @@
                 let identifier = Base64URL.encode(RandomBytes().bytes(16))
                 let text = Base64URL.encode(key)
                 try await service.store(text, as: attributes(identifier), label: "Counterfoil: key of \(path)")
-                // If the service did not return the key, every token encrypted with it would be lost.
+                // Check that the service returns the key: tokens encrypted with a key that is lost would be lost too.
                 guard try await service.lookup(attributes(identifier)) == text else {
                     throw .damaged(place: SecretService.name)
                 }

@@ -1,28 +1,30 @@
 #if !os(Windows)
     import CounterfoilProtocol
 
-    /// A store whose locks are files, because several processes can use it.
+    /// A store that uses lock files, because several processes can use it at once.
     protocol FileLockedTokenStore: TokenStore, ClientRegistrationStore {
-        /// Returns the file of a lock.
+        /// Returns the lock file for the name of a lock.
         func lockFile(_ name: String) -> LockFile
     }
 
     extension FileLockedTokenStore {
-        /// Waits until no other process holds the refresh lock of a profile, and acquires it.
+        /// Waits until no other process and no other task holds the refresh lock of a profile, and acquires it.
         public func refreshLock(
             of profile: ProfileName, within limit: Duration
         ) async throws(TokenStoreError) -> TokenStoreLock {
             try await lockFile("\(profile).refresh").hold(PollingWait(limit: limit)).storeLock()
         }
 
-        /// Waits until no other process holds the registration lock of a server, and acquires it.
+        /// Waits until no other process and no other task holds the registration lock of a server, and acquires it.
         public func registrationLock(
             at issuer: Issuer, within limit: Duration
         ) async throws(TokenStoreError) -> TokenStoreLock {
             try await lockFile(issuer.registrationLockName).hold(PollingWait(limit: limit)).storeLock()
         }
 
-        /// Waits for the lock of all writes, even if the task is cancelled.
+        /// Waits for the lock that every write to the store needs, and acquires it.
+        ///
+        /// Cancelling the task does not end the wait.
         func writeLock(within limit: Duration) async throws(TokenStoreError) -> HeldLock {
             try await lockFile("lock").hold(PollingWait(limit: limit, isCancellable: false))
         }

@@ -7,18 +7,19 @@
         import Glibc
     #endif
 
-    /// A lock file that one task of one process can hold at a time.
+    /// A lock file, whose lock only one task of one process can hold at a time.
     ///
-    /// The system releases it when the holder is killed.
+    /// The system releases the lock when the process that holds it ends.
     ///
-    /// The file is never deleted: a task that still waited on the deleted file would hold a lock that no other
-    /// task sees. It contains the process ID of the last holder, which is shown when a wait times out.
+    /// The store never deletes the file. If it did, one task could hold the lock of the deleted file while another
+    /// task holds the lock of a new file at the same path. The file contains the process ID of the last holder,
+    /// which is shown when a wait times out.
     struct LockFile: Sendable {
         let file: PrivateFile
 
         init(path: String) { file = PrivateFile(path: path) }
 
-        /// Waits for the lock.
+        /// Waits until no other task or process holds the lock, and acquires it.
         func hold(_ wait: PollingWait) async throws(TokenStoreError) -> HeldLock {
             try file.makeDirectory()
             let descriptor = try await wait.value {
@@ -38,7 +39,7 @@
                 guard reason == EWOULDBLOCK || reason == EINTR else { throw file.failure(reason) }
                 return nil
             }
-            // Another process may have deleted the file after it was opened and before it was locked.
+            // The user or another program may have deleted the file after it was opened and before it was locked.
             guard file.isStill(descriptor) else {
                 close(descriptor)
                 return nil
@@ -62,7 +63,7 @@
         /// Releases the lock immediately.
         consuming func release() {}
 
-        /// Converts the lock to the lock that a store returns.
+        /// Converts the lock to a ``TokenStoreLock``, which then releases it.
         consuming func storeLock() -> TokenStoreLock {
             let descriptor = descriptor
             discard self

@@ -4,7 +4,7 @@ struct PollingWait: Sendable {
     let limit: Duration
     /// Whether cancelling the task ends the wait.
     ///
-    /// A task that has tokens to store keeps waiting, because the tokens would be lost.
+    /// It is false for a task that has tokens to store, because the tokens would be lost.
     var isCancellable = true
 
     private static let longestPause = Duration.milliseconds(25)
@@ -28,7 +28,7 @@ struct PollingWait: Sendable {
         if isCancellable {
             try? await Task.sleep(for: pause)
         } else {
-            // A detached task is not cancelled together with this one.
+            // Cancelling the current task does not cancel a detached task.
             await Task.detached { try? await Task.sleep(for: pause) }.value
         }
     }

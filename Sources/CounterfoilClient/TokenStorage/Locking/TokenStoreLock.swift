@@ -1,12 +1,13 @@
-/// The lock under which one task refreshes a profile, or registers a client at a server.
+/// A lock that a task holds while it refreshes a profile or registers a client at a server.
 ///
-/// A store creates it. It ends with the value, with ``release()``, or with the process.
+/// A store creates the lock. It is released by ``release()``, when the value is destroyed, or when the process
+/// ends.
 public struct TokenStoreLock: ~Copyable, Sendable {
     private let onRelease: @Sendable () -> Void
 
-    /// Creates a lock that the closure releases.
+    /// Creates a lock that is released by a closure.
     ///
-    /// The closure is called once.
+    /// The closure is called exactly once, when the lock is released.
     public init(releasingWith onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
 
     /// Releases the lock immediately.

@@ -4,13 +4,14 @@
 
     /// The Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
     ///
-    /// freedesktop.org Secret Service, through the program `secret-tool`. A secret is passed on its standard
-    /// input. Only attributes that are not secret are passed as arguments. No shell is involved.
+    /// The freedesktop.org Secret Service API is called through the program `secret-tool`. Secrets are passed on
+    /// the standard input of the program. Its arguments contain only attributes, which are not secret. No shell
+    /// is involved.
     struct SecretService: Sendable {
         /// The name of the service in messages.
         static let name = "the Secret Service"
 
-        /// The maximum length of a secret.
+        /// The maximum length of a secret, in bytes.
         ///
         /// `secret-tool` silently truncates a secret after 8191 bytes.
         static let byteLimit = 8000
@@ -21,8 +22,8 @@
 
         /// The attributes by which an item is found.
         ///
-        /// Each kind of item has its own value of `kind`, because the service replaces an item whose attributes
-        /// include all the attributes of a new item.
+        /// When the service stores an item, it replaces an item whose attributes include all attributes of the new
+        /// one. The attribute `kind` prevents an item from replacing an item of another kind.
         struct Attributes: Sendable {
             enum Kind: String {
                 case credentials
@@ -41,17 +42,17 @@
             }
         }
 
-        /// Creates the service of an environment, of which `PATH`, `DBUS_SESSION_BUS_ADDRESS` and
-        /// `XDG_RUNTIME_DIR` matter.
+        /// Finds `secret-tool` and the session bus by the variables `PATH`, `DBUS_SESSION_BUS_ADDRESS` and
+        /// `XDG_RUNTIME_DIR` of an environment.
         ///
-        /// `timeout` is the time limit of each answer, within which the user may have to unlock the
-        /// collection.
+        /// `timeout` is the time limit of each call. If the collection is locked, the user must unlock it within
+        /// this time.
         init(environment: [String: String], timeout: Duration = .seconds(30)) throws(TokenStoreError) {
             guard let tool = Self.program("secret-tool", in: environment) else {
                 throw .unavailable(
                     place: Self.name, reason: "secret-tool is not installed (Debian and Ubuntu: libsecret-tools)")
             }
-            // Without an address, secret-tool would start a bus of its own, which has no stored secrets.
+            // Without the address of the session bus, secret-tool would start a new bus, which has no stored secrets.
             guard let address = Self.busAddress(in: environment) else {
                 throw .unavailable(
                     place: Self.name,
@@ -61,13 +62,14 @@
             self.timeout = timeout
             var environment = environment
             environment["DBUS_SESSION_BUS_ADDRESS"] = address
-            // Debug messages would go to standard output, into the middle of the secret.
+            // With this variable, secret-tool could write debug messages to standard output, between parts of the
+            // secret.
             environment["G_MESSAGES_DEBUG"] = nil
             environment["LC_ALL"] = "C.UTF-8"
             self.environment = environment
         }
 
-        /// Stores a secret and replaces one with the same attributes.
+        /// Stores a secret and replaces an earlier one with the same attributes.
         func store(_ secret: String, as attributes: Attributes, label: String) async throws(TokenStoreError) {
             guard secret.utf8.count <= Self.byteLimit else {
                 throw .failed(path: Self.name, reason: "a secret is longer than \(Self.byteLimit) bytes")
@@ -82,7 +84,8 @@
             let outcome = try await run(["lookup"] + attributes.arguments)
             if outcome.status == 0 { return String(decoding: outcome.output, as: UTF8.self) }
             guard outcome.errors.isEmpty, outcome.status == 1 else { throw Self.refusal(outcome) }
-            // secret-tool reports a missing item and a locked item alike; a search tells them apart.
+            // The lookup fails in the same way for a missing item and for a locked item. A search finds only the
+            // locked item.
             guard try await search(attributes).count == 0 else { throw Self.locked }
             return nil
         }
@@ -94,12 +97,12 @@
             guard outcome.errors.isEmpty, try await search(attributes).count == 0 else { throw Self.refusal(outcome) }
         }
 
-        /// Returns the values of one attribute in all items whose attributes include these.
+        /// Returns the values of one attribute in all items whose attributes include `attributes`.
         func values(of name: String, in attributes: Attributes) async throws(TokenStoreError) -> Set<String> {
             let found = try await search(attributes)
             let mark = "attribute.\(name) = "
             let values = found.lines.filter { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
-            // A locked collection shows only hashes of attributes.
+            // For items of a locked collection, the search shows only hashes of the attributes.
             guard values.count == found.count else { throw Self.locked }
             return Set(values)
         }
@@ -110,12 +113,12 @@
             case notReady(String)
         }
 
-        /// Checks the service without causing a prompt.
+        /// Checks that the service answers within a time limit and its collection is unlocked, without a prompt.
         func readiness(within timeout: Duration = .seconds(2)) async -> Readiness {
             let collection = ["/org/freedesktop/secrets/aliases/default"]
             let property = ["org.freedesktop.Secret.Collection", "Locked"]
             let bus = "org.freedesktop.secrets"
-            // The limit of the program itself expires after this one.
+            // The time limit of dbus-send is twice `timeout`, so that `timeout` expires first.
             let milliseconds = Int(timeout * 2 / .milliseconds(1))
             let questions = [
                 (
@@ -147,8 +150,9 @@
 
         /// Searches for items; returns their number and every line of output about them.
         ///
-        /// A search causes no prompt. Depending on its version, secret-tool writes attributes to standard
-        /// output or to standard error. A secret of this client is a single line without blanks.
+        /// A search causes no prompt. Depending on its version, secret-tool writes attributes to standard output or
+        /// to standard error. The output also contains the secrets. Each secret of this client is a single line, so
+        /// none of them can contain a line that looks like an attribute.
         private func search(_ attributes: Attributes) async throws(TokenStoreError) -> (count: Int, lines: [Substring])
         {
             let outcome = try await run(["search", "--all"] + attributes.arguments, byteLimit: 4 * 1024 * 1024)
@@ -183,7 +187,7 @@
                 place: name, reason: "its collection is locked; unlock it, for example by signing in to the desktop")
         }
 
-        /// Describes the refusal of the tool in one line.
+        /// Returns the error for a failed call, with the error output of secret-tool in one line.
         private static func refusal(_ outcome: ProgramRun.Outcome) -> TokenStoreError {
             let words = String(decoding: outcome.errors.prefix(400), as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ").strippingControlCharacters

@@ -6,9 +6,9 @@
     /// The items of a profile in the Secret Service: one main item, and parts if the record is too long for
     /// one.
     ///
-    /// The main item is decisive and is replaced as a whole. Parts are in one of two slots, which the main item
-    /// names. New parts go into the other slot first, so a killed process leaves either the old record or the
-    /// new one.
+    /// Parts are in one of two slots, and the main item names the slot in use. A write first stores the new
+    /// parts in the unused slot, and then replaces the main item as a whole. A process that is killed during a
+    /// write therefore leaves either the old record or the new one.
     struct SecretServiceEntry: Sendable {
         let profile: ProfileName
         let service: SecretService
@@ -21,7 +21,7 @@
             case parts(count: Int, slot: Slot, digest: String)
         }
 
-        /// The location of parts.
+        /// One of the two sets of items for parts.
         enum Slot: String, Sendable {
             case first = "a"
             case second = "b"
@@ -46,15 +46,15 @@
                 if let bytes = try await bytes(of: item) {
                     return (try TokenRecord(stored: Data(bytes), at: place), item)
                 }
-                // Parts that do not match belong to a concurrent write. If the main item is unchanged, they are
-                // damaged.
+                // Parts that are missing or do not match the digest may result from a concurrent write, so read
+                // again. If the main item is then still the same, the parts are damaged.
                 guard text != last else { throw .damaged(place: place) }
                 last = text
             }
             return nil
         }
 
-        /// Writes a record in place of an old item.
+        /// Writes a record and replaces the old main item, if there is one.
         func write(_ record: TokenRecord, over old: Item?) async throws(TokenStoreError) {
             let text = Base64URL.encode(try record.stored(at: place))
             let item: Item

@@ -4,22 +4,23 @@
 
     /// A store in the Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
     ///
-    /// freedesktop.org Secret Service, through the program `secret-tool`. A token is never in an argument or in
-    /// an environment variable. The locks, which hold no secrets, are files of mode 0600 in
-    /// `$XDG_DATA_HOME/counterfoil`. A locked collection is an error, and so is a service that does not answer
-    /// within `timeout`. Neither is mistaken for a signed-out user.
+    /// The freedesktop.org Secret Service API is called through the program `secret-tool`. A token is never in an
+    /// argument or in an environment variable. The locks are files of mode 0600 in
+    /// `$XDG_DATA_HOME/counterfoil` and contain no secrets. The functions throw an error if the collection is
+    /// locked or the service does not answer within `timeout`. They do not report such a user as signed out.
     public struct SecretServiceTokenStore: TokenStore {
         private let environment: [String: String]
         private let timeout: Duration
 
-        /// The time limit of a write that waits for other writes, each of which may wait for the service.
+        /// The maximum time that a write waits for other writes, each of which may wait for the service.
         private var writeTimeout: Duration { timeout * 4 + .seconds(10) }
 
-        /// Creates the store of an environment, of which `PATH`, the address of the session bus and the home
-        /// directory matter.
+        /// Creates a store that finds `secret-tool`, the session bus and the lock files by the variables of an
+        /// environment.
         ///
-        /// `timeout` is the time limit of each answer, within which the user may have to unlock the
-        /// collection.
+        /// The variables are `PATH`, `DBUS_SESSION_BUS_ADDRESS`, `XDG_RUNTIME_DIR`, `XDG_DATA_HOME` and `HOME`.
+        /// `timeout` is the time limit of each call of the service. If the collection is locked, the user must
+        /// unlock it within this time.
         public init(
             environment: [String: String] = ProcessInfo.processInfo.environment, timeout: Duration = .seconds(30)
         ) {
@@ -38,7 +39,7 @@
             return try await StoredProfile.list(names.sorted().compactMap { ProfileName($0) }, record(of:))
         }
 
-        /// Updates the record of a profile as the closure decides, and returns the record from before.
+        /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
         @discardableResult
         public func update(
             _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -49,8 +50,8 @@
             switch decide(before?.record) {
             case .keep: break
             case .put(let record):
-                // The mark is written first: without it, `auto` would not look for the token in the Secret
-                // Service.
+                // Write the mark first. Without the mark, `TokenStoreChoice.automatic` would not look for the record
+                // in the Secret Service.
                 try Self.markUse(environment)
                 try await entry.write(record, over: before?.item)
             case .remove where before != nil:
@@ -89,7 +90,7 @@
 
         /// Stores a registration and replaces an earlier one at the same server.
         ///
-        /// It is durable when the function returns.
+        /// The registration is durable when the function returns.
         public func save(_ registration: ClientRegistration) async throws(TokenStoreError) {
             let bytes = try registration.stored(at: SecretService.name)
             try await service().store(
@@ -108,7 +109,9 @@
     }
 
     extension SecretServiceTokenStore {
-        /// Returns whether this user has tokens in the Secret Service, even if the service is unavailable now.
+        /// Returns whether this user has tokens in the Secret Service, according to a mark file.
+        ///
+        /// The mark file exists even while the service is unavailable.
         static func isInUse(_ environment: [String: String]) -> Bool {
             PrivateFile(path: useMark(environment)).exists
         }
