@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// The page that the browser shows after it sent a callback, or another request, to the device.
+/// The page with which a loopback receiver responds to a callback or to any other request.
 ///
 /// The template is `Pages/page.html`, its style `Pages/page.css`. The page never contains anything from the request.
 struct BrowserPage: Sendable, Hashable {
@@ -17,61 +17,61 @@ struct BrowserPage: Sendable, Hashable {
     let text: String
     let advice: String
 
-    /// The user allowed the request, and the client has the callback.
+    /// The page for the expected callback with a code: the user allowed the request.
     static let received = BrowserPage(
         mark: .done, heading: "You can close this tab",
         text: "The app received the response.",
         advice: "Go back to the app to continue.")
 
-    /// The session at the server has ended.
+    /// The page for the expected callback of a sign-out: the session at the server has ended.
     static let signedOut = BrowserPage(
         mark: .done, heading: "You are signed out",
         text: "Your session has ended, and the app was notified.",
         advice: "You can close this tab.")
 
-    /// The user or the server refused.
+    /// The page for the expected callback with an error: the user or the server refused the request.
     static let refused = BrowserPage(
         mark: .stopped, heading: "Access was denied",
         text: "The app received no access and was notified.",
         advice: "You can close this tab. To try again, start in the app.")
 
-    /// The callback belongs to the attempt but failed a check.
+    /// The page for a callback that has the expected `state` but failed another check.
     static let unsafe = BrowserPage(
         mark: .warning, heading: "This response could not be trusted",
         text: "It did not come from the expected server, or it was changed on the way. The app rejected it.",
         advice: "Close this tab and start again in the app.")
 
-    /// A callback that does not belong to this attempt.
+    /// The page for a callback that does not belong to this sign-in.
     static let unrelated = BrowserPage(
         mark: .warning, heading: "This response was not expected",
         text: "It belongs to another sign-in, or to one that this app did not start. The app ignored it.",
         advice: "If you are signing in right now, continue in the tab where you started.")
 
-    /// A second callback.
+    /// The page for a callback that arrives after another callback was accepted.
     static let ended = BrowserPage(
         mark: .stopped, heading: "This sign-in has already ended",
         text: "The app has already received a response.",
         advice: "You can close this tab.")
 
-    /// A callback, or a connection that may be about to send one, after the wait ended without a callback.
+    /// The page for a callback or an open connection after the wait ended without a callback.
     static let aborted = BrowserPage(
         mark: .stopped, heading: "This sign-in has ended",
         text: "The sign-in was cancelled or timed out. The app received nothing.",
         advice: "You can close this tab. To sign in, start again in the app.")
 
-    /// A path other than that of the callback.
+    /// The page for a request to another path than that of the redirect URI.
     static let notFound = BrowserPage(
         mark: .stopped, heading: "Page not found",
         text: "An app is waiting on this port for the response to a sign-in, at another URL.",
         advice: "You can close this tab.")
 
-    /// A request that no browser sends in a sign-in.
+    /// The page for a request that no browser sends in a sign-in, such as a POST request.
     static let rejected = BrowserPage(
         mark: .stopped, heading: "This request is not accepted",
         text: "An app is waiting on this port for the response to a sign-in and accepts nothing else.",
         advice: "You can close this tab.")
 
-    /// The complete page.
+    /// The HTML document with the texts of this page.
     var html: String {
         Self.template
             .replacing("{{style}}", with: Self.style)

@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 
-/// The URL of a callback that arrived through a scheme, through the system or by a paste.
+/// The URL of a callback that the desktop or the system delivered, or that the user pasted.
 struct CallbackURL: Sendable {
     /// The reason why a URL is not the callback.
     enum Refusal: Error, Hashable, Sendable {
-        /// The URL is longer than any callback.
+        /// The URL is longer than ``CallbackURL/byteLimit``.
         case tooLong
         /// The URL does not begin with the redirect URI.
         case otherURL
@@ -18,7 +18,7 @@ struct CallbackURL: Sendable {
     private let beginning: Substring
     private let query: Substring?
 
-    /// Splits a URL at its query; drops a fragment, which no callback has.
+    /// Splits a URL at its query and drops a fragment, because a callback has its parameters in the query.
     init(_ text: String) throws(Refusal) {
         guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
         let halves = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -50,7 +50,8 @@ struct CallbackURL: Sendable {
 
     /// Normalizes a URL without its query as browsers do (RFC 3986 §6.2.2.1 and §6.2.3).
     ///
-    /// The scheme is in lower case. With http and https, so is the host, and an empty path becomes `/`.
+    /// The function converts the scheme to lower case. For http and https, it also converts the host to lower
+    /// case and an empty path to `/`.
     private static func canonical(_ text: Substring) -> String {
         guard let colon = text.firstIndex(of: ":") else { return String(text) }
         let scheme = text[..<colon].lowercased()

@@ -3,14 +3,18 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The wait for one callback, from the check that accepts it to its delivery.
+/// The wait of a receiver for one callback.
+///
+/// It checks each callback that the receiver obtains, and passes the accepted callback to the waiting task.
 final class CallbackWait: Sendable {
     /// The decision about a callback.
     enum Decision: Sendable {
-        /// The expected callback; ``CallbackWait/deliver(_:)`` ends the wait after the browser has
-        /// received its page.
+        /// The expected callback.
+        ///
+        /// The receiver responds to the browser and then calls ``CallbackWait/deliver(_:)``, which passes the
+        /// callback to the waiting task.
         case accepted(CallbackExpectation.Answer)
-        /// An unrelated callback.
+        /// A callback that does not belong to the request; the wait continues.
         case unrelated
         /// A callback after the end of the wait.
         case ended(End)
@@ -73,7 +77,7 @@ final class CallbackWait: Sendable {
         answer.finish()
     }
 
-    /// Ends the wait with an error, unless a callback was already accepted.
+    /// Ends the wait with an error, unless it has already ended.
     func end(with error: SignInError) {
         let isFirst = phase.withLock { phase in
             if case .ended = phase { return false }

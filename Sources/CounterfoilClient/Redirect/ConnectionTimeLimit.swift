@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The handler that closes a connection to a receiver after a time limit, whatever was sent on it.
+/// The handler that closes a connection to a receiver after a time limit, even if the connection is in use.
 final class ConnectionTimeLimit: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 

@@ -3,12 +3,12 @@ import Synchronization
 
 /// The open connections to a receiver, the oldest first.
 ///
-/// Browsers open connections in advance and leave them idle. Above a limit, the oldest connection is
-/// closed, so that no client can exhaust the file descriptors of the process.
+/// Browsers open connections in advance and leave them idle. If more than ``limit`` connections are open,
+/// the oldest is closed, so that no client can exhaust the file descriptors of the process.
 final class ReceiverConnections: Sendable {
     static let limit = 100
 
-    /// The event that makes a connection send its last response because the receiver stops.
+    /// The event on which a connection sends its last response, because the receiver shuts down.
     struct ShutdownEvent: Sendable {}
 
     private struct State {
@@ -28,14 +28,15 @@ final class ReceiverConnections: Sendable {
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.state.withLock { $0.channels.removeAll { $0 === channel } }
         }
-        // The connection is not active yet, and can respond only after it is.
+        // The connection becomes active after this function returns, and can respond only then.
         if isShuttingDown {
             channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(ShutdownEvent()) }
         }
     }
 
-    /// Triggers the last response of every connection without one, and waits until all are closed or
-    /// `limit` has passed.
+    /// Makes every connection that has not responded yet send its last response.
+    ///
+    /// Returns when all connections are closed or `limit` has passed.
     func drain(within limit: TimeAmount) async {
         let channels = state.withLock { state in
             state.isShuttingDown = true
@@ -46,7 +47,7 @@ final class ReceiverConnections: Sendable {
         let closed = loop.makePromise(of: Void.self)
         let timer = loop.scheduleTask(in: limit) { closed.succeed() }
         EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: loop).whenComplete { _ in closed.succeed() }
-        // This wait ignores cancellation, because a cancelled sign-in ends with it.
+        // This wait ignores cancellation of the task, because a cancelled sign-in also has to drain connections.
         try? await closed.futureResult.get()
         timer.cancel()
     }

@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 
-/// The way in which the callback reaches the client: one of the three of RFC 8252 §7, or another receiver.
+/// The way in which the callback reaches the client: one of the three ways of RFC 8252 §7, or a custom receiver.
 ///
 /// ```swift
 /// signIn.redirect = .loopback
@@ -12,13 +12,13 @@ public import CounterfoilProtocol
 public struct RedirectOption: Sendable, CustomStringConvertible {
     /// The reason why a redirect URI cannot be used in the requested way.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not a valid redirect URI.
+        /// The text is not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
-        /// Not a loopback redirect URI.
+        /// The text is not a loopback redirect URI.
         case notLoopback(LoopbackRedirectURI.Refusal)
-        /// Not a redirect URI with a private-use scheme.
+        /// The text is not a redirect URI with a usable private-use URI scheme.
         case notACustomScheme(CustomSchemeRedirectURI.Refusal)
-        /// Not an https redirect URI.
+        /// The redirect URI is not an https URL.
         case notHTTPS
 
         /// A description of the problem and its remedy, safe to show to users.
@@ -44,15 +44,17 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     private var alternatives: [Alternative]
 
-    /// `http://127.0.0.1/callback` on any free port, or the same on `[::1]` if that fails (RFC 8252 §7.3).
+    /// Uses `http://127.0.0.1/callback` on any free port, or `http://[::1]/callback` if 127.0.0.1 is unavailable.
+    ///
+    /// RFC 8252 §7.3.
     public static let loopback = RedirectOption(alternatives: [.loopback(.standard), .loopback(.standardIPv6)])
 
-    /// Uses a loopback port (RFC 8252 §7.3).
+    /// Uses a loopback redirect URI, with one of its ports or any free port if it lists none (RFC 8252 §7.3).
     public static func loopback(_ uri: LoopbackRedirectURI) -> RedirectOption {
         RedirectOption(alternatives: [.loopback(uri)])
     }
 
-    /// Uses a loopback port, with a registered redirect URI; without a port in it, any free one is taken.
+    /// Uses a registered loopback redirect URI, with any free port if the URI contains none.
     public static func loopback(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         do { return .loopback(try LoopbackRedirectURI(redirectURI)) } catch { throw .notLoopback(error) }
     }
@@ -68,8 +70,8 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     /// Uses a claimed https URL, which the system passes to this client only (RFC 8252 §7.2).
     ///
-    /// Prefer this way where it is available: on Apple platforms, through
-    /// `WebAuthenticationSessionReceiver`. Add an alternative with ``otherwise(_:)`` for other systems.
+    /// Prefer a claimed https URL where it is supported, which is on Apple platforms. The receiver is
+    /// `WebAuthenticationSessionReceiver`. For other systems, add an alternative with ``otherwise(_:)``.
     public static func claimedHTTPS(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         let uri: RedirectURI
         do { uri = try RedirectURI(redirectURI) } catch { throw .notARedirectURI(error) }
@@ -77,12 +79,12 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         return RedirectOption(alternatives: [.claimedHTTPS(uri)])
     }
 
-    /// Uses a custom receiver; each sign-in calls `listen` for its own.
+    /// Uses a custom receiver; each sign-in calls `listen` once to create its receiver.
     public static func receiver(_ listen: @escaping Listen) -> RedirectOption {
         RedirectOption(alternatives: [.receiver(listen)])
     }
 
-    /// Selects the way that fits a redirect URI: loopback, private-use URI scheme or claimed https URL.
+    /// Selects the option for the kind of a redirect URI: loopback, private-use URI scheme or claimed https URL.
     public static func registered(_ redirectURI: String) throws(Refusal) -> RedirectOption {
         let uri: RedirectURI
         do { uri = try RedirectURI(redirectURI) } catch { throw .notARedirectURI(error) }
@@ -93,9 +95,9 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Adds an alternative for systems without this way, or on which its receiver cannot listen (RFC 8252 §7.2).
+    /// Adds an alternative for systems that do not support this option or cannot listen for it (RFC 8252 §7.2).
     ///
-    /// The choice is made before the page is opened, because the request contains the redirect URI.
+    /// The client selects the alternative before it opens the page, because the request contains the redirect URI.
     public func otherwise(_ other: RedirectOption) -> RedirectOption {
         RedirectOption(alternatives: alternatives + other.alternatives)
     }
@@ -116,10 +118,10 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 // MARK: - Registering
 
 extension RedirectOption {
-    /// Returns the redirect URIs to register for the redirect URI of a receiver.
+    /// Returns the redirect URIs that the client has to register for the redirect URI of a receiver.
     ///
-    /// RFC 8252 §7.3: a loopback URI has no port, because the server allows any. If the option lists
-    /// ports, the result has one URI for each of them.
+    /// RFC 8252 §7.3: a loopback URI is registered without a port, because the server allows any port. If the
+    /// option lists ports, the result contains one URI for each of them.
     func registrable(_ redirectURI: RedirectURI) -> [String] {
         guard case .loopback(let host, let port?) = redirectURI.kind else { return [redirectURI.rawValue] }
         for case .loopback(let uri) in alternatives where uri.host == host && uri.ports.contains(port) {
@@ -132,7 +134,7 @@ extension RedirectOption {
 // MARK: - Listening
 
 extension RedirectOption {
-    /// The ways that a system supports besides loopback ports.
+    /// The kinds of redirect URI that a system supports in addition to loopback URIs.
     struct System: OptionSet {
         let rawValue: Int
         static let customSchemes = System(rawValue: 1)
@@ -149,7 +151,7 @@ extension RedirectOption {
         }
     }
 
-    /// Returns the ways that a system supports, in the order in which they are tried; throws if there are none.
+    /// Returns the option with only the alternatives that a system supports; throws if it supports none.
     func usable(on system: System = .current) throws(SignInError) -> RedirectOption {
         let usable = alternatives.filter { alternative in
             switch alternative {
@@ -166,7 +168,7 @@ extension RedirectOption {
         return RedirectOption(alternatives: usable)
     }
 
-    /// Returns a receiver for the first way that can listen.
+    /// Returns a receiver for the first alternative that can listen.
     func listen() async throws(SignInError) -> any RedirectReceiver {
         var failure = SignInError.cannotListen("no redirect option was given")
         for alternative in try usable().alternatives {

@@ -1,16 +1,16 @@
 public import CounterfoilProtocol
 
-/// A receiver for the callback that the browser brings back (RFC 8252 §7).
+/// A receiver for the callback with which the browser returns to the client (RFC 8252 §7).
 ///
-/// A receiver exists only while it waits for callbacks, so that its redirect URI works. It does not judge
-/// a callback itself: the expectation of the attempt does.
+/// A receiver listens from its creation until ``close()``, and its redirect URI works only during that time.
+/// The ``CallbackExpectation`` of the sign-in, and not the receiver, decides whether a callback is expected.
 public protocol RedirectReceiver: Sendable {
-    /// The redirect URI, which the attempt sends in its request.
+    /// The redirect URI that the client sends in its request to the server.
     var redirectURI: RedirectURI { get }
 
-    /// The browser that belongs to the receiver; nil if any browser can be used.
+    /// The only launcher that can open the page for this receiver; nil if any launcher can.
     ///
-    /// Some systems open the page and receive the callback in one step.
+    /// Some systems open the page and receive the callback in one step, and so need a launcher of the receiver.
     var browser: (any BrowserLauncher)? { get }
 
     /// Sets the expected callback; callbacks that arrive earlier are rejected.
@@ -18,7 +18,7 @@ public protocol RedirectReceiver: Sendable {
 
     /// Waits for the expected callback.
     ///
-    /// An unexpected one does not end the wait, unless the system delivers only one.
+    /// An unexpected callback does not end the wait, unless the system delivers only one callback.
     func callback(within timeout: Duration) async throws(SignInError) -> AuthorizationCallback
 
     /// Stops listening; no callback arrives afterwards.
@@ -26,7 +26,7 @@ public protocol RedirectReceiver: Sendable {
 }
 
 extension RedirectReceiver {
-    /// The default, nil: any browser can be used.
+    /// Nil, which is the default: any launcher can open the page.
     public var browser: (any BrowserLauncher)? { nil }
 
     /// Waits at most five minutes for the expected callback.

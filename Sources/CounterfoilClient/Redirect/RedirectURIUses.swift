@@ -1,12 +1,13 @@
 import CounterfoilProtocol
 import Synchronization
 
-/// The server to which each redirect URI of this process belongs.
+/// The servers with which this process uses its redirect URIs, one server for each redirect URI.
 ///
-/// RFC 8252 §8.10, RFC 9700 §4.4.2: a malicious server can redirect the browser to an honest server. The
-/// code of the honest server arrives here, and the client would send it to the malicious one. Therefore a
-/// redirect URI belongs to one server. Servers that send `iss` in every response (RFC 9207) may share
-/// one. The port of a loopback URI makes no difference, because servers allow any port.
+/// RFC 8252 §8.10, RFC 9700 §4.4.2: in a mix-up attack, a malicious server redirects the browser to an
+/// honest server. The client receives a code of the honest server, takes it for a code of the malicious
+/// server, and would send it to the malicious server. Therefore each redirect URI is used with one server
+/// only. Servers that send `iss` in every response (RFC 9207) may share a redirect URI. Loopback URIs that
+/// differ only in the port count as the same, because servers allow any port.
 package final class RedirectURIUses: Sendable {
     /// The instance that all sign-ins of this process share.
     package static let ofThisProcess = RedirectURIUses()
@@ -19,7 +20,7 @@ package final class RedirectURIUses: Sendable {
     func claim(
         _ redirectURI: RedirectURI, for server: AuthorizationServerConfiguration
     ) throws(SignInError) {
-        // A loopback server is the developer's own, and uses another port each time.
+        // A server on loopback is the developer's own server, and may have another port each time it starts.
         guard !server.sendsIssuerInResponses, !server.authorizationEndpoint.isLoopback else { return }
         let name = redirectURI.uri.withoutPort
         let owner = owners.withLock { owners in

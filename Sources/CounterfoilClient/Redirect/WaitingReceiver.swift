@@ -1,8 +1,7 @@
 import CounterfoilProtocol
 
-/// A receiver whose only state of a wait is a ``CallbackWait``.
+/// A receiver that waits for its callback with a ``CallbackWait``.
 protocol WaitingReceiver: RedirectReceiver {
-    /// The wait for the callback.
     var wait: CallbackWait { get }
 }
 

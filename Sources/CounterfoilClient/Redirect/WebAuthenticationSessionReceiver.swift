@@ -5,11 +5,11 @@
 
     /// A receiver that uses the web authentication session of Apple's systems.
     ///
-    /// `ASWebAuthenticationSession` shows the page in the user's own browser, or in a sheet over the
-    /// client. It returns the callback to a private-use URI scheme (RFC 8252 §7.1) or to a claimed https
-    /// URL (RFC 8252 §7.2 and appendix B.1). A claimed https URL requires the entitlement for an
-    /// associated domain (`webcredentials:HOST`). The session opens the page and receives the callback in
-    /// one step, so the receiver is its own ``browser``.
+    /// `ASWebAuthenticationSession` shows the page in the user's browser, or in a sheet over the window of the
+    /// app. It receives callbacks to a private-use URI scheme (RFC 8252 §7.1) or to a claimed https URL (RFC
+    /// 8252 §7.2 and appendix B.1). A claimed https URL requires the entitlement for an associated domain
+    /// (`webcredentials:HOST`). The session opens the page and receives the callback in one step, so only
+    /// ``browser`` can open the page.
     public final class WebAuthenticationSessionReceiver: RedirectReceiver, WaitingReceiver {
         /// The registered redirect URI.
         public let redirectURI: RedirectURI
@@ -27,8 +27,8 @@
         ///
         /// - Parameters:
         ///   - redirectURI: The redirect URI, with a private-use scheme or with https and no port.
-        ///   - prefersEphemeralSession: Whether the page has no access to the data of the user's browser.
-        ///     The session then stores nothing, and the user has to authenticate each time.
+        ///   - prefersEphemeralSession: If true, the page cannot use cookies and other data of the user's
+        ///     browser. The session then stores nothing, and the user has to authenticate each time.
         ///   - anchor: The window over which the page is shown; nil leaves the choice to the system.
         public init(
             at redirectURI: RedirectURI,
@@ -48,7 +48,7 @@
             presentation = Presentation(isEphemeral: prefersEphemeralSession, anchor: anchor)
         }
 
-        /// The web authentication session, which opens the page.
+        /// The launcher that opens the page in the web authentication session.
         public var browser: (any BrowserLauncher)? { Session(receiver: self) }
 
         /// Closes the page, if it is still open.
@@ -57,7 +57,9 @@
             await presentation.end()
         }
 
-        /// Accepts the only URL that the system returns; the wait ends even if it is not the expected callback.
+        /// Checks the URL that the system returns.
+        ///
+        /// The system returns only one URL, so the wait ends even if the URL is not the expected callback.
         private func take(_ url: String) {
             guard let callback = try? CallbackURL(url).callback(at: redirectURI) else {
                 return wait.end(with: .unsafe(.callback(.wrongRedirectURI)))
@@ -81,7 +83,7 @@
             }
         }
 
-        /// The launcher that opens the page in the session.
+        /// The launcher that opens the page in the web authentication session of the receiver.
         private struct Session: BrowserLauncher {
             let receiver: WebAuthenticationSessionReceiver
 
@@ -104,7 +106,7 @@
             }
         }
 
-        /// The page while the session shows it.
+        /// The web authentication session while it shows the page.
         @MainActor
         private final class Presentation {
             private let isEphemeral: Bool
@@ -128,7 +130,7 @@
                     case .https(let host, let path): .https(host: host, path: path)
                     }
                 let session = ASWebAuthenticationSession(url: url, callback: wanted, completionHandler: ended)
-                // The session does not retain its presentation context provider.
+                // The session does not retain its presentation context provider, so `self.window` does.
                 let window = Window(anchor?() ?? ASPresentationAnchor())
                 session.presentationContextProvider = window
                 session.prefersEphemeralWebBrowserSession = isEphemeral
@@ -145,7 +147,6 @@
             }
         }
 
-        /// The window over which the page is shown.
         private final class Window: NSObject, ASWebAuthenticationPresentationContextProviding {
             private let anchor: ASPresentationAnchor
 

@@ -6,16 +6,17 @@
 
     /// A receiver for callbacks to a private-use URI scheme on a Linux desktop (RFC 8252 §7.1).
     ///
-    /// From ``listen(at:handler:environment:)`` until ``close()``, the desktop opens the scheme with this
-    /// program. A desktop entry (`$XDG_DATA_HOME/applications`) and the user's default application
-    /// (`mimeapps.list`) establish this. ``close()`` restores the previous default.
+    /// From ``listen(at:handler:environment:)`` until ``close()``, this program is registered with the desktop
+    /// as the default application for the scheme. The registration consists of a desktop entry in
+    /// `$XDG_DATA_HOME/applications` and an entry in the user's `mimeapps.list`. ``close()`` restores the
+    /// previous default application.
     ///
-    /// The desktop starts the program again with the callback URL. ``RedirectHandoff`` passes the URL to
-    /// this receiver through a socket that only this user can access. An unexpected callback does not end
-    /// the wait.
+    /// For each callback, the desktop starts a second process of the program with the callback URL. In that
+    /// process, ``RedirectHandoff`` passes the URL to this receiver through a socket that only this user can
+    /// access. An unexpected callback does not end the wait.
     ///
-    /// The system can start any program for a scheme. A program that intercepts a code cannot use it
-    /// without the code verifier (RFC 8252 §8.1).
+    /// Another program can register the same scheme and receive the callback. It cannot use the code without the
+    /// code verifier (RFC 8252 §8.1).
     public final class CustomSchemeReceiver: RedirectReceiver, WaitingReceiver {
         /// The registered redirect URI.
         public let redirectURI: RedirectURI
@@ -72,7 +73,7 @@
             }
         }
 
-        /// Stops listening and unregisters the scheme, unless another program of this user also waits for it.
+        /// Stops listening, and unregisters the scheme unless another program of this user waits for callbacks to it.
         public func close() async {
             wait.end(with: .cancelled)
             folder.remove(name)
@@ -82,7 +83,7 @@
             await connections.closeAll()
         }
 
-        /// Starts a server on a new socket, then publishes the socket under the scheme.
+        /// Starts to listen on a new socket, and then renames the socket so that it is found by the scheme.
         private static func serve(
             _ uri: CustomSchemeRedirectURI, in folder: SocketFolder, wait: CallbackWait,
             connections: ReceiverConnections
@@ -111,7 +112,7 @@
         private static func openFolder(_ folders: DesktopFolders) throws(FileFailure) -> SocketFolder {
             var failure: FileFailure?
             for path in folders.sockets {
-                // The system creates the other parent directories; only the cache directory may be created here.
+                // Create only the cache directory, which is the last one. The system creates the others.
                 let place = String(path.dropLast("/counterfoil".count))
                 guard path == folders.sockets.last || FileManager.default.fileExists(atPath: place) else { continue }
                 do { return try SocketFolder(path, making: true) } catch { failure = failure ?? error }

@@ -2,20 +2,20 @@ public import CounterfoilProtocol
 
 /// A redirect URI with a private-use URI scheme, such as `com.example.lightbox:/callback`.
 ///
-/// RFC 8252 §7.1: the scheme is a domain name of the developer in reverse, so no other developer has a
-/// reason to use it. A single slash follows, because the URI has no authority.
+/// RFC 8252 §7.1: the scheme is a domain name of the developer in reverse order, so no other developer has a
+/// reason to use it. A single slash follows the scheme, because the URI has no authority.
 public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a redirect URI has no usable private-use scheme.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not a valid redirect URI.
+        /// The text is not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
-        /// A redirect URI of another kind.
+        /// The redirect URI is a loopback or https URI.
         case notAPrivateScheme
-        /// A scheme that is registered for another purpose.
+        /// The scheme, which is the value, is registered at IANA for another purpose (RFC 7595).
         case registered(String)
-        /// A scheme that is not a domain name in reverse (RFC 8252 §7.1 and §8.4).
+        /// The scheme, which is the value, is not a domain name in reverse order (RFC 8252 §7.1 and §8.4).
         case notReversedDomain(String)
-        /// Something other than one slash after the scheme.
+        /// The scheme is not followed by exactly one slash.
         case notASingleSlash
 
         /// A description of the problem and its remedy, safe to show to users.
@@ -52,7 +52,7 @@ public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertib
     /// The redirect URI, byte for byte.
     public var description: String { redirectURI.rawValue }
 
-    /// Returns whether a scheme is a top-level domain and at least one more label (RFC 1123 §2.1).
+    /// Returns whether a scheme consists of a top-level domain and at least one more label (RFC 1123 §2.1).
     private static func isReversedDomain(_ scheme: String) -> Bool {
         let labels = scheme.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count >= 2, let top = labels.first, top.utf8.count >= 2, scheme.utf8.count <= 200 else {
@@ -65,7 +65,7 @@ public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// The schemes of the RFC 7595 registry that look like a reversed domain name; all others contain no period.
+    /// The schemes in the registry of RFC 7595 that contain a period and so look like a reversed domain name.
     private static let registeredSchemes: Set<String> = [
         "iris.beep", "iris.lwz", "iris.xpc", "iris.xpcs", "microsoft.windows.camera",
         "microsoft.windows.camera.multipicker", "microsoft.windows.camera.picker", "soap.beep", "soap.beeps",

@@ -39,14 +39,15 @@ struct DesktopEntry: Sendable, Hashable {
         """
     }
 
-    /// Formats a value of type string: without control characters and with doubled backslashes.
+    /// Formats a value of the type string: removes control characters and doubles backslashes.
     private static func escape(_ text: String) -> String {
         text.strippingControlCharacters.replacing("\\", with: "\\\\")
     }
 
-    /// Formats one argument of `Exec`, with quotation marks if it contains a reserved character.
+    /// Formats one argument of `Exec`, with quotation marks if it is empty or contains a reserved character.
     ///
-    /// A percent sign is doubled. `Exec` is also a value of type string, so every backslash is doubled again.
+    /// A percent sign is doubled, and some characters are escaped with a backslash. Because `Exec` is a value of
+    /// the type string, every backslash is then doubled.
     private static func quote(_ word: String) -> String {
         let percent = word.replacing("%", with: "%%")
         let reserved: Set<Character> = [

@@ -1,9 +1,9 @@
 #if os(Linux)
     import Foundation
 
-    /// The desktop files and socket folders of the user who runs this process.
+    /// The paths of the desktop files and socket folders of the user who runs this process.
     ///
-    /// XDG Base Directory Specification 0.8. A path that is not absolute is ignored.
+    /// XDG Base Directory Specification 0.8. A variable that contains no absolute path is ignored.
     struct DesktopFolders: Sendable, Hashable {
         /// The error for an environment without an absolute path in `HOME`.
         struct NoHome: Error {}
@@ -12,12 +12,12 @@
         let applications: String
         /// `$XDG_CONFIG_HOME/mimeapps.list`: the default applications of the user.
         let choices: String
-        /// The lock file for changes to the two above.
+        /// The lock file for changes to the desktop entries and to `mimeapps.list`.
         let lock: String
         /// The folders that may contain sockets of waiting programs, in order of preference for new sockets.
         ///
-        /// All of them are searched: the desktop may start a program in another environment than a
-        /// terminal does.
+        /// A handoff searches all of them, because the desktop may start a program with other environment
+        /// variables than a terminal does.
         let sockets: [String]
 
         init(environment: [String: String]) throws(NoHome) {

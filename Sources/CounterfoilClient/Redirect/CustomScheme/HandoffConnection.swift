@@ -2,13 +2,14 @@
     import CounterfoilProtocol
     import NIOCore
 
-    /// A connection from a program that hands a URL over: it receives a line with the URL and sends a
-    /// line with the verdict.
+    /// The handler for one connection to a receiver, through which another process hands over a callback URL.
+    ///
+    /// It reads one line with the URL and writes one line with the verdict.
     final class HandoffConnection: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        /// The maximum time until the whole line has arrived.
+        /// The maximum lifetime of a connection, in which the line must arrive.
         static let timeLimit = TimeAmount.seconds(10)
 
         private let redirectURI: RedirectURI

@@ -1,7 +1,8 @@
 /// The default applications of the user, in the format of the file `mimeapps.list`.
 ///
-/// Association between MIME types and applications 1.0.1. Only the lines of one type and its group header
-/// change; every other byte stays. ``remove(_:as:)`` reverts ``put(_:first:)``.
+/// Freedesktop.org specification "Association between MIME types and applications" 1.0.1. Each change affects
+/// only the lines of one MIME type and the header of the group; all other bytes stay the same.
+/// ``remove(_:as:)`` reverts ``put(_:first:)``.
 struct MimeApplications: Sendable, Hashable {
     private static let header = Array("[Default Applications]".utf8)
     private var lines: [[UInt8]]
@@ -12,7 +13,7 @@ struct MimeApplications: Sendable, Hashable {
 
     var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-    /// Inserts an entry as the first default for a type, before the existing ones.
+    /// Inserts an entry as the first default for a type, before the existing defaults.
     mutating func put(_ entry: String, first type: String) {
         remove(entry, as: type)
         let group = defaults
@@ -24,15 +25,15 @@ struct MimeApplications: Sendable, Hashable {
         } else if let header = group.first {
             lines.insert(Array("\(type)=".utf8) + choice, at: header + 1)
         } else {
-            // The last line is empty if the file ends with a newline.
+            // If the file ends with a newline, the last line is empty; insert before it.
             let end = lines.last?.isEmpty == true ? lines.endIndex - 1 : lines.endIndex
             lines.insert(contentsOf: [Self.header, Array("\(type)=".utf8) + choice], at: end)
         }
     }
 
-    /// Removes an entry from the start of the defaults for a type, and keeps the others.
+    /// Removes an entry if it is the first default for a type, and keeps the other defaults.
     ///
-    /// A line without entries is removed, and so is a group without lines.
+    /// If a line then has no entries, or the group has no lines, the line or the group is removed too.
     mutating func remove(_ entry: String, as type: String) {
         let choice = Array("\(entry);".utf8)
         var hasChanged = false
@@ -50,7 +51,7 @@ struct MimeApplications: Sendable, Hashable {
         }
     }
 
-    /// The lines of the group of defaults, including its header; empty if the group is missing.
+    /// The lines of the group `[Default Applications]`, including its header; empty if the group is missing.
     private var defaults: Range<Int> {
         let header = lines.firstIndex { line in
             line.starts(with: Self.header) && line.dropFirst(Self.header.count).allSatisfy(Self.isBlank)
@@ -60,7 +61,7 @@ struct MimeApplications: Sendable, Hashable {
         return header..<(next ?? lines.endIndex)
     }
 
-    /// Returns the start of the value in a line of the type; nil for any other line.
+    /// Returns the index at which the value for a type starts in a line; nil if the line is for another type.
     private func place(of type: String, in line: [UInt8]) -> Int? {
         guard line.starts(with: Array(type.utf8)) else { return nil }
         let rest = line.dropFirst(type.utf8.count).drop(while: Self.isBlank)

@@ -2,7 +2,7 @@ import Foundation
 
 /// The program that a desktop starts with a callback URL.
 ///
-/// It passes the URL on with ``RedirectHandoff`` and exits.
+/// The program passes the URL to the waiting process with ``RedirectHandoff`` and exits.
 public struct RedirectHandler: Sendable, Hashable {
     /// The path of the program.
     public let program: String
@@ -18,7 +18,7 @@ public struct RedirectHandler: Sendable, Hashable {
         self.name = name
     }
 
-    /// The executable of this process.
+    /// The executable of this process, with ``RedirectHandoff/command`` as the argument before the URL.
     public static var thisProgram: RedirectHandler {
         let given = CommandLine.arguments.first ?? ""
         #if os(Linux)

@@ -1,29 +1,29 @@
 public import Foundation
 
-/// The handoff of a callback URL from the program that the desktop starts to the program that waits.
+/// The handoff of a callback URL from the process that the desktop starts to the process that waits.
 ///
-/// A ``CustomSchemeReceiver`` makes the desktop start its own executable a second time. In `main`, call
-/// ``deliver(_:environment:)`` before any other code reads the arguments, and exit if it returns an
-/// outcome:
+/// A ``CustomSchemeReceiver`` registers the executable of its process with the desktop, which starts the
+/// executable a second time for a callback. In `main`, call ``deliver(_:environment:)`` before any other code
+/// reads the arguments, and exit if it returns an outcome:
 ///
 ///     if let outcome = RedirectHandoff.deliver() { exit(outcome.exitCode) }
 ///
-/// Other programs of the same user can read the arguments of a running program (`/proc`). A code is
-/// therefore visible for a moment, as with custom schemes on every desktop. It is useless without the
-/// code verifier (RFC 8252 §8.1). No part of the URL is ever written to a file or logged.
+/// Other programs of the same user can read the arguments of a running program (`/proc`). The code in the URL
+/// is therefore visible for a moment, as with custom schemes on every desktop. The code is useless without
+/// the code verifier (RFC 8252 §8.1). No part of the URL is ever written to a file or logged.
 public enum RedirectHandoff {
-    /// The first argument, which marks a start with a callback URL.
+    /// The first argument of the program if the desktop started it with a callback URL.
     public static let command = "receive-redirect"
 
     /// The outcome of a handoff.
     public enum Outcome: Sendable, Hashable, CustomStringConvertible {
         /// A waiting program accepted the URL.
         case delivered
-        /// Programs are waiting, but none of them for this callback.
+        /// Programs are waiting for callbacks, but none of them expects this callback.
         case ignored
         /// No program waits for a callback (RFC 8252 §8.9).
         case noReceiver
-        /// The arguments are not a URL that a desktop passes.
+        /// The first argument is ``command``, but it is not followed by exactly one valid URL.
         case unusable
 
         /// A message for the user; it contains no part of the URL.
@@ -50,7 +50,8 @@ public enum RedirectHandoff {
 
     /// Delivers the URL with which a desktop started this program; nil if it was started for another purpose.
     ///
-    /// Every program of this user that waits for the scheme receives the URL and compares its state.
+    /// Every program of this user that waits for callbacks to the scheme receives the URL. Each of them compares
+    /// the `state` in the URL with the `state` of its request.
     public static func deliver(
         _ arguments: [String] = CommandLine.arguments,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -68,7 +69,7 @@ public enum RedirectHandoff {
             }
             if verdicts.contains(.accepted) { return .delivered }
             if !verdicts.isEmpty { return .ignored }
-            // No program waits, so the desktop entry that led here is stale.
+            // No program waits, so the desktop entry with which the desktop started this process is stale.
             SchemeRegistry(folders: folders).unregisterStale()
         #endif
         return .noReceiver

@@ -1,10 +1,10 @@
 #if os(Linux)
     import Foundation
 
-    /// The schemes for which this library is registered on a user's desktop.
+    /// The schemes for which this library has registered programs on a user's desktop.
     ///
-    /// Each has a desktop entry and a default application for as long as a program waits. A killed
-    /// program leaves its entry behind; the next program removes it.
+    /// While a program waits for callbacks to a scheme, the scheme has a desktop entry, which is also its default
+    /// application. A killed program leaves the entry behind; the next registration or handoff removes it.
     struct SchemeRegistry: Sendable {
         let folders: DesktopFolders
 
@@ -14,7 +14,8 @@
             defer { lock.release() }
             removeStaleEntries()
             var handler = handler
-            // Some desktops split the line at spaces and do not support quotation marks.
+            // Some desktops split the `Exec` line at spaces and do not support quotation marks. Therefore use a
+            // symbolic link whose path contains no special characters.
             if !Self.isPlain(handler.program) {
                 let link = try sockets.link(handler.program, as: Self.linkName(of: scheme))
                 handler = RedirectHandler(program: link, arguments: handler.arguments, name: handler.name)
@@ -25,14 +26,14 @@
             try change { $0.put(entry.fileName, first: DesktopEntry.contentType(of: scheme)) }
         }
 
-        /// Unregisters a scheme, unless another program also waits for it.
+        /// Unregisters a scheme, unless another program waits for callbacks to it.
         func unregister(_ scheme: String) {
             guard let lock = try? DesktopLock(folders.lock) else { return }
             defer { lock.release() }
             if !isAwaited(scheme) { removeEntry(of: scheme) }
         }
 
-        /// Unregisters every scheme for which no program waits.
+        /// Unregisters every scheme that no waiting program uses.
         func unregisterStale() {
             guard let lock = try? DesktopLock(folders.lock) else { return }
             defer { lock.release() }
@@ -48,7 +49,8 @@
 
         private func removeEntry(of scheme: String) {
             let name = DesktopEntry.fileName(of: scheme)
-            // Remove the default first: a default without its entry is worse than an entry that is not a default.
+            // Remove the default application first: a default without a desktop entry is worse than a desktop
+            // entry that is not the default.
             try? change { $0.remove(name, as: DesktopEntry.contentType(of: scheme)) }
             unlink("\(folders.applications)/\(name)")
             for sockets in socketFolders { sockets.remove(Self.linkName(of: scheme)) }
@@ -61,7 +63,8 @@
             guard choices.bytes != former ?? [] else { return }
             try DesktopFile.makeFolder(String(folders.choices.dropLast("/mimeapps.list".count)))
             try DesktopFile.replace(folders.choices, with: choices.bytes)
-            // An empty file was created only for the removed line; a symbolic link was not, so it stays.
+            // If the file is now empty, this library created it for the removed line, so delete it. A symbolic
+            // link was created by the user and stays.
             var facts = stat()
             if choices.bytes.isEmpty, lstat(folders.choices, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG {
                 unlink(folders.choices)
@@ -89,11 +92,11 @@
         }
     }
 
-    /// The lock for changes to the user's desktop files, which one process holds for a moment.
+    /// The lock for changes to the user's desktop files; a process holds it only during one change.
     struct DesktopLock {
         private let descriptor: Int32
 
-        /// Acquires the lock within five seconds; a process that holds it longer is assumed to be suspended.
+        /// Acquires the lock; throws after five seconds, because the process that holds it is then probably suspended.
         init(_ path: String) throws(FileFailure) {
             try DesktopFile.makeFolder(path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })
             descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -4,8 +4,8 @@
 
     /// The folder for the sockets of waiting programs, with mode 0700 and owned by the user of this process.
     ///
-    /// Its files are accessed through the open folder, so that the checked folder is the one in use. This
-    /// also avoids the limit for the length of a socket path (108 bytes).
+    /// Files in the folder are accessed through its open descriptor (`/proc/self/fd`), so that the folder in use
+    /// is always the folder that was checked. This also avoids the limit of 108 bytes for a socket path.
     final class SocketFolder: Sendable {
         let path: String
         private let descriptor: Int32
@@ -26,12 +26,12 @@
 
         deinit { close(descriptor) }
 
-        /// Binds a new socket under a hidden name; ``publish(_:of:)`` gives it the name by which it is found.
+        /// Binds a new socket to a hidden name; ``publish(_:of:)`` renames it so that other processes find it.
         func bind() throws(FileFailure) -> (socket: Int32, name: String) {
             let name = ".\(Base64URL.encode(RandomBytes().bytes(12)))"
             let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard socket >= 0 else { throw FileFailure(path) }
-            // The mode of the socket when it is bound becomes the mode of the file.
+            // When the socket is bound, its mode becomes the mode of its file.
             let isBound =
                 fchmod(socket, 0o600) == 0 && Self.withAddress(reach(name)) { Foundation.bind(socket, $0, $1) } == 0
             guard isBound, chmod(reach(name), 0o600) == 0 else {
@@ -42,7 +42,7 @@
             return (socket, name)
         }
 
-        /// Renames a listening socket so that it is found under its scheme, and returns the new name.
+        /// Renames a listening socket so that other processes find it by its scheme, and returns the new name.
         func publish(_ name: String, of scheme: String) throws(FileFailure) -> String {
             let published = "\(scheme)@\(name.dropFirst())"
             guard rename(reach(name), reach(published)) == 0 else { throw FileFailure(path) }
@@ -55,7 +55,9 @@
             return names.filter { $0.hasPrefix("\(scheme)@") }.sorted()
         }
 
-        /// Connects to a socket; nil on failure, and if no program listens there, the socket is removed.
+        /// Connects to a socket; nil on failure.
+        ///
+        /// If no program listens on the socket, its file is removed.
         func connect(to name: String) -> Int32? {
             let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard socket >= 0 else { return nil }
@@ -83,8 +85,8 @@
         /// Removes a file of this folder, if it exists.
         func remove(_ name: String) { unlink(reach(name)) }
 
-        /// Creates a symbolic link to a program whose own path a desktop could misread, and returns the
-        /// path of the link.
+        /// Creates a symbolic link to a program whose path a desktop could parse incorrectly, and returns the path
+        /// of the link.
         func link(_ program: String, as name: String) throws(FileFailure) -> String {
             remove(name)
             guard symlink(program, reach(name)) == 0 else { throw FileFailure("\(path)/\(name)") }

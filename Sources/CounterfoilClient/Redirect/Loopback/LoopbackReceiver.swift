@@ -30,7 +30,7 @@ package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
         let sockets = try await LoopbackSockets.open(for: uri) { channel, port in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
-                // One request is answered, even if others are pipelined.
+                // The handler responds to the first request only and ignores pipelined requests.
                 try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
                 try pipeline.addHandler(ConnectionTimeLimit(LoopbackRequestHandler.timeLimit))
                 try pipeline.addHandler(LoopbackRequestHandler(uri: uri, port: port, wait: wait))
@@ -52,7 +52,7 @@ package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     package func close() async {
         wait.end(with: .cancelled)
         let isAborted = wait.end == .aborted
-        // Accept the connections that are already in the backlog before the socket closes.
+        // Wait until the connections that are already in the backlog are accepted, and then close the socket.
         if isAborted { try? await sockets.first?.eventLoop.scheduleTask(in: Self.backlogPause) {}.futureResult.get() }
         for socket in sockets {
             try? await socket.close().get()

@@ -1,14 +1,12 @@
 public import CounterfoilProtocol
 
-/// A registered loopback redirect URI: a host and a path, and a port only if the server needs a fixed one.
-///
-/// RFC 8252 §7.3.
+/// A registered loopback redirect URI (RFC 8252 §7.3): a host, a path, and ports only if the server requires them.
 public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a redirect URI is not a loopback URI.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not a valid redirect URI.
+        /// The text is not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
-        /// A redirect URI of another kind.
+        /// The host of the redirect URI is not a loopback host, or its scheme is not http.
         case notLoopback
 
         /// A description of the problem and its remedy, safe to show to users.
@@ -23,7 +21,7 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
 
     /// The registered host.
     public let host: LoopbackHost
-    /// The ports to try in order; empty for any free one.
+    /// The ports to try in order; empty if any free port can be used.
     public let ports: [Int]
     private let registeredPath: String
     private let registeredQuery: String?
@@ -54,7 +52,7 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
         LoopbackRedirectURI(host: host, ports: ports, path: registeredPath, query: registeredQuery)
     }
 
-    /// The path of the callback; an empty path is requested as `/` (RFC 9110 §4.2.3).
+    /// The path of the callback; for an empty path, browsers request `/` (RFC 9110 §4.2.3).
     var path: String { registeredPath.isEmpty ? "/" : registeredPath }
 
     /// The registered query, with which the query of the callback begins; nil if none is registered.
@@ -63,12 +61,12 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// Returns the value of `Host` that a browser sends for a port (RFC 9110 §7.2).
     func authority(port: Int) -> String { port == 80 ? host.rawValue : "\(host.rawValue):\(port)" }
 
-    /// Returns the redirect URI with a port; everything else stays byte for byte.
+    /// Returns the redirect URI with a port; all other parts are the registered ones, byte for byte.
     func redirectURI(port: Int) throws(RedirectURI.Refusal) -> RedirectURI {
         try RedirectURI("http://\(host.rawValue):\(port)\(rest)")
     }
 
-    /// The registered redirect URI, or the URI with the first of its ports.
+    /// The registered redirect URI, with the first of the ports if there are any.
     public var description: String {
         "http://\(host.rawValue)" + (ports.first.map { ":\($0)" } ?? "") + rest
     }

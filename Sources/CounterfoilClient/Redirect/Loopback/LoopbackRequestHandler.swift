@@ -4,14 +4,14 @@ import NIOHTTP1
 
 /// The handler for one connection to a loopback receiver.
 ///
-/// It answers the first request and closes the connection. A request that is not the callback has no effect.
+/// It responds to the first request and closes the connection. Only the expected callback ends the wait.
 final class LoopbackRequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     /// The maximum length of a request target, in bytes; a callback is far shorter.
     static let targetLimit = 32 * 1024
-    /// The maximum time for a connection to send a request.
+    /// The maximum lifetime of a connection, in which the request must arrive.
     static let timeLimit = TimeAmount.seconds(30)
     /// The maximum time for the peer to close a connection after the response.
     static let lingerTime = TimeAmount.seconds(2)
@@ -28,18 +28,18 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The head is sufficient; a body is neither awaited nor read.
+        // The head of the request is sufficient; the handler ignores a body.
         guard case .head(let head) = unwrapInboundIn(data), !isAnswered else { return }
         isAnswered = true
         let reply = reply(to: head)
         let written = write(reply, toHEAD: head.method == .HEAD, context: context)
-        // The browser receives the page before the wait ends and the port closes.
+        // Deliver the callback only after the page was sent, because the receiver then closes the port.
         if let callback = reply.callback { written.whenComplete { [wait] _ in wait.deliver(callback) } }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is ReceiverConnections.ShutdownEvent else { return context.fireUserInboundEventTriggered(event) }
-        // A request may be on its way at this moment. Its response is then sent before it arrives.
+        // The browser may be sending a request at this moment. It will read this page as the response.
         guard !isAnswered else { return }
         isAnswered = true
         _ = write(Reply(status: .serviceUnavailable, page: .aborted), toHEAD: false, context: context)
@@ -52,12 +52,12 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     private struct Reply {
         let status: HTTPResponseStatus
         let page: BrowserPage
-        /// The accepted callback, which ends the wait.
+        /// The accepted callback; nil for any other request.
         var callback: AuthorizationCallback?
     }
 
     private func reply(to head: HTTPRequestHead) -> Reply {
-        // Reject a page that uses DNS rebinding.
+        // Reject requests of a page that uses DNS rebinding, whose `Host` is the host of that page.
         guard head.headers["host"].map({ $0.lowercased() }) == [uri.authority(port: port)] else {
             return Reply(status: .badRequest, page: .rejected)
         }
@@ -85,7 +85,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         return target.hasPrefix(origin) ? target.dropFirst(origin.count - 1) : Substring(target)
     }
 
-    /// Parses the callback; nil if its query does not begin with the registered one or is malformed.
+    /// Parses the query of a callback; nil if it does not begin with the registered query or is malformed.
     private func callback(query: String) -> AuthorizationCallback? {
         if let registered = uri.query, !registered.isEmpty {
             guard query == registered || query.hasPrefix(registered + "&") else { return nil }
@@ -111,8 +111,9 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         }
         let channel = context.channel
         let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-        // Unread input would make the system reset the connection on close, and the page could be lost.
-        // Close only the output. Close the rest when the peer closes its side, or after a time limit.
+        // If unread input remained at the close, the system would reset the connection, and the page could be
+        // lost. Therefore close only the output first. The input is closed when the peer closes its side, or
+        // after a time limit.
         written.whenComplete { outcome in
             guard case .success = outcome else { return channel.close(promise: nil) }
             channel.close(mode: .output, promise: nil)

@@ -4,8 +4,8 @@ import NIOPosix
 
 /// The listening sockets of one port on 127.0.0.1 and ::1, or on the only address family of the device.
 ///
-/// Both are bound, so that no other program can listen on the same port of the other family and receive
-/// the callback (RFC 8252 §7.3). No address is shared with another socket.
+/// Both addresses are bound, so that no other program can listen on the same port of one of them and receive
+/// the callback (RFC 8252 §7.3). The sockets do not allow other sockets to bind the same address.
 struct LoopbackSockets {
     let port: Int
     let channels: [any Channel]
@@ -17,12 +17,12 @@ struct LoopbackSockets {
         case ipv6 = "::1"
     }
 
-    /// Binds the first free port of the redirect URI's list, or any free port.
+    /// Binds the first free port that the redirect URI lists, or any free port if it lists none.
     static func open(
         for uri: LoopbackRedirectURI,
         setUp: @escaping ConnectionSetup
     ) async throws(SignInError) -> LoopbackSockets {
-        // A random port that is free in one family may be in use in the other, so several are tried.
+        // A random port that is free in one address family may be in use in the other, so try up to 16 ports.
         let candidates = uri.ports.isEmpty ? Array(repeating: 0, count: 16) : uri.ports
         var reason = "no port is free"
         for candidate in candidates {
@@ -75,8 +75,8 @@ struct LoopbackSockets {
             .serverChannelOption(.backlog, value: 64)
             .childChannelInitializer { connection in setUp(connection, connection.localAddress?.port ?? port) }
         #if os(Linux)
-            // On Linux, this only allows to bind a fixed port while old connections are in TIME_WAIT. It
-            // never allows two programs to listen at once.
+            // On Linux, this option only allows binding a port while old connections are in TIME_WAIT. It
+            // does not allow two programs to listen on the port at once.
             bootstrap = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         #endif
         return try await bootstrap.bind(host: family.rawValue, port: port).get()

@@ -3,23 +3,23 @@ import Synchronization
 
 /// A receiver for a callback URL that the user pastes, for a browser on another device, for example over SSH.
 ///
-/// That browser cannot reach this device. It shows an error page whose URL is the callback, and the user
-/// pastes this URL. A pasted callback is checked like any other. One of another sign-in is rejected with
-/// the reason, and the receiver waits for the next line. Pasted text may be secret: do not show or store
-/// it.
+/// The browser on the other device cannot reach this device. It shows an error page whose URL is the
+/// callback, and the user pastes this URL. The receiver checks a pasted callback like any other callback. It
+/// rejects other text with a ``Refusal`` and waits for the next line. Pasted text may be secret: do not show
+/// or store it.
 public final class PasteReceiver: RedirectReceiver, WaitingReceiver {
     /// The reason why pasted text is not the expected callback.
     public enum Refusal: Sendable, Hashable, CustomStringConvertible {
-        /// An empty line, or text that is not a URL.
+        /// The line is empty, is not a URL, or has malformed parameters; `expected` is the beginning of the URL.
         case notAURL(expected: String)
-        /// A URL that does not begin with the redirect URI.
+        /// The URL does not begin with the redirect URI, which is `expected`.
         case otherURL(expected: String)
-        /// The callback of another sign-in, or one that was changed on its way.
+        /// The callback belongs to another sign-in, or its `state` was changed.
         case anotherSignIn
-        /// Text that is longer than any callback.
+        /// The line is too long for a callback.
         case tooLong
 
-        /// A message for the user; it contains nothing that was pasted.
+        /// A message for the user; it contains no pasted text.
         public var description: String {
             switch self {
             case .notAURL(let expected):
@@ -41,8 +41,9 @@ public final class PasteReceiver: RedirectReceiver, WaitingReceiver {
     let wait = CallbackWait()
     private let reader = Mutex<Task<Void, Never>?>(nil)
 
-    /// Creates a receiver that reads `lines`, such as ``PastedLines``, until nil, and reports each
-    /// rejected line.
+    /// Creates a receiver that reads lines and passes the reason for each rejected line to `onRefusal`.
+    ///
+    /// `lines` returns the next line, or nil at the end of the input. ``PastedLines`` reads from a terminal.
     public init(
         at redirectURI: RedirectURI,
         lines: @escaping @Sendable () async -> String?,
@@ -53,7 +54,9 @@ public final class PasteReceiver: RedirectReceiver, WaitingReceiver {
         refused = onRefusal
     }
 
-    /// Creates a receiver for a loopback redirect URI; without a port, it gets one that is unlikely to be in use.
+    /// Creates a receiver for a loopback redirect URI.
+    ///
+    /// If the URI lists no port, the receiver selects a random port that is unlikely to be in use.
     public convenience init(
         at uri: LoopbackRedirectURI = .standard,
         lines: @escaping @Sendable () async -> String?,
@@ -81,13 +84,13 @@ public final class PasteReceiver: RedirectReceiver, WaitingReceiver {
         return try await wait.callback(within: timeout)
     }
 
-    /// Stops reading.
+    /// Stops reading lines; a pending wait ends with ``SignInError/cancelled``.
     public func close() async {
         wait.end(with: .cancelled)
         reader.withLock { $0?.cancel() }
     }
 
-    /// Ends the wait if a line is the expected callback; otherwise returns the reason why it is not.
+    /// Ends the wait if a line is the expected callback; returns the reason if it is not.
     private static func take(_ line: String, at redirectURI: RedirectURI, for wait: CallbackWait) -> Refusal? {
         let expected = String(redirectURI.rawValue.prefix { $0 != "?" })
         let text = url(in: line)

@@ -4,12 +4,14 @@
 
     /// The lines that a user pastes on a terminal, or that a program writes to standard input.
     ///
-    /// On a terminal, input is neither echoed nor stored, because a callback contains a code. Canonical
-    /// mode is off too, because it truncates lines at 4096 bytes. The delete key and Control-U edit the
-    /// line, and Control-C and Control-D end the input. The previous terminal settings are restored when
-    /// the input ends or ``stop()`` is called.
+    /// Echo is turned off on a terminal, because a callback contains a code. Canonical mode is turned off too,
+    /// because it truncates lines at 4096 bytes. The delete key and Control-U edit the line; Control-C and
+    /// Control-D end the input. The previous terminal settings are restored when the input ends or ``stop()`` is
+    /// called.
     public final class PastedLines: Sendable {
-        /// The maximum length of a line, in bytes; a longer one is truncated, and then rejected for its length.
+        /// The maximum length of a line, in bytes.
+        ///
+        /// A longer line is truncated to this length, which is one byte more than a callback may have.
         static let lineLimit = CallbackURL.byteLimit + 1
 
         private let lines: AsyncStream<String>
@@ -83,7 +85,7 @@
         }
     }
 
-    /// A terminal without echo, until its settings are restored.
+    /// A terminal whose echo is off until ``end()`` restores the previous settings.
     private struct DisabledEcho {
         private let descriptor: Int32
         private var former = termios()
