@@ -2,14 +2,16 @@ import CounterfoilProtocol
 
 /// A sign-out that ends the user's session at the server, in the browser.
 ///
-/// OpenID Connect RP-Initiated Logout §2. Revoking tokens ends the sign-in of one client. This ends the
-/// session at the server, so that the next sign-in asks the user to authenticate.
+/// OpenID Connect RP-Initiated Logout §2. A revocation of tokens affects only one client. A browser sign-out
+/// ends the session at the server, so that the next sign-in asks the user to authenticate.
 public struct BrowserSignOut: Sendable {
-    /// The registered redirect URI for the return of the browser; nil has none, and the result is not awaited.
+    /// The registered post-logout redirect URI; nil if the browser does not return to the client.
+    ///
+    /// If it is nil, the sign-out does not wait for the result.
     public var redirect: RedirectOption?
     /// The maximum time to wait for the browser to return.
     public var timeout = Duration.seconds(300)
-    /// The launcher that opens the browser, unless the receiver brings its own.
+    /// The launcher that opens the browser; not used if the receiver has a ``RedirectReceiver/browser``.
     public var browser: any BrowserLauncher = SystemBrowser()
     /// The transport that sends the requests.
     public var transport: any HTTPTransport = .standard
@@ -18,17 +20,20 @@ public struct BrowserSignOut: Sendable {
     public enum Outcome: Sendable, Hashable {
         /// The browser returned, so the session has ended.
         case ended
-        /// The page was opened; what the user does there is unknown.
+        /// The launcher was asked to open the logout page; it is unknown whether the user signed out there.
         case opened
-        /// The server has no logout page.
+        /// The server has no logout page, so no browser was opened.
         case unsupported
     }
 
-    /// An event of a sign-out; it contains no token that gives access.
+    /// An event of a sign-out.
+    ///
+    /// It contains no access token and no refresh token, but its URL may contain the ID token.
     public enum Event: Sendable, Hashable {
-        /// The URL should be opened in the browser; the second value says whether its return is awaited.
+        /// The browser is about to be opened at the URL; `isAwaited` is true if the sign-out waits for its return.
         ///
-        /// Always show the URL: the browser may fail to start, or start somewhere else.
+        /// Always show the URL to the user, because the browser may fail to start or start where the user does not
+        /// see it.
         case opening(BrowserURL, isAwaited: Bool)
         /// The result of the attempt to open the browser.
         case browser(BrowserLaunch)
@@ -40,9 +45,10 @@ public struct BrowserSignOut: Sendable {
     /// Creates a sign-out that returns to a registered redirect URI.
     public init(returningTo redirect: RedirectOption) { self.redirect = redirect }
 
-    /// Opens the server's logout page, and waits for the browser to return if a redirect URI is set.
+    /// Opens the server's logout page, and waits for the browser to return if ``redirect`` is set.
     ///
-    /// The server asks the user for confirmation, unless the ID token of the sign-in identifies the session.
+    /// The server asks the user for confirmation, unless the request contains the ID token (`id_token_hint`), which
+    /// identifies the session.
     public func run(
         _ credentials: Credentials, onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Outcome {
@@ -78,7 +84,8 @@ public struct BrowserSignOut: Sendable {
             FormParameters(["post_logout_redirect_uri": receiver.redirectURI.rawValue, "state": state.exposed]))
         receiver.expect(expectation)
         report(.opening(url, isAwaited: true))
-        // The browser process may run until the user closes it. Do not wait for it after the callback.
+        // The browser process may run until the user closes the browser, so do not wait for the process after
+        // the callback.
         let launch = Task { [browser = receiver.browser ?? browser] in
             let outcome = await browser.open(url)
             if !Task.isCancelled { report(.browser(outcome)) }

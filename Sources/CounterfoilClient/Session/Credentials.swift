@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 public import Foundation
 
-/// The result of a sign-in: tokens, their user and expiration, and what a refresh needs.
+/// The result of a sign-in: tokens, their user and expiration, and the data that a refresh needs.
 public struct Credentials: Sendable, Hashable {
     /// The issuer of the tokens.
     public let issuer: Issuer
@@ -12,36 +12,38 @@ public struct Credentials: Sendable, Hashable {
     public let scope: Scope
     /// The access token for the API.
     public let accessToken: AccessToken
-    /// The expiration of the access token, by this device's clock; nil if the server did not name it.
+    /// The expiration of the access token, by this device's clock; nil if the server did not send it.
     public let expires: Date?
     /// The user who signed in; nil if `openid` was not requested.
     public let user: User?
-    /// The refresh token; nil if the server issued none, or the client does not keep one.
+    /// The refresh token; nil if the server issued none, or the client does not keep refresh tokens.
     public let refreshToken: RefreshToken?
     /// The latest ID token, which identifies the user in a sign-out; nil if `openid` was not requested.
     public let idToken: IDToken?
-    /// The requested APIs; empty if none was named.
+    /// The APIs for which the tokens were requested (RFC 8707); empty if the request named none.
     public let resources: [Resource]
-    /// Other values from the server that the client stores, by wire name, such as the URL of the user's API.
+    /// Vendor-specific parameters of the server's responses that the client stores, by parameter name.
+    ///
+    /// One example is the URL of the user's API.
     public let details: [String: String]
-    /// The client authentication.
+    /// The client authentication at the token endpoint; ``ClientAuthentication/none`` for a public client.
     public let authentication: ClientAuthentication
-    /// The key to which the tokens are bound and which signs each request (RFC 9449); nil for Bearer tokens.
+    /// The DPoP key, to which the tokens are bound and which signs each request (RFC 9449); nil for Bearer tokens.
     public let proofKey: ProofKey?
-    /// The vendor's server that issued the tokens; nil if it was discovered from its issuer alone.
+    /// The server that issued the tokens, with its vendor profile; nil if the client knows only the issuer.
     public let server: VendorServer?
 
     /// The user who signed in, from the verified ID token.
     public struct User: Sendable, Hashable, Codable {
-        /// `sub`: the only claim that identifies a user, within the issuer.
+        /// `sub`: the only claim that identifies the user, unique within the issuer.
         public let subject: String
         /// `name`; nil if the ID token omits it.
         public let name: String?
         /// `email`; nil if the ID token omits it.
         public let email: String?
-        /// `auth_time` of the sign-in; nil if its ID token omits it.
+        /// `auth_time`: the time at which the user authenticated; nil if the ID token of the sign-in omits it.
         public let authTime: Date?
-        /// `nonce` of the sign-in; nil without an authorization request.
+        /// `nonce`: the nonce of the authorization request; nil for a sign-in without an authorization request.
         let nonce: Nonce?
 
         init(_ token: VerifiedIDToken) { self.init(token, authTime: token.authTime, nonce: token.nonce) }
@@ -85,21 +87,22 @@ public struct Credentials: Sendable, Hashable {
         self.proofKey = proofKey
     }
 
-    /// Returns whether the access token has expired or expires within `seconds`.
+    /// Returns whether the access token has expired or expires within `seconds`; false if the expiration is unknown.
     public func isExpired(at now: Date = Date(), early seconds: Int = 10) -> Bool {
         expires.map { $0 <= now.addingTimeInterval(TimeInterval(seconds)) } ?? false
     }
 
     /// Returns the credentials with the result of a refresh.
     ///
-    /// RFC 6749 §6: a new refresh token replaces the old one. Without a new one, the old one stays.
+    /// RFC 6749 §6: a new refresh token replaces the previous one. If the response contains none, the previous
+    /// refresh token stays.
     func refreshed(
         with tokens: TokenResponse, expires: Date?, user: User?, details: [String: String]
     ) -> Credentials {
         Credentials(
             issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
             expires: expires, user: user ?? self.user, refreshToken: tokens.refreshToken ?? refreshToken,
-            // Without a user, the new ID token was not verified.
+            // If `user` is nil, the new ID token was not verified, and the previous ID token stays.
             idToken: user.flatMap { _ in tokens.idToken } ?? idToken, resources: resources,
             details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
             proofKey: proofKey)
@@ -110,7 +113,9 @@ extension Credentials.User {
     /// The claims that the ID token of a refresh must not contradict (OpenID Connect Core §12.2).
     var signIn: IDTokenVerifier.SignIn { IDTokenVerifier.SignIn(subject: subject, authTime: authTime, nonce: nonce) }
 
-    /// Returns the user with the name and email of a later ID token, which may omit `auth_time` and `nonce`.
+    /// Returns the user with the name and email of a later ID token.
+    ///
+    /// A later ID token may omit `auth_time` and `nonce`, so these stay the same.
     func refreshed(with token: VerifiedIDToken) -> Self {
         Self(token, authTime: authTime ?? token.authTime, nonce: nonce)
     }
@@ -123,7 +128,7 @@ extension Credentials.User {
         case nonce
     }
 
-    /// Decodes the encoding of a token store.
+    /// Decodes the user from a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         subject = try values.decode(String.self, forKey: .subject)
@@ -145,15 +150,17 @@ extension Credentials.User {
 }
 
 extension Credentials {
-    /// Returns whether both were issued to the same user and the same client, as far as known.
+    /// Returns whether both credentials have the same issuer, client and user.
+    ///
+    /// The user of credentials without an ID token is unknown, and two unknown users count as the same user.
     func hasSameHolder(as other: Credentials) -> Bool {
         issuer == other.issuer && clientID == other.clientID && user?.subject == other.user?.subject
     }
 
-    /// Returns the credentials with the refresh token of former ones of the same holder, if they have none.
+    /// Adds the refresh token of former credentials, if these credentials contain none.
     ///
-    /// Some servers issue a refresh token only with the first sign-in. One that is bound to another key
-    /// is useless, and is not kept.
+    /// Some servers issue a refresh token only with the first sign-in. The former credentials must have the same
+    /// issuer, client and user. A refresh token that is bound to another DPoP key cannot be used, and is not kept.
     func keepingRefreshToken(of former: Credentials) -> Credentials {
         guard refreshToken == nil, proofKey == former.proofKey, hasSameHolder(as: former) else { return self }
         return Credentials(
@@ -163,7 +170,9 @@ extension Credentials {
     }
 }
 
-/// The encoding for a token store; it contains tokens in clear text and is written only encrypted.
+/// The encoding for a token store.
+///
+/// It contains tokens in plain text, so the token stores write it only to encrypted storage.
 extension Credentials: Codable {
     private enum CodingKeys: String, CodingKey {
         case issuer
@@ -181,7 +190,7 @@ extension Credentials: Codable {
         case proofKey = "proof_key"
     }
 
-    /// Decodes the encoding of a token store.
+    /// Decodes the credentials from a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         guard let token = AccessToken(try values.decode(String.self, forKey: .accessToken)) else {

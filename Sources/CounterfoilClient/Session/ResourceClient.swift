@@ -3,19 +3,22 @@ public import HTTPTypes
 
 /// A client that calls an API with an access token.
 ///
-/// RFC 6750 §2.1: the token is sent in the `Authorization` header and nowhere else. The URL must be https
-/// or loopback. The token goes to this URL only: a redirect is returned, not followed.
+/// RFC 6750 §2.1: the token is sent in the `Authorization` header and nowhere else. The URL must be https, or
+/// http on a loopback host. The token is sent to this URL only: the client returns a redirect response and
+/// does not follow it.
 public struct ResourceClient: Sendable {
     private let credentials: Credentials
     private let transport: any HTTPTransport
 
-    /// The reason why a call was not made.
+    /// The reason why the client did not send a request.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// A URL to which no token may be sent.
+        /// No token may be sent to the URL.
         case badURL(EndpointURL.Refusal)
-        /// The token is for other APIs than that of the URL (RFC 8707 §2); the value is the URL's origin.
+        /// The token was issued for other APIs than the API at the URL (RFC 8707 §2); the value is the URL's origin.
         case foreignResource(String)
-        /// The caller set an `Authorization` header; a request carries one token by one method (RFC 6750 §2).
+        /// The caller set an `Authorization` header, which the client sets itself.
+        ///
+        /// A request carries one token by one method (RFC 6750 §2).
         case secondAuthorization
 
         /// A description of the problem and its remedy, safe to show to users.
@@ -55,7 +58,7 @@ public struct ResourceClient: Sendable {
 }
 
 extension TransportRequest {
-    /// Creates a request to an API, with a limit of 64 MiB for the response and of five minutes.
+    /// Creates a request to an API, with limits of 64 MiB for the response body and of five minutes for the call.
     public init(
         api url: String,
         method: HTTPRequest.Method = .get,
@@ -71,9 +74,9 @@ extension TransportRequest {
 }
 
 extension Credentials {
-    /// Returns whether a URL belongs to an API of the token; always true if none was named.
+    /// Returns whether a URL belongs to an API of the token; always true if the token was requested for no API.
     fileprivate func isMeant(for endpoint: EndpointURL) -> Bool {
-        // A resource identifier that is not a URL, such as a URN, does not restrict the URL.
+        // A resource identifier that is not a URL, such as a URN, does not restrict the URLs of requests.
         let places = resources.compactMap { try? EndpointURL($0.rawValue) }
         return places.isEmpty || places.contains { $0.origin.lowercased() == endpoint.origin.lowercased() }
     }

@@ -1,22 +1,24 @@
-/// The reason why a session has no usable access token, or did not make a call.
+/// The reason why a session has no usable access token, or did not send a request.
 public enum SessionError: Error, Hashable, Sendable {
     /// No user is signed in under this profile.
     case notSignedIn(ProfileName)
     /// The session has ended: the server rejected its refresh token or sent an invalid ID token, and its
     /// credentials were deleted.
     ///
-    /// With `afterLostResponse`, an earlier refresh was interrupted before its response was stored. This
-    /// explains the rejection.
+    /// `afterLostResponse` is true if an earlier refresh with the same refresh token was interrupted before its
+    /// response was stored. This explains the rejection.
     case ended(SignInError, afterLostResponse: Bool)
     /// The access token has expired, and the session has no refresh token.
     case expired
-    /// No new access token is available for now; the user stays signed in.
+    /// The server is unavailable or sent no usable response.
+    ///
+    /// The user stays signed in, unless the call was a sign-out, which has then deleted the credentials already.
     case unavailable(SignInError)
-    /// The server throttles the client for this many seconds; the user stays signed in.
+    /// The server throttles the client; the value is the time to wait, and the user stays signed in.
     case paused(seconds: Int)
     /// The store cannot be read or written.
     case store(TokenStoreError)
-    /// The call was not made.
+    /// The client refused to send the request to the API; the value is the reason.
     case refused(ResourceClient.Refusal)
     /// The waiting task was cancelled.
     case cancelled

@@ -6,22 +6,22 @@ extension TokenSession {
     public enum Event: Sendable, Hashable {
         /// The session has a new access token, with its expiration by this device's clock.
         case refreshed(expires: Date?)
-        /// Another process of this user stored a new access token, which the session uses.
+        /// Another process of this user stored a new access token, which the session uses from now on.
         case refreshedElsewhere(expires: Date?)
         /// The session has a new access token, but could not store it.
         ///
-        /// The session uses the token for as long as it exists, and tries to store it with the next refresh.
+        /// The session uses the token as long as the session exists, and tries to store it with the next refresh.
         case refreshedButNotSaved(expires: Date?, TokenStoreError)
         /// A refresh failed; the user stays signed in.
         case refreshFailed(SignInError)
         /// The session has ended, and its credentials were deleted.
         case ended(SignInError)
-        /// The user signed out.
+        /// The user signed out, and the stored credentials were deleted.
         case signedOut
     }
 }
 
-/// A sender of events to all listeners; a listener that is too slow loses the oldest ones.
+/// A sender of events to all listeners; a listener with more than 32 unread events loses the oldest of them.
 final class EventBroadcast<Event: Sendable>: Sendable {
     private static var bufferSize: Int { 32 }
 

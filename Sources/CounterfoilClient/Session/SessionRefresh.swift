@@ -1,9 +1,10 @@
 import CounterfoilProtocol
 import Foundation
 
-/// One refresh of a profile, safe against all other processes that use the same store.
+/// One refresh of a profile, safe while other processes use the same store.
 ///
-/// It follows the order that ``TokenStore`` describes. Its result is stored before it is used, unless the store fails.
+/// It takes the steps that ``TokenStore`` describes. The new credentials are stored before they are used, unless
+/// the store fails.
 struct SessionRefresh: Sendable {
     let store: any TokenStore
     let profile: ProfileName
@@ -14,7 +15,7 @@ struct SessionRefresh: Sendable {
     /// The result of an earlier refresh that is not stored yet; nil if there is none.
     let unsaved: Unsaved?
 
-    /// Credentials that could not be stored, with the record that they replace.
+    /// Credentials that could not be stored, with the stored record that they replace.
     struct Unsaved: Sendable {
         let credentials: Credentials
         let sending: TokenRecord
@@ -29,7 +30,7 @@ struct SessionRefresh: Sendable {
         case failed(SessionError)
     }
 
-    /// Refreshes the profile, unless its stored access token is no longer the stale one.
+    /// Refreshes the profile, unless the stored access token is no longer `stale`.
     func run(replacing stale: AccessToken) async -> Outcome {
         do throws(SessionError) {
             let lock = try await refreshLock()
@@ -76,7 +77,7 @@ struct SessionRefresh: Sendable {
         }
     }
 
-    /// Stores new credentials; if a user signed in or out meanwhile, revokes them.
+    /// Stores new credentials, or revokes them if a user signed in or out meanwhile.
     private func keep(
         _ credentials: Credentials, instead sending: TokenRecord, at server: AuthorizationServerConfiguration
     ) async throws(SessionError) -> Outcome {
@@ -95,7 +96,9 @@ struct SessionRefresh: Sendable {
         }
     }
 
-    /// Stores credentials from an earlier refresh; nil if there are none, or a user signed in or out meanwhile.
+    /// Stores the credentials of an earlier refresh that could not be stored then, and returns the new record.
+    ///
+    /// Returns nil if there are no such credentials, or if a user signed in or out meanwhile.
     private func saveUnsaved() async throws(SessionError) -> TokenRecord? {
         guard let unsaved else { return nil }
         let outcome = try await stored { () throws(TokenStoreError) in
@@ -105,7 +108,7 @@ struct SessionRefresh: Sendable {
         return nil
     }
 
-    /// Replaces a record; returns the record that another process stored meanwhile, if any.
+    /// Replaces a record, or returns the record that another process stored meanwhile.
     private func replaced(_ record: TokenRecord, with credentials: Credentials?) async throws(SessionError)
         -> TokenRecord?
     {
@@ -144,7 +147,7 @@ extension Credentials {
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
         let found =
             if let server { try await server.configuration(transport: transport) } else {
-                // The sign-in has already decided about PKCE, and the requests that follow do not use it.
+                // The sign-in has already checked the metadata for PKCE, and the requests that follow do not use PKCE.
                 try await MetadataDiscovery(transport: transport)
                     .configuration(of: issuer, skippingPKCEMetadataCheck: true)
             }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A piece of work that runs once and gives its result to every caller that waits for it.
 ///
-/// It runs to its end even if all callers stop waiting. Cancelling one caller affects neither the work
-/// nor the other callers.
+/// The work runs to its end even if all callers stop waiting. Cancelling one caller affects neither the
+/// work nor the other callers.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum State {
         case running(waiters: [Int: CheckedContinuation<Value?, Never>])
@@ -12,7 +12,7 @@ final class SharedWork<Value: Sendable>: Sendable {
 
     private let state = Mutex<(State, next: Int)>((.running(waiters: [:]), next: 0))
 
-    /// Starts the work.
+    /// Starts the work in a detached task.
     init(_ work: @escaping @Sendable () async -> Value) {
         Task.detached { self.finish(with: await work()) }
     }
@@ -28,7 +28,7 @@ final class SharedWork<Value: Sendable>: Sendable {
                 let known: Value?? = state.withLock { state in
                     switch state.0 {
                     case .done(let value): return .some(value)
-                    // The task was cancelled before it began to wait, and the handler has already run.
+                    // The task was cancelled before it began to wait, and the cancellation handler has already run.
                     case .running where Task.isCancelled: return .some(nil)
                     case .running(var waiters):
                         waiters[id] = continuation

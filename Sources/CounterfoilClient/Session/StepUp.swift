@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 
-/// The demand of an API for more than the access token grants.
+/// The demand of an API for more scopes or a better authentication than those of the access token.
 ///
 /// `insufficient_scope` (RFC 6750 §3.1) demands more scopes. `insufficient_user_authentication` (RFC 9470
 /// §3) demands a stronger or more recent authentication. A refresh provides neither: the user has to sign
@@ -15,7 +15,7 @@ public struct StepUp: Sendable, Hashable {
     /// `max_age`: the maximum time since the user authenticated, in seconds; nil if there is no limit.
     public let maxAge: Int?
 
-    /// Parses the response of an API; nil if it does not demand more.
+    /// Parses the challenges in the response of an API; nil if none of them contains such a demand.
     public init?(demandedBy response: TransportResponse) {
         let challenges = response.head.headerFields[values: .wwwAuthenticate]
             .flatMap(AuthenticationChallenge.list)
@@ -40,18 +40,19 @@ public struct StepUp: Sendable, Hashable {
 }
 
 extension NativeSignIn {
-    /// Prepares a sign-in that requests the scope of some credentials and the demand of an API.
+    /// Prepares a sign-in that fulfils the demand of an API and keeps the scope of `credentials`.
     ///
-    /// MCP authorization, Scope: it requests the union, so that no granted scope is lost.
+    /// Model Context Protocol, Authorization, Scope: the sign-in requests the union of the granted scope and the
+    /// demanded scope, so that no granted scope is lost.
     public init(steppingUp credentials: Credentials, to demand: StepUp) {
-        // Some servers omit `openid` from the scope of a response, but identify the user only if it is requested.
+        // Some servers omit `openid` from the granted scope, but issue an ID token only if `openid` is requested.
         let known = credentials.user == nil ? Scope() : Scope([.openID])
         let scope = credentials.scope.union(known).union(demand.scope)
         if let vendor = credentials.server {
             self.init(at: vendor, clientID: credentials.clientID, scope: scope)
         } else {
             self.init(issuer: credentials.issuer, clientID: credentials.clientID, scope: scope)
-            // The previous sign-in has already decided about PKCE.
+            // The previous sign-in has already checked the metadata for PKCE.
             skippingPKCEMetadataCheck = true
         }
         options.authenticationContexts = demand.authenticationContexts
@@ -59,24 +60,25 @@ extension NativeSignIn {
         options.resources = credentials.resources
         options.authentication = credentials.authentication
         options.bindsTokens = credentials.proofKey != nil
-        // A refresh token that is bound to the former key is useless with the new key.
+        // The new sign-in generates a new DPoP key, so a refresh token that is bound to the former key cannot
+        // be used.
         options.hasRefreshToken = credentials.refreshToken != nil && credentials.proofKey == nil
     }
 }
 
 extension TokenSession {
-    /// The maximum number of sign-ins for one request: one for scopes and one for the authentication.
+    /// The maximum number of sign-ins for one request: one for more scopes and one for a better authentication.
     private static let stepUpLimit = 2
 
     /// Sends a request to an API, and lets the user sign in again if the API demands more than the token grants.
     ///
-    /// `signIn` receives the prepared sign-in and runs it. The new credentials replace those of the
-    /// session, and the request is sent again. If they belong to another user, according to `openid`,
-    /// they are revoked. They are also revoked if the session changed its user or ended meanwhile.
+    /// `signIn` receives the prepared sign-in and runs it. The new credentials replace the credentials of the
+    /// session, and the request is sent again. The new credentials are revoked if their ID token names another
+    /// user. They are also revoked if another user signed in or the session ended meanwhile.
     ///
-    /// The API chooses the requested scope: check ``NativeSignIn/scope`` first. The user signs in at most
-    /// twice, and never twice for the same demand. If the API then demands more, its response is
-    /// returned.
+    /// The API determines the additional scope, so check ``NativeSignIn/scope`` before you run the sign-in. The
+    /// user signs in at most twice, and never twice for the same demand. If the API still demands more, the
+    /// function returns its response.
     public func send(
         _ request: TransportRequest,
         steppingUp signIn: @Sendable (NativeSignIn) async throws -> Credentials
@@ -89,7 +91,7 @@ extension TokenSession {
             else { return response }
             let former = try await credentials()
             let fresh = try await signIn(NativeSignIn(steppingUp: former, to: demand))
-            // An API must not be able to bring the token of another user into a session.
+            // The demand of an API must not lead to a session that uses the tokens of another user.
             guard fresh.hasSameHolder(as: former) else {
                 await discard(fresh)
                 throw SignInError.unsafe(.idToken(.invalidClaim("sub")))

@@ -2,7 +2,7 @@ package import CounterfoilProtocol
 import CounterfoilTokens
 package import Foundation
 
-/// A refresh of the access token of credentials that contain a refresh token.
+/// A refresh of the access token by means of the refresh token.
 ///
 /// RFC 6749 §6. Each call makes one token request. A session decides when to refresh and what to store.
 package struct TokenRefresh: Sendable {
@@ -20,11 +20,11 @@ package struct TokenRefresh: Sendable {
 
     /// The outcome of a refresh.
     package enum Outcome: Sendable, Hashable {
-        /// New credentials, which replace the old ones immediately.
+        /// The server issued tokens; the new credentials must replace the previous ones immediately.
         case refreshed(Credentials)
-        /// The session cannot be refreshed: the user has to sign in again.
+        /// The server rejected the refresh token or sent an invalid ID token; the user has to sign in again.
         case rejected(SignInError)
-        /// No conclusive response arrived; the credentials stay as they are.
+        /// No conclusive response arrived; the credentials stay unchanged.
         case failed(SignInError)
     }
 
@@ -69,7 +69,8 @@ package struct TokenRefresh: Sendable {
                 user = known.refreshed(with: verified)
             } catch {
                 switch error {
-                // Some servers state the user's latest sign-in in any browser. The first ID token stays.
+                // The `auth_time` of some servers is the time of the user's latest sign-in in any browser. Ignore the
+                // new ID token and keep the previous one.
                 case .unsafe(.idToken(.invalidClaim("auth_time"))): break
                 case .unsafe(.idToken): throw error
                 // The ID token could not be verified, for example because the JWKS is unavailable. Keep the

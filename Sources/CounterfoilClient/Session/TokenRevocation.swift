@@ -29,8 +29,8 @@ public struct TokenRevocation: Sendable {
             do throws(SignInError) {
                 try await revoke(credentials.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint)
             } catch {
-                // RFC 7009 §2.2.1: some servers revoke only refresh tokens. The refresh token is what
-                // keeps a grant alive.
+                // RFC 7009 §2.2.1: some servers refuse to revoke access tokens. Ignore this if the refresh token
+                // was revoked, because the client then cannot obtain another access token.
                 guard credentials.refreshToken != nil, case .refused = error else { throw error }
             }
         }

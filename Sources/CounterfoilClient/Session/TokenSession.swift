@@ -6,9 +6,10 @@ package import Foundation
 ///     let session = TokenSession(store: store)
 ///     let photos = try await session.get("https://photos.example.com/photos")
 ///
-/// However many tasks and processes ask at once, one request refreshes (RFC 6749 §6), and all of them
-/// receive its access token. Only a rejection by the server or an invalid ID token ends a session; being
-/// offline does not. A session is cheap, and holds no resource open.
+/// Several tasks and processes may need a new access token at once. Only one of them sends a refresh request
+/// (RFC 6749 §6), and all of them receive the new token. Only a rejection by the server or an invalid ID token
+/// ends a session; a network failure does not. A session is cheap to create, and holds no file or connection
+/// open.
 public actor TokenSession {
     /// The name under which the credentials are stored.
     public nonisolated let profile: ProfileName
@@ -25,7 +26,7 @@ public actor TokenSession {
     /// The maximum time to wait for another process that refreshes the same profile.
     private static let lockTimeout = Duration.seconds(90)
 
-    /// Creates a session for the credentials that a store has under a profile, now or later.
+    /// Creates a session for the credentials of a profile, which may be stored now or later.
     public init(
         store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport = .standard
     ) {
@@ -43,12 +44,13 @@ public actor TokenSession {
         self.now = now
     }
 
-    /// The events from now on; each access returns a new stream, which ends when the session is deallocated.
+    /// A new stream of the events from now on, which ends when the session is deallocated.
     public nonisolated var events: AsyncStream<Event> { broadcast.stream() }
 
     /// Returns credentials with a usable access token, and refreshes them first if necessary.
     ///
-    /// Cancelling the task ends only its own wait. A refresh that has begun continues, so that its result is stored.
+    /// Cancelling the task ends only the wait of this task. A refresh that has begun continues, so that its result is
+    /// stored.
     public func credentials() async throws(SessionError) -> Credentials {
         let record = try await record()
         let credentials = record.credentials
@@ -62,7 +64,7 @@ public actor TokenSession {
             return try await refreshed(replacing: credentials.accessToken)
         } catch {
             switch error {
-            // The rest of the old token's lifetime is better than an error.
+            // As long as the old token is valid for more than two seconds, return it instead of an error.
             case .unavailable, .paused:
                 guard credentials.isExpired(at: now(), early: 2) else { return credentials }
                 throw error
@@ -71,9 +73,9 @@ public actor TokenSession {
         }
     }
 
-    /// Refreshes now, although the access token has not expired, for an API that rejects it.
+    /// Refreshes an access token that an API has rejected, even if the token has not expired.
     ///
-    /// No request is sent if `stale` is no longer the access token of the session.
+    /// If `stale` is no longer the access token of the session, the function sends no request.
     public func refreshed(replacing stale: AccessToken) async throws(SessionError) -> Credentials {
         if let known, known.credentials.accessToken != stale { return known.credentials }
         if let pausedUntil, pausedUntil > .now {
@@ -100,7 +102,7 @@ public actor TokenSession {
         return work
     }
 
-    /// Updates the session with the result of a refresh, once.
+    /// Updates the session with the result of a refresh; has no effect if this was already done.
     private func settle(_ outcome: SessionRefresh.Outcome, of work: SharedWork<SessionRefresh.Outcome>) {
         guard refresh === work else { return }
         refresh = nil
@@ -133,8 +135,8 @@ public actor TokenSession {
 
     /// Signs out, and also ends the user's session at the server through the browser.
     ///
-    /// The credentials are deleted before the browser opens. An error of the browser takes precedence
-    /// over an error of the revocation.
+    /// The credentials are deleted before the browser opens. If both the browser sign-out and the revocation
+    /// fail, the error of the browser sign-out is thrown.
     public func signOut(
         through browser: BrowserSignOut, onEvent report: @escaping @Sendable (BrowserSignOut.Event) -> Void = { _ in }
     ) async throws(SessionError) -> (tokens: TokenRevocation.Outcome, session: BrowserSignOut.Outcome) {
@@ -154,7 +156,7 @@ public actor TokenSession {
         }
     }
 
-    /// Deletes the stored credentials, and returns the latest ones.
+    /// Deletes the stored credentials, and returns the latest credentials, which may not have been stored.
     private func forget() async throws(SessionError) -> Credentials {
         let record: TokenRecord
         do {
@@ -167,21 +169,21 @@ public actor TokenSession {
         } catch {
             throw .notSignedIn(profile)
         }
-        // Credentials that could not be stored are the latest ones, which the server has to revoke.
+        // If the latest credentials could not be stored, the server has to revoke these and not the stored ones.
         let latest = record.revision == unsaved?.sending.revision ? unsaved?.credentials : nil
         (known, unsaved) = (nil, nil)
         broadcast.send(.signedOut)
         return latest ?? record.credentials
     }
 
-    /// The reason why the latest tokens are not in the store; nil if they are.
+    /// The reason why the latest tokens could not be stored; nil if they are stored.
     ///
-    /// The session uses these tokens for as long as it exists, and tries to store them with the next refresh.
+    /// The session uses these tokens as long as the session exists, and tries to store them with the next refresh.
     public var saveError: TokenStoreError? { unsaved?.reason }
 
-    /// Stores the credentials of another sign-in of the same user.
+    /// Replaces the credentials of the session with those of a new sign-in of the same user.
     ///
-    /// If the session changed its user or ended meanwhile, the new credentials are revoked instead.
+    /// If another user signed in or the session ended meanwhile, the new credentials are revoked instead.
     func adopt(_ fresh: Credentials, inPlaceOf former: Credentials) async throws(SessionError) {
         let record = TokenRecord(fresh.keepingRefreshToken(of: former))
         let before: TokenRecord?
@@ -199,7 +201,7 @@ public actor TokenSession {
         }
     }
 
-    /// Revokes tokens that are not needed; ignores a failure.
+    /// Revokes credentials that will not be used; ignores a failure.
     func discard(_ credentials: Credentials) async {
         _ = try? await TokenRevocation(transport: transport).revoke(credentials)
     }
@@ -226,8 +228,8 @@ extension TokenSession {
 
     /// Sends a request to an API with a fresh access token; returns the response, whatever its status.
     ///
-    /// If the API rejects the token (401), the session refreshes it and repeats the request once. Other
-    /// tasks can use the session while the API responds.
+    /// If the API rejects the token (401), the session refreshes the token and repeats the request once. Other
+    /// tasks can use the session while this task waits for the response.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let credentials = try await credentials()
         let response = try await ResourceClient(credentials, transport: transport).send(request)

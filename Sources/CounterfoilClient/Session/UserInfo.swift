@@ -10,9 +10,9 @@ public struct UserInfoRequest: Sendable {
     /// Creates a request that is sent through `transport`.
     public init(transport: any HTTPTransport = .standard) { self.transport = transport }
 
-    /// Fetches the server's claims about the user of some credentials; nil if it has no UserInfo endpoint.
+    /// Fetches the server's claims about the user of `credentials`; nil if the server has no UserInfo endpoint.
     ///
-    /// A response about another user than that of the ID token is rejected (OpenID Connect Core §5.3.2).
+    /// A response is rejected if its `sub` is not the `sub` of the ID token (OpenID Connect Core §5.3.2).
     public func claims(of credentials: Credentials) async throws(SignInError) -> UserInfo? {
         let server = try await credentials.serverConfiguration(transport: transport)
         guard let endpoint = server.userInfoEndpoint else { return nil }
@@ -52,18 +52,19 @@ public struct UserInfoRequest: Sendable {
 
 /// The claims of a server about a user.
 ///
-/// OpenID Connect Core §5.1. The claims are the server's statements. Only `sub` is checked, against the ID token.
+/// OpenID Connect Core §5.1. The client checks only `sub`, which must match the ID token. All other claims are as
+/// the server sent them.
 public struct UserInfo: Sendable, Hashable {
-    /// `sub`: the only claim that identifies a user, within the issuer.
+    /// `sub`: the only claim that identifies the user, unique within the issuer.
     public let subject: String
-    /// Every claim that is a string, a number or a Boolean, as a string by its wire name.
+    /// The claims whose values are strings, numbers or Booleans, by claim name, with each value as a string.
     public let claims: [String: String]
 
     /// The reason why a response cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The response is not the JSON of OpenID Connect Core §5.3.2.
+        /// The response is not a JSON object with `sub`, as OpenID Connect Core §5.3.2 requires.
         case unreadable
-        /// The response is about another user than the ID token.
+        /// The `sub` of the response is not the `sub` of the ID token.
         case otherUser
 
         /// A description that is safe to show to users.
