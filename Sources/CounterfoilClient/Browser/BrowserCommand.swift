@@ -1,12 +1,12 @@
 /// A command that opens a URL, split into words and never passed to a shell.
 ///
-/// It is one entry of `$BROWSER`. Blanks separate the words; `"`, `'` or a backslash quotes them. `%s` stands
-/// for the URL and `%%` for `%`. Without `%s` the URL is the last argument.
+/// Each entry of `$BROWSER` is a command. Blanks separate the words; `"`, `'` or a backslash quotes them. `%s`
+/// stands for the URL and `%%` for `%`. If the command contains no `%s`, the URL becomes the last argument.
 struct BrowserCommand: Sendable, Hashable {
-    /// The words, before `%` is replaced.
+    /// The words, before `%s` and `%%` are replaced.
     let words: [String]
 
-    /// Splits an entry into words; nil if it has none or a quotation is not closed.
+    /// Splits an entry into words; nil if it contains no word or a quotation is not closed.
     init?(parsing entry: some StringProtocol) {
         var words: [String] = []
         var word: String?
@@ -31,7 +31,7 @@ struct BrowserCommand: Sendable, Hashable {
         }
         guard quote == nil else { return nil }
         if let finished = word { words.append(finished) }
-        // A trailing & asks a shell to run the browser in the background, which happens here in any case.
+        // A trailing `&` asks a shell to run the browser in the background. Remove it, because no shell runs here.
         if words.last == "&" { words.removeLast() }
         guard let program = words.first, !program.isEmpty else { return nil }
         self.words = words
@@ -42,9 +42,9 @@ struct BrowserCommand: Sendable, Hashable {
         variable.split(separator: ":").compactMap { BrowserCommand(parsing: $0) }
     }
 
-    /// Replaces `%s` by the URL.
+    /// Returns the words of the command with the URL in place of `%s`.
     ///
-    /// The URL is always part of a single argument.
+    /// The URL is never split into several arguments.
     func arguments(for url: BrowserURL) -> [String] {
         var isPlaced = false
         var arguments = words.map { word in

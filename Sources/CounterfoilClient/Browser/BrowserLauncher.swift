@@ -1,13 +1,13 @@
 /// A launcher of the user's browser.
 ///
-/// RFC 8252 §6. The browser is a separate program that the user has chosen. There is no interface for a web
-/// view inside an app, because the app could read the password from it (RFC 8252 §8.12).
+/// RFC 8252 §6. The browser is a separate program that the user has chosen. This package has no launcher for a
+/// web view inside an app, because the app could read the password from the web view (RFC 8252 §8.12).
 public protocol BrowserLauncher: Sendable {
     /// Tries to open a URL.
     ///
-    /// Failure is an outcome and not an error, because the URL can still be shown and opened by hand. The
-    /// function returns as soon as the browser has started or has failed to start. Cancelling the task ends the
-    /// wait and leaves the browser open.
+    /// Failure is an outcome and not an error, because the client can still show the URL and the user can open it
+    /// by hand. The function may wait until the program that it started ends, which for some browsers is when
+    /// the user closes the browser. Cancelling the task ends the wait and leaves the browser open.
     func open(_ url: BrowserURL) async -> BrowserLaunch
 }
 
@@ -17,27 +17,28 @@ public enum BrowserLaunch: Sendable, Hashable {
     case launched
     /// The browser did not start.
     ///
-    /// The text is a reason that can be shown.
+    /// The value is the reason, safe to show to users.
     case failed(String)
-    /// The caller asked for no browser; the URL is only shown.
+    /// The launcher opens no browser on purpose; the user opens the URL that the client shows.
     case notAttempted
 }
 
-/// A launcher that opens nothing: the user opens the URL that is shown, perhaps on another device.
+/// A launcher that opens nothing: the user opens the URL that the client shows, perhaps on another device.
 public struct NoBrowser: BrowserLauncher {
     /// Creates a launcher that opens nothing.
     public init() {}
 
-    /// Opens nothing.
+    /// Opens nothing and returns ``BrowserLaunch/notAttempted``.
     public func open(_ url: BrowserURL) async -> BrowserLaunch { .notAttempted }
 }
 
 /// A URL that may be passed to a browser: https, or http on a loopback host.
 ///
-/// RFC 8252 appendix A.3: only a valid URL with encoded parameters is passed to another program. It consists of
-/// URI characters and starts with its scheme, so it can be neither an option nor a shell command.
+/// RFC 8252 appendix A.3: only a valid URL with encoded parameters is passed to another program. The URL consists
+/// of URI characters and starts with its scheme, so another program cannot mistake it for an option or for the
+/// name of a command.
 public struct BrowserURL: Sendable, Hashable, CustomStringConvertible {
-    /// The URL as one argument.
+    /// The URL, byte for byte.
     public let rawValue: String
 
     /// Parses a URL.
@@ -45,6 +46,6 @@ public struct BrowserURL: Sendable, Hashable, CustomStringConvertible {
         rawValue = try EndpointURL(text).rawValue
     }
 
-    /// The URL as one argument.
+    /// The URL, byte for byte.
     public var description: String { rawValue }
 }

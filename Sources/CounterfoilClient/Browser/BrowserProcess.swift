@@ -2,9 +2,9 @@ import Foundation
 
 /// The process of a browser, observed until it ends or the waiting task is cancelled.
 ///
-/// A launcher such as `xdg-open` ends at once, and its status says whether it succeeded. A browser that was
-/// started directly keeps running. Its standard streams are discarded: browsers write to them, and standard
-/// output belongs to the program that signs in.
+/// A program such as `xdg-open` ends at once, and its exit status tells whether it succeeded. A browser that was
+/// started directly keeps running. The standard streams of the process are the null device, because browsers
+/// write messages to them. These messages must not be mixed with the output of this program.
 enum BrowserProcess {
     #if os(Linux)
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
@@ -33,9 +33,9 @@ enum BrowserProcess {
             return outcome(of: await ends.first { _ in true })
         }
     #else
-        /// An app cannot start programs on these systems.
+        /// Returns a failure, because an app cannot start programs on these systems.
         ///
-        /// It opens the URL through a receiver of its own.
+        /// Use a receiver that has a ``RedirectReceiver/browser`` there.
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
             .failed("cannot be started by an app on this system")
         }

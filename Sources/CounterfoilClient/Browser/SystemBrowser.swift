@@ -2,24 +2,26 @@ import Foundation
 
 /// The user's default browser.
 ///
-/// RFC 8252 §6 and appendix B. On Linux and other Unix systems, it tries the entries of `$BROWSER` in order and
-/// then `xdg-open`, which opens the default browser of the desktop. On macOS it runs `open`, and on Windows the
-/// file-protocol handler of the shell. The URL is always a single argument.
+/// RFC 8252 §6 and appendix B. The launcher tries the commands in `$BROWSER` in order, and then the command of
+/// the system. On Linux and other Unix systems this is `xdg-open`, which opens the default browser of the
+/// desktop. On macOS it is `open`, and on Windows the file-protocol handler of the shell. The URL is never split
+/// into several arguments.
 public struct SystemBrowser: BrowserLauncher {
     private let environment: [String: String]
 
-    /// Creates the browser of this process's environment.
+    /// Creates a launcher with the environment variables of this process.
     public init() { self.init(environment: ProcessInfo.processInfo.environment) }
 
-    /// Creates the browser of another environment.
+    /// Creates a launcher with other environment variables.
     ///
-    /// Only `BROWSER`, `PATH`, and the variables of ``isOutOfReach`` matter.
+    /// The launcher uses `BROWSER`, `PATH` and the variables that ``isOutOfReach`` names. It passes all variables to
+    /// the command.
     public init(environment: [String: String]) { self.environment = environment }
 
-    /// Whether the user is probably at another device, where a browser on this one cannot be seen.
+    /// Whether the user is probably at another device and cannot see a browser on this device.
     ///
-    /// True in an SSH session without a display and without `$BROWSER`. A ``PasteReceiver`` takes the response
-    /// then.
+    /// It is true in an SSH session (`SSH_CONNECTION` or `SSH_TTY` is set) if none of `DISPLAY`, `WAYLAND_DISPLAY` and
+    /// `BROWSER` is set. In this case, use a ``PasteReceiver`` for the callback.
     public var isOutOfReach: Bool {
         func isSet(_ variable: String) -> Bool { environment[variable]?.isEmpty == false }
         return (isSet("SSH_CONNECTION") || isSet("SSH_TTY")) && !isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY")
