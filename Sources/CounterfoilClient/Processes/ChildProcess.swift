@@ -9,14 +9,15 @@
 
     /// A child process.
     ///
-    /// It inherits only its arguments, its environment and the three standard streams. It inherits no socket,
-    /// which would keep a port open, and no blocked signals, which the threads of Swift tasks have.
+    /// It receives only its arguments, its environment and the three standard streams. It inherits no socket,
+    /// because an inherited socket would keep a port open. It inherits no blocked signals, although signals are
+    /// blocked on the threads of Swift tasks.
     package struct ChildProcess: Sendable {
         /// The process ID.
         package let identifier: Int32
         private let ends: AsyncStream<Int32>
 
-        /// The failure of the system to start a program.
+        /// The error for a program that the system cannot start.
         package struct CannotStart: Error {}
 
         /// Starts a program.
@@ -36,9 +37,9 @@
             ends = Self.end(of: identifier)
         }
 
-        /// Starts a program in a process group of its own.
+        /// Starts a program in a new process group.
         ///
-        /// The caller must wait for its end.
+        /// The caller must reap the process with `waitpid`.
         static func spawn(
             path: String,
             arguments: [String],
@@ -57,7 +58,7 @@
                     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
                 }
             }
-            // Closing a descriptor that is already closed does no harm.
+            // Some of these descriptors may be closed before the child starts. Closing them again does no harm.
             for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
                 guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
                 posix_spawn_file_actions_addclose(&actions, descriptor)
@@ -71,7 +72,7 @@
             posix_spawnattr_setsigmask(&attributes, &signals)
             for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, signal) }
             posix_spawnattr_setsigdefault(&attributes, &signals)
-            // In its own process group, the user's browser does not receive Control-C from the terminal.
+            // In a new process group, the browser of the user does not receive Control-C from the terminal.
             posix_spawnattr_setpgroup(&attributes, 0)
             posix_spawnattr_setflags(
                 &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
@@ -93,7 +94,7 @@
             }
         }
 
-        /// Waits on a separate thread, so that the child is reaped even if no task waits for it.
+        /// Waits for a child on a separate thread, so that the child is reaped even if no task waits for it.
         private static func end(of child: pid_t) -> AsyncStream<Int32> {
             let (ends, end) = AsyncStream.makeStream(of: Int32.self)
             Thread.detachNewThread {

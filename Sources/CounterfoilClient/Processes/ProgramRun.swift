@@ -9,13 +9,13 @@
 
     /// A run of a program that reads a fixed input, with a limit on its output and on its time.
     ///
-    /// A separate thread waits for the program. Cancelling the task does not stop it, because a secret that it
-    /// is storing would be lost.
+    /// A separate thread waits for the program. Cancelling the task does not stop the program, because a secret
+    /// that the program is storing would be lost.
     struct ProgramRun: Sendable {
         let path: String
         let arguments: [String]
         let environment: [String: String]
-        /// The standard input, at most as much as the buffer of a socket holds.
+        /// The standard input; it must fit into the buffer of a socket.
         var input: [UInt8] = []
         /// The maximum length of each of the two output streams, in bytes.
         var byteLimit = 64 * 1024
@@ -37,7 +37,7 @@
             case tooLong
         }
 
-        /// Runs the program.
+        /// Runs the program and waits until it has exited or was killed.
         func outcome() async throws(Failure) -> Outcome {
             let result = await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: run()) }
@@ -93,7 +93,9 @@
             return .success(written)
         }
 
-        /// Waits for the program to exit and returns its status; nil if it had to be killed.
+        /// Waits for the program to exit and returns its status; nil if the program was killed here.
+        ///
+        /// The function kills the program at the deadline, or at once if `isOver` is true.
         private func wait(for child: pid_t, until deadline: ContinuousClock.Instant, isOver: Bool) -> Int32? {
             var status: Int32 = 0
             while !isOver && ContinuousClock.now < deadline {
@@ -102,8 +104,8 @@
                 guard ended == 0 || errno == EINTR else { return nil }
                 usleep(500)
             }
-            // The child has not been reaped yet, so its process ID and the ID of its group are still in use by
-            // it.
+            // The child has not been reaped yet, so its process ID and its group ID cannot belong to another
+            // process.
             kill(-child, SIGKILL)
             while waitpid(child, &status, 0) < 0 && errno == EINTR {}
             return nil
@@ -118,7 +120,7 @@
         private var isTheirsOpen = true
 
         init?() {
-            // SOCK_CLOEXEC keeps a program that is started at the same time from inheriting them.
+            // Without SOCK_CLOEXEC, a program that another thread starts at this moment would inherit the sockets.
             var ends: [[Int32]] = []
             for _ in 0..<3 {
                 guard let pair = Self.makePair() else {
