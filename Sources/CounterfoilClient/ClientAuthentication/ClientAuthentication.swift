@@ -4,14 +4,15 @@ import HTTPTypes
 
 /// The method by which a client authenticates at the token endpoint.
 ///
-/// RFC 6749 §2.3. A native app is a public client and uses ``none``. Some vendors nevertheless issue a
-/// secret to it. This secret protects nothing (RFC 8252 §8.5), but the server requires it.
+/// RFC 6749 §2.3. A native app is a public client and uses ``none``. Some vendors nevertheless issue a client
+/// secret for a native app, and their servers require it. Such a secret is not confidential, so it does not
+/// authenticate the app (RFC 8252 §8.5).
 public enum ClientAuthentication: Sendable, Hashable {
     /// `none`: the client identifier alone.
     case none
-    /// `client_secret_post`: the secret in the form.
+    /// `client_secret_post`: the secret in the form body.
     case secretPost(ClientSecret)
-    /// `client_secret_basic`: the secret in the `Authorization` header.
+    /// `client_secret_basic`: the secret in the `Authorization` header field.
     case secretBasic(ClientSecret)
     /// `private_key_jwt`: a signed assertion, a new one for each request (RFC 7523 §2.2).
     case privateKey(ClientKey)
@@ -21,11 +22,11 @@ public enum ClientAuthentication: Sendable, Hashable {
         if case .privateKey(let key) = self { key } else { nil }
     }
 
-    /// Adds the client identifier and the authentication to a request to the token endpoint or a related one.
+    /// Adds the client identifier and the client authentication to a form request to an authorization server.
     ///
     /// An empty secret or password is never sent (RFC 6749 §2.3.1).
     ///
-    /// The result is valid for one request to one server.
+    /// The form and header fields are valid for one request to one server, because an assertion is.
     func apply(
         to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier, at issuer: Issuer
     ) {
@@ -36,13 +37,13 @@ public enum ClientAuthentication: Sendable, Hashable {
             form.append("client_id", clientID.rawValue)
             form.append("client_secret", secret.exposed)
         case .secretBasic(let secret):
-            // RFC 6749 §2.3.1: both values are form-encoded before they are joined.
+            // RFC 6749 §2.3.1: the client identifier and the secret are form-encoded before they are joined.
             let pair = FormParameters.encoded(clientID.rawValue) + ":" + FormParameters.encoded(secret.exposed)
             headerFields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
         case .privateKey(let key):
             form.append("client_id", clientID.rawValue)
             form.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-            // Signing with this kind of key does not fail. The server would reject a request without an assertion.
+            // Signing with a P-256 or Ed25519 key does not fail. If it did, the server would reject the request.
             form.append("client_assertion", ifPresent: try? key.assertion(of: clientID, for: issuer, at: Date()))
         }
     }
@@ -63,7 +64,7 @@ extension ClientAuthentication: Codable {
         case key = "client_key"
     }
 
-    /// Decodes the encoding of a token store.
+    /// Decodes a value that ``encode(to:)`` has encoded for a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func secret() throws -> ClientSecret {
@@ -80,7 +81,7 @@ extension ClientAuthentication: Codable {
         }
     }
 
-    /// Encodes the value for a token store.
+    /// Encodes the method and its secret or private key for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         switch self {

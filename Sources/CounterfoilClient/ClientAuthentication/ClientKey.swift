@@ -3,26 +3,26 @@ import CounterfoilTokens
 import Crypto
 public import Foundation
 
-/// A private key with which a client authenticates, `private_key_jwt`.
+/// A private key with which a client authenticates by `private_key_jwt`.
 ///
-/// RFC 7523 §2.2, OpenID Connect Core §9: P-256 (ES256) or Ed25519 (EdDSA). The server has the public
-/// half. The private key is stored with the tokens, because a refresh needs it. Its description is
-/// redacted.
+/// RFC 7523 §2.2, OpenID Connect Core §9: P-256 (ES256) or Ed25519 (EdDSA). The server has the public key.
+/// The private key is stored with the tokens, because a refresh needs it. ``description`` does not contain the
+/// private key.
 public struct ClientKey: Sendable, Hashable {
     let key: SigningKey
 
-    /// The lifetime of an assertion, in seconds: the duration of a request and a margin for clock skew.
+    /// The lifetime of an assertion, in seconds: enough for the duration of a request and for clock skew.
     private static let lifetime: TimeInterval = 60
 
     /// The reason why a private key cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The file does not exist or cannot be read.
         case noFile(path: String, reason: String)
-        /// Other users can read or change the file; nothing was read from it.
+        /// Other users can read or change the file, so the client did not read it.
         case notPrivate(path: String, reason: String)
-        /// Not a private key of a supported kind.
+        /// The text is not a private key in a supported format on P-256 or Ed25519, or the key has a password.
         case unusable
-        /// A key identifier that is empty, or longer than a server accepts.
+        /// The key identifier is empty, or longer than the limit in bytes.
         case badName
 
         /// A description of the problem and its remedy, without any part of the key.
@@ -42,8 +42,8 @@ public struct ClientKey: Sendable, Hashable {
 
     /// Parses a private key: PEM (PKCS #8, or SEC 1 for P-256), or a JSON Web Key.
     ///
-    /// `id` is the `kid` under which the server knows the key. If nil, the key takes that of the JSON Web
-    /// Key, otherwise the thumbprint (RFC 7638).
+    /// `id` is the `kid` under which the server knows the key. If it is nil, the `kid` of the JSON Web Key is used.
+    /// If that is missing too, the thumbprint of the key is used (RFC 7638).
     public init(_ text: String, id: String? = nil) throws(Refusal) {
         guard let read = PrivateKeyText(text) else { throw .unusable }
         try self.init(read.algorithm, read.representation, id: id ?? read.id)
@@ -75,14 +75,14 @@ public struct ClientKey: Sendable, Hashable {
         }
     #endif
 
-    /// The identifier under which the server knows the key; wire name `kid`.
+    /// `kid`: the identifier under which the server knows the key.
     public var id: String { key.id.rawValue }
 
     /// Signs an assertion of a client for one request to one server.
     ///
-    /// The issuer of the server is the only audience, never the URL of an endpoint. A malicious server
-    /// could name an endpoint of an honest server as its own. It would then receive assertions that the
-    /// honest server accepts (OAuth 2.0 Security Topics Update §2.1).
+    /// The audience is the issuer of the server, never the URL of an endpoint. A malicious server could publish the
+    /// endpoint URL of an honest server in its own metadata. If the audience were that URL, the malicious server would
+    /// receive assertions that the honest server accepts (OAuth 2.0 Security Topics Update §2.1).
     func assertion(of client: ClientIdentifier, for issuer: Issuer, at now: Date) throws -> String {
         let time = Int64(now.timeIntervalSince1970)
         var writer = JSONWriter()
@@ -97,10 +97,10 @@ public struct ClientKey: Sendable, Hashable {
         return try key.sign(json: writer.bytes, type: .idToken)
     }
 
-    /// Returns whether two values are the same key with the same identifier.
+    /// Returns true if two values have the same public key and the same identifier.
     public static func == (left: ClientKey, right: ClientKey) -> Bool { left.key.publicKey == right.key.publicKey }
 
-    /// Hashes the public key.
+    /// Hashes the public key and its identifier.
     public func hash(into hasher: inout Hasher) { hasher.combine(key.publicKey) }
 }
 
@@ -112,7 +112,7 @@ extension ClientKey: Codable {
         case representation = "key"
     }
 
-    /// Decodes the encoding of a token store.
+    /// Decodes a key that ``encode(to:)`` has encoded for a token store.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let text = try values.decode(String.self, forKey: .representation)
@@ -125,7 +125,7 @@ extension ClientKey: Codable {
             id: try values.decode(String.self, forKey: .id))
     }
 
-    /// Encodes the key for a token store.
+    /// Encodes the key for a token store, including the private key.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(key.algorithm, forKey: .algorithm)
