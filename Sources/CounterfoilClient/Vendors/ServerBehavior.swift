@@ -1,26 +1,29 @@
 /// The deviations of a server from the standard, as data that can be stored, read and tested.
 ///
-/// ``standard`` has no deviations. A deviation relaxes how a response is parsed, never what it must prove.
+/// ``standard`` has no deviations. A deviation changes how a request is written or a response is parsed. It never
+/// disables the validation of a response.
 public struct ServerBehavior: Sendable, Hashable, Codable {
-    /// The separator between two scopes in a request.
+    /// The separator between two scopes in an authorization or device authorization request.
     public var scopeSeparator = " "
-    /// The wire name of the scope parameter.
+    /// The name of the scope parameter in an authorization request.
     public var scopeParameter = "scope"
     /// Additional parameters of every authorization request, such as `access_type`.
     public var authorizationParameters: [String: String] = [:]
-    /// Additional parameters while no refresh token is stored, for servers that issue one only the first time.
+    /// Additional parameters of an authorization request while the client has no refresh token.
+    ///
+    /// They are for servers that otherwise issue a refresh token only at the user's first sign-in.
     public var parametersForRefreshToken: [String: String] = [:]
-    /// Whether the client also authenticates when it refreshes.
+    /// Whether the client also authenticates in refresh requests.
     public var sendsSecretOnRefresh = true
-    /// The deviations of token endpoint responses.
+    /// The format of token endpoint responses.
     public var tokenResponse = TokenResponseShape()
     /// The meaning of the server's error codes.
     public var errors = ErrorShape()
-    /// The callback parameter that names the server for the code exchange, and the servers that it may name.
+    /// The callback parameter that names the server for the code exchange; nil if there is none.
     public var callbackServer: CallbackServer?
-    /// The scheme of the `Authorization` field at the APIs.
+    /// The scheme of the `Authorization` header field in requests to APIs; a token bound by DPoP always uses `DPoP`.
     public var authorizationScheme = "Bearer"
-    /// The time before its expiration at which an access token is refreshed, in seconds.
+    /// The number of seconds by which an access token is refreshed before it expires.
     public var earlyRefresh = 10
 
     /// A server that follows the standard.
@@ -31,14 +34,14 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     /// Set properties to describe deviations.
     public init() {}
 
-    /// The location of the members of RFC 6749 §5.1 in a token endpoint response.
+    /// The deviations of token endpoint responses from RFC 6749 §5.1.
     public struct TokenResponseShape: Sendable, Hashable, Codable {
         /// The path to the object that contains the tokens, outermost member first; empty for the
         /// response itself.
         public var path: [String] = []
-        /// A member that is false in an error response, whatever the status; nil if there is none.
+        /// The member that is `false` in an error response with any status; nil if there is none.
         public var successMember: String?
-        /// A member with the lifetime in seconds, which takes precedence over `expires_in`; nil if there is none.
+        /// The member with the lifetime in seconds, which takes precedence over `expires_in`; nil if there is none.
         public var secondsMember: String?
         /// Whether `expires_in` is in milliseconds.
         public var expiresInMilliseconds = false
@@ -46,10 +49,10 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         public var scopeSeparator = " "
         /// Values of `token_type`, in lower case, that mean Bearer in addition to `bearer`.
         public var extraTokenTypes: Set<String> = []
-        /// The members to store for the client, such as the URL of the user's API.
+        /// The members to store with the credentials, such as the URL of the API that holds the user's data.
         public var details: [String] = []
 
-        /// Creates the shape of the standard.
+        /// Creates the format of RFC 6749 §5.1.
         public init() {}
     }
 
@@ -59,26 +62,26 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         public var meanings: [String: String] = [:]
         /// The standard error code for each error code of a rejected refresh; takes precedence over ``meanings``.
         public var meaningsOfRefresh: [String: String] = [:]
-        /// The error codes by which the server throttles the client.
+        /// The error codes with which the server throttles the client.
         public var transient: Set<String> = []
-        /// The time to wait after one of those, in seconds, unless the response names one.
+        /// The number of seconds to wait after a ``transient`` error without a `Retry-After` header field.
         public var pause = 60
-        /// The error that sends a polling device to another server of the vendor; nil if there is none.
+        /// The error that directs a polling device to another server of the vendor; nil if there is none.
         public var otherServer: OtherServer?
 
-        /// Creates the shape of the standard.
+        /// Creates rules for a server that sends only the error codes of the standard.
         public init() {}
     }
 
-    /// An error that names another server of the vendor.
+    /// An error response that names another server of the vendor.
     ///
-    /// Only an origin that ``CallbackServer/origins`` also contains is ever used.
+    /// The client uses an origin only if ``CallbackServer/origins`` contains it too.
     public struct OtherServer: Sendable, Hashable, Codable {
         /// The error code.
         public var word: String
-        /// The member that names the other server.
+        /// The member of the error response that names the other server.
         public var member: String
-        /// The origin for each value of that member.
+        /// The origin of the other server for each value of ``member``.
         public var origins: [String: String]
 
         /// Creates a rule for an error code.
@@ -89,13 +92,14 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         }
     }
 
-    /// A callback parameter that names a server.
+    /// A callback parameter that names the server for the code exchange.
     ///
-    /// The value comes through the browser and can be forged, so that only a listed server is ever used.
+    /// An attacker can forge the value, because it comes through the browser. The client therefore uses a server only
+    /// if ``origins`` contains it.
     public struct CallbackServer: Sendable, Hashable, Codable {
         /// The name of the callback parameter.
         public var parameter: String
-        /// The origins that it may name, byte for byte.
+        /// The origins that the parameter may name, compared byte for byte.
         public var origins: Set<String>
 
         /// Creates a rule for a callback parameter.

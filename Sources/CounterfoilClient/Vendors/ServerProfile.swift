@@ -1,45 +1,46 @@
 /// The deviations of a vendor's server from the standard, as data that can be stored in a file.
 ///
-/// A profile relaxes how responses are parsed and supplies endpoint URLs. It never relaxes what a response must
-/// prove. The profiles of this package are in ``builtIn``.
+/// A profile changes how requests are written and responses are parsed, and it can supply endpoint URLs. It never
+/// disables the validation of a response, such as that of `state` and of the ID token. The profiles of this
+/// package are in ``builtIn``.
 public struct ServerProfile: Sendable, Hashable, Codable {
-    /// The name on the command line: lower-case letters, digits and hyphens.
+    /// The name of the profile, for example on the command line: lower-case letters, digits and hyphens.
     public var name: String
     /// The name of the vendor's product.
     public var title: String
-    /// The location of the server.
+    /// The issuer or the endpoint URLs of the server.
     public var location: Location
-    /// The default host; nil if each customer has a host of its own.
+    /// The default host; nil if the vendor has a separate host for each customer.
     public var defaultHost: String?
-    /// Other hosts, by the name of their region or environment.
+    /// The hosts of the vendor by region or environment, such as `eu` or `qa`; empty if there is no choice.
     public var hosts: [String: String] = [:]
-    /// The suitable redirect URI, in the form in which it is registered.
+    /// The redirect URIs that the vendor accepts for native apps.
     public var redirect: Redirect
-    /// The client authentication method.
+    /// The client authentication method that the vendor requires.
     public var authentication: AuthenticationMethod = .none
-    /// The scope that is requested if the app names none.
+    /// The scope that a sign-in requests if the app specifies none.
     public var defaultScope = ""
-    /// Whether the server supports PKCE with S256 according to its documentation, although its metadata omits
-    /// it.
+    /// Whether the server supports PKCE with S256 according to its documentation, although its metadata does not
+    /// announce it.
     public var assumesPKCE = false
     /// The deviations from the standard.
     public var behavior = ServerBehavior()
     /// Instructions for registering a client at the vendor, one sentence per element.
     public var advice: [String] = []
 
-    /// The location of a vendor's server.
+    /// The source of the endpoint URLs of a vendor's server: its metadata or the profile.
     public enum Location: Sendable, Hashable, Codable {
-        /// The server publishes metadata; `{host}` in the issuer is a placeholder.
+        /// The server publishes metadata for this issuer, in which `{host}` is a placeholder.
         case issuer(String)
-        /// The server publishes no metadata.
+        /// The server publishes no metadata, so the profile contains its endpoint URLs.
         ///
-        /// The profile contains its endpoints, in which `{host}` is a placeholder.
+        /// `{host}` in the URLs is a placeholder.
         case addresses(Addresses)
     }
 
-    /// The endpoints of a server without metadata; each may contain `{host}`.
+    /// The endpoint URLs of a server without metadata; each URL may contain the placeholder `{host}`.
     public struct Addresses: Sendable, Hashable, Codable {
-        /// The identifier of the server in stored credentials.
+        /// The issuer identifier that identifies the server in stored credentials.
         public var issuer: String
         /// The authorization endpoint.
         public var authorization: String
@@ -52,7 +53,7 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         /// The device authorization endpoint; nil if there is none.
         public var deviceAuthorization: String?
 
-        /// Creates the endpoints; the optional ones are nil.
+        /// Creates the required endpoint URLs; the optional ones are nil and can be set afterwards.
         public init(issuer: String, authorization: String, token: String) {
             self.issuer = issuer
             self.authorization = authorization
@@ -64,9 +65,11 @@ public struct ServerProfile: Sendable, Hashable, Codable {
     public struct Redirect: Sendable, Hashable, Codable {
         /// The registered loopback redirect URI, without a port; nil if the vendor accepts none.
         public var loopback: String?
-        /// The registered ports, tried in order; empty for any port.
+        /// The ports that must be registered, in the order in which the client tries to listen on them.
+        ///
+        /// If the list is empty, the vendor accepts any port.
         public var ports: [Int] = []
-        /// Whether the vendor accepts a private-use URI scheme.
+        /// Whether the vendor accepts redirect URIs with a private-use URI scheme.
         public var takesCustomScheme = true
 
         /// Creates rules that restrict neither the port nor private-use URI schemes.
@@ -79,7 +82,7 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         case none
         /// A secret in the form body.
         ///
-        /// In an app on a device it protects nothing, but the server requires it.
+        /// The server requires the secret, although a secret in an installed app is not confidential.
         case secretPost = "client_secret_post"
         /// A secret in the `Authorization` header field.
         case secretBasic = "client_secret_basic"

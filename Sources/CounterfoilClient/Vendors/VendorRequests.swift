@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 
 extension ServerBehavior {
-    /// Returns the parameters of an authorization request as this server expects them.
+    /// Returns the parameters of an authorization request in the form that this server expects.
     func authorizationForm(of request: AuthorizationRequest, hasRefreshToken: Bool) -> FormParameters {
         var form = FormParameters(
             request.parameters.pairs.map { pair in
@@ -11,7 +11,7 @@ extension ServerBehavior {
             })
         var others = authorizationParameters
         if !hasRefreshToken { others.merge(parametersForRefreshToken) { $1 } }
-        // Parameters of the app take precedence over the defaults of the vendor.
+        // Parameters of the app take precedence over the parameters of the profile.
         for (name, value) in others.sorted(by: { $0.key < $1.key }) where form.all(name).isEmpty {
             form.append(name, value)
         }
@@ -25,12 +25,12 @@ extension ServerBehavior.CallbackServer {
         (try? callback.parameters.single(parameter)).flatMap { $0 }
     }
 
-    /// Returns the details that a refresh needs in order to reach the same server.
+    /// Returns the entry for `Credentials.details` from which a refresh finds the same server; empty if there is none.
     func details(of callback: AuthorizationCallback) -> [String: String] {
         origin(in: callback).map { [parameter: $0] } ?? [:]
     }
 
-    /// Returns whether a callback names no server, or exactly one that the profile lists.
+    /// Returns true if a callback names no server, or exactly one that the profile lists.
     func isKnown(in callback: AuthorizationCallback) -> Bool {
         let named = callback.parameters.all(parameter)
         return named.isEmpty || (named.count == 1 && origins.contains(named[0]))
@@ -38,20 +38,25 @@ extension ServerBehavior.CallbackServer {
 }
 
 extension AuthorizationServerConfiguration {
-    /// Returns the server that redeems the code of a callback: this one, or the listed one that the callback
-    /// names.
+    /// Returns the configuration of the server that redeems the code of a callback.
+    ///
+    /// This is another server only if the callback names one that the profile lists.
     func serving(_ callback: AuthorizationCallback) -> AuthorizationServerConfiguration {
         guard let origin = behavior.callbackServer?.origin(in: callback) else { return self }
         return relocated(to: origin)
     }
 
-    /// The vendor's server as a refresh needs to know it; empty if the profile does not list it.
+    /// The entry for `Credentials.details` from which a refresh finds this server.
+    ///
+    /// It is empty if the profile does not list the server.
     var place: [String: String] {
         guard let servers = behavior.callbackServer, servers.origins.contains(tokenEndpoint.origin) else { return [:] }
         return [servers.parameter: tokenEndpoint.origin]
     }
 
-    /// Returns the same server at another origin of the vendor; an origin that is not listed changes nothing.
+    /// Returns the configuration with its token, key set, revocation and UserInfo endpoints at another origin.
+    ///
+    /// If the vendor profile does not list the origin, the result is the same configuration.
     func relocated(to origin: String?) -> AuthorizationServerConfiguration {
         guard let origin, behavior.callbackServer?.origins.contains(origin) == true else { return self }
         var moved = self
@@ -64,7 +69,7 @@ extension AuthorizationServerConfiguration {
 }
 
 extension EndpointURL {
-    /// Returns the same path at another origin.
+    /// Returns the URL with its origin replaced; nil if the result is not a valid endpoint URL.
     fileprivate func at(origin: String) -> EndpointURL? {
         try? EndpointURL(origin + rawValue.dropFirst(self.origin.count))
     }

@@ -4,27 +4,29 @@ public import CounterfoilProtocol
 ///
 /// The profile is stored with the credentials, so that a refresh uses the same server as the sign-in.
 public struct VendorServer: Sendable, Hashable {
-    /// The behavior of the vendor's servers.
+    /// The profile that describes the vendor's servers.
     public let profile: ServerProfile
-    /// The host in lower case, with a port if it has one.
+    /// The text that replaces `{host}` in the profile, in lower case: the host, with a port if one was passed.
+    ///
+    /// For Microsoft, it is the tenant.
     public let host: String
     /// The issuer of the server.
     ///
-    /// For a server without metadata, it is the identifier in the profile.
+    /// For a server without metadata, the profile contains the issuer.
     public let issuer: Issuer
 
     private let addresses: ServerProfile.Addresses?
 
     /// The reason why no server can be created from a profile and a host.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Each customer of this vendor has its own host, and none is named.
+        /// The vendor has a separate host for each customer, but no host was passed; the value is the profile's title.
         case noHost(profile: String)
-        /// The text is not a host name.
+        /// The passed text is neither a host name nor a region of the profile.
         case badHost(String)
-        /// An address in the profile is not a URL; the value is the wire name of the address.
+        /// A URL in the profile is invalid; the value is the name of its field, such as `issuer`.
         case badURL(String)
 
-        /// The reason and the remedy, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .noHost(let profile):
@@ -37,7 +39,8 @@ public struct VendorServer: Sendable, Hashable {
 
     /// Creates the server at a host or in a region of the profile.
     ///
-    /// Without either, it uses the profile's default host.
+    /// `place` is a host name or a key of ``ServerProfile/hosts``. If it is nil, the server is at the profile's default
+    /// host.
     public init(_ profile: ServerProfile, at place: String? = nil) throws(Refusal) {
         guard let place = place ?? profile.defaultHost else { throw .noHost(profile: profile.title) }
         let host = (profile.hosts[place] ?? place).lowercased()
@@ -65,9 +68,10 @@ public struct VendorServer: Sendable, Hashable {
         self.host = host
     }
 
-    /// Returns whether a text is a host name: labels of letters, digits and hyphens, and optionally a port.
+    /// Returns true if a text is a host name: labels of letters, digits and hyphens, and optionally a port.
     ///
-    /// No other character can turn a template into another URL.
+    /// Other characters, such as `/` or `@`, are rejected. In place of `{host}`, they could change more of the URL than
+    /// its host.
     private static func isHost(_ text: String) -> Bool {
         guard text.utf8.count <= 253 else { return false }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -87,7 +91,7 @@ public struct VendorServer: Sendable, Hashable {
         }
     }
 
-    /// Returns the configuration of the server, from the profile or from the server's metadata.
+    /// Returns the configuration of the server, with endpoint URLs from the profile or from the server's metadata.
     public func configuration(
         transport: any HTTPTransport = .standard
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
@@ -116,21 +120,21 @@ public struct VendorServer: Sendable, Hashable {
     }
 }
 
-/// The form in a token store.
+/// The encoding for a token store: the profile and the host.
 extension VendorServer: Codable {
     private enum CodingKeys: String, CodingKey {
         case profile
         case host
     }
 
-    /// Decodes the form of a token store.
+    /// Decodes a server that ``encode(to:)`` has encoded, and validates it again.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(
             try values.decode(ServerProfile.self, forKey: .profile), at: try values.decode(String.self, forKey: .host))
     }
 
-    /// Encodes the form of a token store.
+    /// Encodes the profile and the host for a token store.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(profile, forKey: .profile)

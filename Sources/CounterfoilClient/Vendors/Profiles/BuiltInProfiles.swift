@@ -4,7 +4,7 @@ extension ServerProfile {
         .auth0, .fotoware, .github, .google, .itwin, .microsoft, .okta, .slack, .zoho,
     ]
 
-    /// Returns the built-in profile of a name in any case; nil if there is none.
+    /// Returns the built-in profile with a name, ignoring case; nil if there is none.
     public static func named(_ name: String) -> ServerProfile? {
         let name = name.lowercased()
         return builtIn.first { $0.name == name }

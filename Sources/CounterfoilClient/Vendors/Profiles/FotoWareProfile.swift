@@ -1,9 +1,9 @@
 extension ServerProfile {
     /// FotoWare: a server for each customer, without metadata.
     ///
-    /// It follows FotoWare's documentation of native and mobile applications. A new refresh token invalidates
-    /// the old one at once. The documentation does not say whether a refresh returns a new one; the client
-    /// handles both.
+    /// The profile follows FotoWare's documentation of native and mobile applications. A new refresh token
+    /// invalidates the old one at once. The documentation does not say whether a refresh returns a new refresh
+    /// token. The client supports both cases.
     public static let fotoware: ServerProfile = {
         var addresses = Addresses(
             issuer: "https://{host}/fotoweb",

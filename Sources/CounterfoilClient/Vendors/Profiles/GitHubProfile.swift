@@ -1,5 +1,5 @@
 extension ServerProfile {
-    /// GitHub: error responses have the status 200, and commas separate scopes.
+    /// GitHub: error responses have the status 200, and commas separate the scopes in token responses.
     public static let github: ServerProfile = {
         var addresses = Addresses(
             issuer: "https://{host}",

@@ -1,5 +1,5 @@
 extension ServerProfile {
-    /// Google: the secret of a desktop client is not confidential, and `access_type=offline` requests a refresh
+    /// Google: a desktop client has a secret that is not confidential, and `access_type=offline` requests a refresh
     /// token.
     public static let google: ServerProfile = {
         var profile = ServerProfile(

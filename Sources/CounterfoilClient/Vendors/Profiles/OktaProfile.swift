@@ -1,5 +1,5 @@
 extension ServerProfile {
-    /// Okta: a host for each customer; redirect URIs are matched including their port.
+    /// Okta: a host for each customer; the server compares redirect URIs including the port.
     public static let okta: ServerProfile = {
         var redirect = Redirect(loopback: "http://localhost/callback")
         redirect.ports = [8080, 18080, 28080]

@@ -1,5 +1,5 @@
 extension ServerProfile {
-    /// Slack, for user tokens: they are nested in the response, and their scopes have a parameter of their own.
+    /// Slack, for user tokens: the response contains them in `authed_user`, and `user_scope` requests their scopes.
     public static let slack: ServerProfile = {
         let addresses = Addresses(
             issuer: "https://{host}",

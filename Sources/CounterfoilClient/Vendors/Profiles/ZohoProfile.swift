@@ -1,7 +1,7 @@
 extension ServerProfile {
     /// Zoho: a data center for each region.
     ///
-    /// The response in the browser names the data center of the user.
+    /// The authorization response names the data center of the user in the parameter `accounts-server`.
     public static let zoho: ServerProfile = {
         let centres = [
             "us": "accounts.zoho.com", "eu": "accounts.zoho.eu", "in": "accounts.zoho.in", "au": "accounts.zoho.com.au",
@@ -19,14 +19,14 @@ extension ServerProfile {
             name: "zoho", title: "Zoho", location: .addresses(addresses), redirect: redirect)
         profile.defaultHost = centres["us"]
         profile.hosts = centres
-        // Zoho requires the secret of an app on a device too, where it protects nothing.
+        // Zoho requires the client secret even from an installed app, in which it is not confidential.
         profile.authentication = .secretPost
         profile.assumesPKCE = true
         var behavior = ServerBehavior()
         behavior.scopeSeparator = ","
         behavior.authorizationParameters = ["access_type": "offline"]
-        // Zoho returns a refresh token only the first time. `prompt=consent` on each sign-in would revoke those
-        // of the user's other devices.
+        // Zoho returns a refresh token only at the first consent, so a client without one requests `prompt=consent`.
+        // Sent with every sign-in, `prompt=consent` would revoke the refresh tokens of the user's other devices.
         behavior.parametersForRefreshToken = ["prompt": "consent"]
         behavior.tokenResponse.secondsMember = "expires_in_sec"
         behavior.tokenResponse.scopeSeparator = ","
