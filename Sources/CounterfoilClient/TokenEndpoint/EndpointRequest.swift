@@ -3,7 +3,8 @@ import HTTPTypes
 
 /// A request with a form or JSON to an endpoint of an authorization server, other than the token endpoint.
 ///
-/// Each status has one meaning at every endpoint: errors follow RFC 6749 §5.2, and no redirect is followed.
+/// The same rules apply to the responses of all endpoints: errors are parsed as in RFC 6749 §5.2, and redirects are
+/// not followed.
 struct EndpointRequest: Sendable {
     private enum Content: Sendable {
         case form(FormParameters, of: ClientIdentifier, by: ClientAuthentication, at: Issuer)
@@ -13,7 +14,7 @@ struct EndpointRequest: Sendable {
     private let content: Content
     private let prover: DPoPProver?
 
-    /// Creates a form request of a client, which authenticates as at the token endpoint.
+    /// Creates a form request of a client, with the same client authentication as at the token endpoint.
     init(
         form: FormParameters, of client: ClientIdentifier, by authentication: ClientAuthentication, at issuer: Issuer,
         prover: DPoPProver? = nil
@@ -22,7 +23,7 @@ struct EndpointRequest: Sendable {
         self.prover = prover
     }
 
-    /// Creates a JSON request of a client that the server does not know.
+    /// Creates a JSON request without client authentication, such as a dynamic registration.
     init(json: [UInt8]) {
         content = .json(json)
         prover = nil
@@ -60,7 +61,7 @@ struct EndpointRequest: Sendable {
         }
     }
 
-    /// Returns the HTTP request; the client authentication in it is valid once.
+    /// Returns the HTTP request with a new client authentication, because an assertion is valid only once.
     private func request(to endpoint: EndpointURL) -> TransportRequest {
         var fields: HTTPFields = [.accept: "application/json"]
         let body: [UInt8]

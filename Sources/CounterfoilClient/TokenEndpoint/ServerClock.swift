@@ -3,10 +3,12 @@ import HTTPTypes
 
 /// The offset between a server's clock and this device's, from the `Date` field (RFC 9110 §6.6.1).
 ///
-/// The times in a token follow the server's clock. A device with a wrong clock would reject the token, or
-/// the server would reject a proof. Offsets come from responses over TLS and count only within bounds.
-/// Below five seconds, the offset can be network delay. Above an hour, a token that expired long ago
-/// could be passed off as valid.
+/// The times in a token follow the server's clock. Without the offset, a device with a wrong clock would reject
+/// valid tokens, and the server would reject its DPoP proofs.
+///
+/// Offsets come from responses over TLS. An offset of less than five seconds is ignored, because it can be network
+/// delay. An offset of more than one hour is ignored too, because with it a token that expired long ago could
+/// appear valid.
 enum ServerClock {
     private static let range: ClosedRange<TimeInterval> = 5...3600
 

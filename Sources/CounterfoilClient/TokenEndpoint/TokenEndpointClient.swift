@@ -2,9 +2,10 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// The token endpoint of one server, as one client uses it.
+/// A sender of one client's requests to the token endpoint of one server.
 ///
-/// RFC 6749 §3.2. Requests go to it directly and never through the browser (RFC 6749 §4.1.3).
+/// RFC 6749 §3.2. The client sends these requests directly to the server, never through the browser (RFC 6749
+/// §4.1.3).
 struct TokenEndpointClient: Sendable {
     var server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier
@@ -13,34 +14,34 @@ struct TokenEndpointClient: Sendable {
     let prover: DPoPProver?
     let transport: any HTTPTransport
 
-    /// Tokens, and the other members of the response that the client stores.
+    /// The tokens in a response, and the facts that are needed to verify and store them.
     struct IssuedTokens: Sendable {
         let tokens: TokenResponse
         let details: [String: String]
-        /// The seconds by which the server's clock is ahead.
+        /// The seconds by which the server's clock is ahead of this device's; negative if it is behind, 0 if unknown.
         let clockOffset: TimeInterval
-        /// The time of arrival, by this device's clock.
+        /// The time at which the response arrived, by this device's clock.
         let received = Date()
 
-        /// Converts a time of this device to the clock of the server, which determines the times in its tokens.
+        /// Converts a time of this device's clock to the server's clock, by which the server sets the times in tokens.
         func serverTime(at now: Date) -> Date { now.addingTimeInterval(clockOffset) }
     }
 
     /// The result of a request to the endpoint.
     enum Outcome: Sendable {
         case tokens(IssuedTokens)
-        /// The user's account is at another server of the vendor, which the profile lists.
+        /// The user's account is at another server of the vendor; the profile names its origin.
         case otherServer(origin: String, OAuthError)
     }
 
-    /// Sends a request without a retry, other than for DPoP; returns a token of a type that the client can use.
+    /// Sends a request once, except for a retry with a new DPoP proof; throws if the token type is not supported.
     func tokens(for request: TokenRequest) async throws(SignInError) -> IssuedTokens {
         var isRefresh = false
         if case .refreshToken = request { isRefresh = true }
         return try await tokens(for: request.parameters, isRefresh: isRefresh)
     }
 
-    /// Sends a request of any grant without a retry, other than for DPoP.
+    /// Sends a request of any grant once, except for a retry with a new DPoP proof.
     func tokens(for request: FormParameters, isRefresh: Bool) async throws(SignInError) -> IssuedTokens {
         switch try await outcome(of: request, isRefresh: isRefresh) {
         case .tokens(let issued): return issued
@@ -68,7 +69,7 @@ struct TokenEndpointClient: Sendable {
         case (300..<400, _): throw .unsafe(.redirected(origin: endpoint.origin))
         case (_, .throttled(let error, let seconds)):
             throw .unavailable(.busy(error, retryAfter: response.retryAfter ?? .seconds(seconds)))
-        // RFC 8628 §3.5: some servers send this error with status 429.
+        // RFC 8628 §3.5: some servers send `slow_down` with status 429 instead of 400.
         case (429, .refusal(let error)) where error.code.rawValue == "slow_down": throw SignInError(error)
         case (429, _), (500..<600, _):
             throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
@@ -80,7 +81,7 @@ struct TokenEndpointClient: Sendable {
             let issued = IssuedTokens(
                 tokens: tokens, details: details, clockOffset: ServerClock.offset(in: response) ?? 0)
             if prover != nil {
-                // RFC 9449 §5: reject a token that is not bound to the key, because anyone who steals it could use it.
+                // RFC 9449 §5: reject a token that is not bound to the key, because a thief could use it.
                 guard type == "dpop" else { throw .unsafe(.tokenResponse(.notBound)) }
                 return .tokens(issued)
             }

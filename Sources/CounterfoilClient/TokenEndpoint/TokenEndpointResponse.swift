@@ -1,16 +1,16 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// The content of a token endpoint response, whatever its status.
+/// The content of a token endpoint response with any status.
 ///
-/// RFC 6749 §5.1 and §5.2, parsed by the shape of the server's responses. Every number is bounded, and
-/// two members with the same name make the response unreadable.
+/// RFC 6749 §5.1 and §5.2, with the deviations of the server. Numbers are accepted only within bounds. A response
+/// with two members of the same name is not accepted.
 enum TokenEndpointResponse: Sendable, Hashable {
-    /// Tokens, and the other members that the client stores.
+    /// Tokens, and the members in `ServerBehavior.TokenResponseShape.details`, which the client stores.
     case tokens(TokenResponse, details: [String: String])
-    /// An error in the terms of the standard.
+    /// An error; the standard error code replaces that of a vendor.
     case refusal(OAuthError)
-    /// A temporary error, with the seconds to wait.
+    /// An error by which the server throttles the client, with the number of seconds to wait.
     case throttled(OAuthError, seconds: Int)
     /// An error because the user's account is at another server of the vendor.
     case otherServer(OAuthError, origin: String)
@@ -28,7 +28,9 @@ enum TokenEndpointResponse: Sendable, Hashable {
         }
     }
 
-    /// Parses an error; an object under `error`, as some APIs send, is not an OAuth error.
+    /// Parses an error; nil if `error` is not a string.
+    ///
+    /// Some APIs send an object in `error`, which is not an OAuth error.
     private static func refusal(
         in members: [String: JSONValue], by errors: ServerBehavior.ErrorShape, isRefresh: Bool
     ) -> TokenEndpointResponse? {
@@ -58,7 +60,8 @@ enum TokenEndpointResponse: Sendable, Hashable {
         guard let accessToken = members["access_token"].flatMap(\.text).flatMap(AccessToken.init),
             let tokenType = (members["token_type"] ?? root["token_type"]).flatMap(\.text)
         else { return nil }
-        // A member that is present must be valid: an unreadable token does not count as a missing one.
+        // An optional member that is present must be valid. For example, a malformed refresh token does not count as
+        // a missing one.
         var expiresIn: Int?
         var refreshToken: RefreshToken?
         var scope: Scope?
@@ -104,7 +107,7 @@ enum TokenEndpointResponse: Sendable, Hashable {
 }
 
 extension [String: JSONValue] {
-    /// Returns the value of a member; nil if it is absent, null or an empty string, which all mean the same.
+    /// Returns the value of a member; nil if it is absent, null or an empty string, which all count as missing.
     fileprivate func given(_ name: String) -> JSONValue? {
         guard let value = self[name], value != .null, value != .string("") else { return nil }
         return value
@@ -114,7 +117,7 @@ extension [String: JSONValue] {
 extension JSONValue {
     fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value as a whole number; accepts a string and a zero fraction.
+    /// The value as a whole number, also from a string of digits or a number such as `3600.0`; nil if it is none.
     fileprivate var wholeNumber: Int? {
         switch self {
         case .integer(let number): Int(exactly: number)

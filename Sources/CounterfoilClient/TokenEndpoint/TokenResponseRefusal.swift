@@ -1,16 +1,16 @@
 /// The reason why a token endpoint response is not accepted.
 public enum TokenResponseRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A success response that is not the JSON of RFC 6749 §5.1.
+    /// The status is a success, but the body is not the JSON of RFC 6749 §5.1.
     case unreadable
-    /// A `token_type` that the client does not support (RFC 6749 §7.1).
+    /// The client does not support the `token_type` (RFC 6749 §7.1).
     case unknownTokenType
-    /// A token that is not bound to the key, although the client requested it (RFC 9449 §5).
+    /// The client requested a token that is bound to its key, but the server issued an unbound one (RFC 9449 §5).
     case notBound
-    /// An error response that is not the JSON of RFC 6749 §5.2; the value is the status.
+    /// The status is an error, but the body is not the JSON of RFC 6749 §5.2; the value is the status.
     case unreadableRefusal(Int)
-    /// A response without an ID token, although `openid` was requested (OpenID Connect Core §3.1.3.3).
+    /// The client requested the scope `openid`, but the response has no ID token (OpenID Connect Core §3.1.3.3).
     case noIDToken
-    /// An ID token from a server that publishes no keys to verify it with.
+    /// The ID token cannot be verified, because the server's metadata lack `jwks_uri`.
     case noKeys
 
     /// A description that is safe to show to users.
