@@ -4,9 +4,9 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// A sender that adds a DPoP proof to each request, and caches the nonces and clocks of servers.
+/// A sender that adds a DPoP proof to each request, and caches the nonces and clock offsets of servers.
 ///
-/// RFC 9449 §8 and §9: a server may require its own nonce, and change it with any response.
+/// RFC 9449 §8 and §9: a server may require a nonce that it has issued, and issue a new one with any response.
 final class DPoPProver: Sendable {
     let key: ProofKey
     private let states = Mutex<[String: ServerState]>([:])
@@ -16,14 +16,15 @@ final class DPoPProver: Sendable {
         var clockOffset: TimeInterval = 0
     }
 
-    /// The maximum number of servers in the cache.
+    /// The maximum number of servers in the cache; a further server empties it.
     private static let serverLimit = 16
 
     init(_ key: ProofKey) { self.key = key }
 
-    /// Sends a request with a proof, and retries once if the server requires its nonce or its own time.
+    /// Sends a request with a proof, and retries it once if the server rejects the proof.
     ///
-    /// `request` is evaluated again for the retry, because the client authentication in it may be valid only once.
+    /// It retries only if the response contains a new nonce or shows another clock offset. `request` is evaluated again
+    /// for the retry, because the client authentication in it may be valid only once.
     func send(
         _ request: @autoclosure () -> TransportRequest, carrying token: AccessToken? = nil,
         through transport: any HTTPTransport
@@ -43,12 +44,14 @@ final class DPoPProver: Sendable {
             uri: request.endpoint.withoutQuery, issuedAt: Date().addingTimeInterval(state.clockOffset),
             accessToken: token, nonce: state.nonce)
         var request = request
-        // Signing with this kind of key does not fail. The server would reject a request without a proof.
+        // Signing with a P-256 key does not fail. If it did, the server would reject the request.
         if let name = HTTPField.Name("DPoP") { request.headerFields[name] = try? key.sign(claims) }
         return request
     }
 
-    /// Caches the nonce and the clock offset from a response; returns whether they are new.
+    /// Caches the nonce and the clock offset from a response.
+    ///
+    /// Returns true if the nonce has changed, or the offset by more than five seconds.
     private func update(from response: TransportResponse, of endpoint: EndpointURL) -> Bool {
         let nonce = HTTPField.Name("DPoP-Nonce").flatMap { response.head.headerFields[$0] }.flatMap { text in
             (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
@@ -67,7 +70,7 @@ final class DPoPProver: Sendable {
 }
 
 extension TransportResponse {
-    /// Whether the response rejects the proof and not the request (RFC 9449 §8, §9 and §7.1).
+    /// Whether the server rejected the DPoP proof, so that a new proof may succeed (RFC 9449 §8, §9 and §7.1).
     fileprivate var wantsAnotherProof: Bool {
         switch statusCode {
         case 400:

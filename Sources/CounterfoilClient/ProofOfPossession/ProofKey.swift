@@ -3,9 +3,9 @@ import CounterfoilTokens
 import Crypto
 import Foundation
 
-/// A key to which tokens are bound, so that a stolen token cannot be used without it.
+/// A DPoP key to which tokens are bound, so that a stolen token cannot be used without the key.
 ///
-/// RFC 9449; ES256. The key stays on the device, in the store that holds the tokens.
+/// RFC 9449, with ES256. The private key stays on the device, in the store that holds the tokens.
 public struct ProofKey: Sendable, Hashable {
     private let key: P256.Signing.PrivateKey
 
@@ -14,7 +14,7 @@ public struct ProofKey: Sendable, Hashable {
 
     private init(_ key: P256.Signing.PrivateKey) { self.key = key }
 
-    /// `jkt` and `dpop_jkt`: the thumbprint of the public half (RFC 7638), in base64url.
+    /// `jkt` and `dpop_jkt`: the thumbprint of the public key (RFC 7638), in base64url.
     public var thumbprint: String {
         let point = [UInt8](key.publicKey.rawRepresentation)
         let x = Base64URL.encode(point[..<32])
@@ -26,7 +26,7 @@ public struct ProofKey: Sendable, Hashable {
         try SigningKey(algorithm: .es256, privateRepresentation: key.rawRepresentation).sign(claims)
     }
 
-    /// Returns whether two values are the same key.
+    /// Returns true if two values have the same public key.
     public static func == (left: ProofKey, right: ProofKey) -> Bool {
         left.key.publicKey.rawRepresentation == right.key.publicKey.rawRepresentation
     }
@@ -37,7 +37,7 @@ public struct ProofKey: Sendable, Hashable {
 
 /// The encoding for a token store.
 extension ProofKey: Codable {
-    /// Decodes the encoding of a token store.
+    /// Decodes a key that ``encode(to:)`` has encoded for a token store.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let bytes = Base64URL.decode(try container.decode(String.self)),
@@ -46,7 +46,7 @@ extension ProofKey: Codable {
         self.init(key)
     }
 
-    /// Encodes the key for a token store.
+    /// Encodes the private key for a token store.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Base64URL.encode(key.rawRepresentation))
