@@ -8,13 +8,14 @@ public import Foundation
 ///     client.registration = .init(as: "Lightbox", storedIn: store)
 ///     let signIn = NativeSignIn(issuer: issuer, client: client, scope: scope)
 ///
-/// The client uses the first of these that is available, in the order of MCP authorization:
+/// The client uses the first of these that is available, in the order of the MCP authorization specification:
 ///
 /// 1. an identifier that the server issued in advance;
-/// 2. the URL of a client metadata document, if the server supports these;
+/// 2. the URL of its client metadata document, if the server supports such documents;
 /// 3. a dynamic registration, if the server supports it (RFC 7591).
 ///
-/// Otherwise ``SignInError/noClient(_:)`` reports that the client needs an identifier from the server's operator.
+/// If none of them is available, the sign-in fails with ``SignInError/noClient(_:)``. The client then needs an
+/// identifier from the server's operator.
 public struct ClientIdentification: Sendable {
     /// The identifiers that servers issued to the client in advance, by issuer.
     public var registered: [Issuer: ClientIdentifier] = [:]
@@ -23,11 +24,11 @@ public struct ClientIdentification: Sendable {
     /// The settings for dynamic registration; nil if the client never registers itself.
     public var registration: SelfRegistration?
 
-    /// The settings for dynamic registration at servers that have issued no identifier.
+    /// The settings for dynamic registration.
     public struct SelfRegistration: Sendable {
         /// `client_name`: the name that users see on the consent page.
         public var name: String
-        /// The store for the registrations, each under its issuer.
+        /// The store for the registrations; it holds one registration for each issuer.
         public var store: any ClientRegistrationStore
 
         /// Creates settings to register under a name and to store the result.
@@ -39,13 +40,13 @@ public struct ClientIdentification: Sendable {
 
     /// The way in which a client obtained its identifier at a server.
     public enum Origin: Sendable, Hashable {
-        /// The server issued it in advance.
+        /// The server issued the identifier in advance.
         case preregistered
-        /// It is the URL of the client metadata document.
+        /// The identifier is the URL of the client metadata document.
         case metadataDocument
         /// The client registered itself during this sign-in.
         case registeredNow
-        /// The client registered itself earlier, at this time.
+        /// The client registered itself in an earlier sign-in, at this time.
         case registeredEarlier(Date)
     }
 
@@ -64,13 +65,13 @@ struct IdentifiedClient: Sendable, Hashable {
 }
 
 extension ClientIdentification {
-    /// The maximum time to wait for another process that registers at the same server.
+    /// The maximum time to wait for another process that is registering the client at the same server.
     fileprivate static let lockTimeout = Duration.seconds(90)
 
-    /// Returns the client as the server knows it; registers it first if necessary.
+    /// Returns the client's identifier and authentication at a server; registers the client first if necessary.
     ///
-    /// A client secret is sent only with the identifier for which it was issued. A private key is used
-    /// with any identifier, because a server cannot use an assertion that was made for another server.
+    /// A client secret is used only with the identifier for which it was issued. A private key is used with any
+    /// identifier. This is safe, because an assertion names one server as its audience, and other servers reject it.
     func client(
         at server: AuthorizationServerConfiguration, authentication: ClientAuthentication, redirectURIs: [String],
         grantTypes: [String], scope: Scope, through transport: any HTTPTransport, at now: Date = Date()
@@ -79,7 +80,7 @@ extension ClientIdentification {
             return IdentifiedClient(id: id, authentication: authentication, origin: .preregistered)
         }
         if let metadataDocument, server.supportsMetadataDocuments {
-            // The document may name keys, but it cannot contain a secret.
+            // A client metadata document can contain public keys but no secret, so a client secret is not used.
             return IdentifiedClient(
                 id: metadataDocument.clientID, authentication: authentication.key.map { .privateKey($0) } ?? .none,
                 origin: .metadataDocument)
@@ -98,13 +99,16 @@ extension ClientIdentification {
         } catch { throw .cancelled }
     }
 
-    /// Forgets a registration that its server seems to have deleted, so that the next sign-in registers again.
+    /// Deletes a stored registration if an error suggests that the server has deleted the client.
+    ///
+    /// The next sign-in then registers the client again.
     func forget(_ client: IdentifiedClient, at issuer: Issuer, after error: SignInError) async {
         guard let registration else { return }
         switch (error, client.origin) {
         case (.refused(let refusal), .registeredNow), (.refused(let refusal), .registeredEarlier):
             guard refusal.code == .invalidClient || refusal.code == .unauthorizedClient else { return }
-        // A server that does not know the client shows a page and never redirects the browser (RFC 6749 §4.1.2.1).
+        // A server that does not know the client shows an error page and does not redirect the browser, so the
+        // sign-in times out (RFC 6749 §4.1.2.1).
         case (.timedOut, .registeredEarlier): break
         default: return
         }
@@ -116,7 +120,7 @@ extension ClientIdentification {
 }
 
 extension ClientIdentification.SelfRegistration {
-    /// Returns the stored registration if it fits; otherwise registers, and stores the result before its use.
+    /// Returns the stored registration if it covers the request; if not, registers the client and stores the result.
     fileprivate func client(
         for request: ClientRegistrationRequest, at endpoint: EndpointURL, of issuer: Issuer,
         through transport: any HTTPTransport,

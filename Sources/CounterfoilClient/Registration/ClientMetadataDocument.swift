@@ -2,18 +2,18 @@ public import CounterfoilProtocol
 
 /// The URL of a client metadata document, which is also the client identifier.
 ///
-/// OAuth Client ID Metadata Document §3. The publisher of a client hosts one document for all
-/// installations. It lists their redirect URIs, without a port if any port is allowed.
+/// OAuth Client ID Metadata Document §3. The publisher of a client hosts one document for all installations. The
+/// document lists the redirect URIs of the client, without a port if any port is allowed.
 public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a URL cannot be that of a client metadata document.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not an absolute URI.
+        /// The URL is not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)
-        /// A scheme other than https.
+        /// The scheme is not https, or the URL has no host.
         case notHTTPS
-        /// Nothing but a host, so the document would speak for everything on it.
+        /// The URL has no path, so the document would represent the whole host and not one client.
         case noPath
-        /// Segments `.` or `..`, user information or a fragment: the document would have several URLs.
+        /// The URL has a segment `.` or `..`, user information or a fragment, so several URLs would name one document.
         case malformed
 
         /// A description of the problem and its remedy, safe to show to users.
@@ -29,7 +29,7 @@ public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertibl
         }
     }
 
-    /// The URL as the client identifier.
+    /// The URL as a client identifier.
     public let clientID: ClientIdentifier
 
     /// Parses the URL of a client metadata document.
@@ -45,6 +45,6 @@ public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertibl
         self.clientID = clientID
     }
 
-    /// The URL.
+    /// The URL, which is also the client identifier.
     public var description: String { clientID.rawValue }
 }

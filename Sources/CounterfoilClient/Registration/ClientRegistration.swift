@@ -3,7 +3,7 @@ public import Foundation
 
 /// A dynamic registration of the client, which is valid only at the server that issued it.
 ///
-/// RFC 7591 §3.2.1. A ``ClientRegistrationStore`` holds it under the issuer.
+/// RFC 7591 §3.2.1. A ``ClientRegistrationStore`` holds one registration for each issuer.
 public struct ClientRegistration: Sendable, Hashable {
     /// The issuer identifier of the server, byte for byte.
     public let issuer: Issuer
@@ -11,21 +11,21 @@ public struct ClientRegistration: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// The client authentication at this server, with `client_secret` if one was issued.
     public let authentication: ClientAuthentication
-    /// `client_secret_expires_at`; nil if there is no secret, or one that does not expire.
+    /// `client_secret_expires_at`; nil if there is no secret, or if the secret does not expire.
     public let secretExpires: Date?
     /// `redirect_uris`, as requested.
     public let redirectURIs: [String]
     /// `grant_types`, as requested.
     public let grantTypes: [String]
-    /// `scope`, as requested; empty if none was.
+    /// `scope`, as requested; empty if the client requested no scope.
     public let scope: Scope
     /// The time of the registration, by this device's clock.
     public let since: Date
 
-    /// The time before its expiration at which a secret counts as expired, because a sign-in takes time.
+    /// The number of seconds by which a secret counts as expired before it expires, because a sign-in takes time.
     private static let expirationMargin: TimeInterval = 600
 
-    /// Returns whether the registration covers a request and its secret is valid for long enough.
+    /// Returns true if the registration covers a request and its secret is valid for long enough.
     func fits(_ request: ClientRegistrationRequest, at now: Date) -> Bool {
         guard secretExpires.map({ $0.addingTimeInterval(-Self.expirationMargin) > now }) ?? true else { return false }
         guard authentication.key == request.key else { return false }
@@ -38,15 +38,15 @@ public struct ClientRegistration: Sendable, Hashable {
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The response is not the JSON of RFC 7591 §3.2.1.
         case unreadable
-        /// An error response that is not the JSON of RFC 7591 §3.2.2; the value is the status.
+        /// The status is an error, but the body is not the JSON of RFC 7591 §3.2.2; the value is the status.
         case unreadableRefusal(Int)
         /// `client_id` is missing or invalid.
         case noClientID
         /// `client_secret` or `client_secret_expires_at` is invalid.
         case badSecret
-        /// The server expects an authentication method that was not requested and that the client cannot use.
+        /// The server assigned a client authentication method that was not requested and that the client cannot use.
         case otherAuthentication
-        /// The server registered other redirect URIs than requested, so a callback could go to another program.
+        /// The server registered other redirect URIs than requested, so another program could receive a callback.
         case otherRedirectURIs
 
         /// A description that is safe to show to users.
@@ -65,7 +65,7 @@ public struct ClientRegistration: Sendable, Hashable {
     }
 }
 
-/// The encoding for a store, which must be private because it can contain a client secret in clear text.
+/// The encoding for a store; the store must be private, because the encoding contains any client secret in clear text.
 extension ClientRegistration: Codable {
     private enum CodingKeys: String, CodingKey {
         case issuer
@@ -78,13 +78,15 @@ extension ClientRegistration: Codable {
         case since
     }
 
-    /// Decodes the bytes from a store; nil if they are malformed, because the client can register again.
+    /// Decodes a registration from a store; nil if it is malformed.
+    ///
+    /// A malformed registration is not an error, because the client can register again.
     init?(stored bytes: Data) {
         guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: bytes) else { return nil }
         self = registration
     }
 
-    /// Encodes the registration for a store; an error names `place` as the location of the store.
+    /// Encodes the registration for a store; `place` is the location of the store for the error.
     func stored(at place: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
             throw .failed(path: place, reason: "the registration cannot be encoded")

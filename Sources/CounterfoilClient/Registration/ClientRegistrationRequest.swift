@@ -6,21 +6,21 @@ import Foundation
 struct ClientRegistrationRequest: Sendable, Hashable {
     /// `client_name`: the name that users see.
     var name: String
-    /// `redirect_uris`; a loopback URI has no port unless the server needs one (RFC 8252 §7.3).
+    /// `redirect_uris`; a loopback URI has no port unless the server requires one (RFC 8252 §7.3).
     var redirectURIs: [String]
     /// `grant_types`.
     var grantTypes: [String]
-    /// `scope`; empty requests the server's default.
+    /// `scope`; an empty scope requests the server's default.
     var scope: Scope
-    /// The key whose public half is registered in `jwks`; nil for a client without authentication.
+    /// The private key whose public key is registered in `jwks`; nil for a client without a key.
     var key: ClientKey?
 
     /// The maximum number of redirect URIs in one registration.
     private static let redirectURILimit = 16
 
-    /// Returns this request with everything from a former registration added.
+    /// Returns this request with the redirect URIs, grant types and scope of a former registration added.
     ///
-    /// A client that alternates between two ways of signing in then registers at most twice.
+    /// Without them, a client that alternates between browser and device sign-in would register again each time.
     func including(_ former: ClientRegistration?) -> ClientRegistrationRequest {
         guard let former else { return self }
         var request = self
@@ -31,7 +31,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         return request
     }
 
-    /// The request body for a native app, which has no secret (RFC 7591 §2, RFC 8252 §8.5) but may have a key.
+    /// The request body for a native app, which may have a private key but no secret (RFC 7591 §2, RFC 8252 §8.5).
     var json: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -64,7 +64,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         do { return try registration(in: body, at: issuer, now: now) } catch { throw .unsafe(.registration(error)) }
     }
 
-    /// Parses the response (RFC 7591 §3.2.1).
+    /// Parses the client information response (RFC 7591 §3.2.1).
     private func registration(
         in body: [UInt8], at issuer: Issuer, now: Date
     ) throws(ClientRegistration.Refusal) -> ClientRegistration {
@@ -82,7 +82,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
 
     /// Returns the client authentication that the server assigned.
     ///
-    /// RFC 7591 §2: without `token_endpoint_auth_method`, a secret is used with `client_secret_basic`.
+    /// RFC 7591 §2: if the response omits `token_endpoint_auth_method`, a secret is used with `client_secret_basic`.
     private func authentication(
         in members: [String: JSONValue]
     ) throws(ClientRegistration.Refusal) -> ClientAuthentication {
@@ -108,7 +108,9 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         }
     }
 
-    /// Parses `client_secret_expires_at`, in seconds since 1970; 0 means never.
+    /// Parses `client_secret_expires_at`, in seconds since 1970.
+    ///
+    /// Returns nil if there is no secret, or if the value is 0 or missing, which means that the secret does not expire.
     private static func end(
         of authentication: ClientAuthentication, in members: [String: JSONValue]
     ) throws(ClientRegistration.Refusal) -> Date? {
