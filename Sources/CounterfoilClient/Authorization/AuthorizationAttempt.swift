@@ -2,12 +2,12 @@ package import CounterfoilProtocol
 
 /// One attempt to obtain an authorization code with PKCE (RFC 6749 §4.1, RFC 7636).
 ///
-/// Each attempt generates its own state, nonce and code verifier. It cannot be copied, and
-/// ``complete(with:)`` consumes it. Using these values twice does not compile.
+/// Each attempt generates a new state, nonce and code verifier. An attempt cannot be copied, and
+/// ``complete(with:)`` consumes it. Code that would use these values twice therefore does not compile.
 package struct AuthorizationAttempt: ~Copyable, Sendable {
     /// The URL of the authorization request, which the browser opens (RFC 6749 §4.1.1).
     package private(set) var authorizationURL: String
-    /// The checks that a receiver applies to callbacks while it waits.
+    /// The checks that a redirect receiver applies to callbacks while it waits.
     package let expectation: CallbackExpectation
 
     private let keepsRefreshToken: Bool
@@ -23,7 +23,7 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
 
     /// Begins an attempt with new random values.
     ///
-    /// `redirectURI` belongs to a receiver that already listens. An empty scope is not sent.
+    /// `redirectURI` is that of a receiver that is already listening. If `scope` is empty, the request omits it.
     package init(
         at configuration: AuthorizationServerConfiguration,
         clientID: ClientIdentifier,
@@ -53,7 +53,7 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
         keepsRefreshToken = options.keepsRefreshToken
         prover = options.bindsTokens ? DPoPProver(ProofKey()) : nil
         var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
-        // RFC 9449 §10: `dpop_jkt` binds the code to the key before the code exists.
+        // RFC 9449 §10: `dpop_jkt` asks the server to bind the code to the key, so that a stolen code is useless.
         form.append("dpop_jkt", ifPresent: prover?.key.thumbprint)
         self.form = form
         authorizationURL = configuration.authorizationEndpoint.uri.appending(form)
@@ -69,8 +69,8 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
 
     /// Pushes the request to the server, so that the browser carries only a reference to it (RFC 9126 §2).
     ///
-    /// Nothing between the client and the server can read or change a pushed request.
-    /// ``authorizationURL`` then contains only `client_id` and `request_uri`.
+    /// The browser and other programs can neither read nor change a pushed request. Afterwards ``authorizationURL``
+    /// contains only `client_id` and `request_uri`.
     package mutating func push(through transport: any HTTPTransport) async throws(SignInError) {
         let reference = try await PushedAuthorizationRequest(
             server: configuration, clientID: request.clientID, authentication: authentication, prover: prover,
@@ -93,8 +93,8 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
                     resources: request.resources),
                 clientID: request.clientID, authentication: authentication, scope: request.scope ?? Scope(),
                 nonce: request.nonce,
-                // Add the duration of the attempt: the time that the user took for it must not make the
-                // sign-in too old.
+                // `max_age` limits the age of the authentication at the time of the request. The ID token is checked
+                // later, so add the time that has passed since the request.
                 maxAge: request.maxAge.map { $0 + Int(began.duration(to: .now).components.seconds) + 1 },
                 configuration: configuration.serving(callback),
                 prover: prover,

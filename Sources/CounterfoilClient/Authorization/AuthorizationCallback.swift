@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 
-/// The parameters that arrived at a redirect URI; they are not validated yet.
+/// The parameters that arrived at a redirect URI and that are not validated yet.
 public struct AuthorizationCallback: Sendable {
     /// The redirect URI at which the callback arrived.
     public let redirectURI: RedirectURI
@@ -15,17 +15,17 @@ public struct AuthorizationCallback: Sendable {
 
     /// The reason why a callback is not a valid response to a sign-in.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The callback arrived at another redirect URI than that of the request.
+        /// The callback arrived at a URL other than the redirect URI of the request.
         case wrongRedirectURI
-        /// `state` is missing, repeated or different (RFC 6749 §10.12).
+        /// `state` is missing, repeated or different from that of the request (RFC 6749 §10.12).
         case wrongState
         /// `iss` names another issuer (RFC 9207 §2.4).
         case wrongIssuer
-        /// `iss` is missing, although the server announces that it always sends it (RFC 9207 §2.4).
+        /// `iss` is missing, although the server's metadata promise it in every response (RFC 9207 §2.4).
         case missingIssuer
-        /// The callback names a server for the code exchange that the vendor profile does not list.
+        /// The vendor profile does not list the server that the callback names for the code exchange.
         case foreignServer
-        /// The parameters are not an authorization response.
+        /// The parameters are not a valid authorization response (RFC 6749 §4.1.2).
         case malformed(AuthorizationResponse.Refusal)
 
         /// A description that is safe to show to users.

@@ -19,7 +19,7 @@ package struct AuthorizationCodeExchange: Sendable {
         self.now = now
     }
 
-    /// Exchanges a code, which is consumed even if the exchange fails.
+    /// Exchanges a code for tokens; the code cannot be used again, even if the exchange fails.
     package func exchange(_ code: consuming ValidatedCode) async throws(SignInError) -> Credentials {
         let server = code.configuration
         let issued = try await TokenEndpointClient(

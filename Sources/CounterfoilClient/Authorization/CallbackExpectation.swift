@@ -1,15 +1,15 @@
 import CounterfoilProtocol
 
-/// The checks that a callback must pass to answer one request.
+/// The checks that a callback must pass to be the response to one request.
 ///
-/// A receiver holds an expectation while it waits, so that an unrelated callback does not end the wait.
-/// The attempt applies the same checks before it returns a code.
+/// A redirect receiver uses an expectation while it waits, so that an unrelated callback does not end the wait. The
+/// sign-in applies the same checks again before it uses the response.
 public struct CallbackExpectation: Sendable {
     let redirectURI: RedirectURI
     let state: State
     let question: Question
 
-    /// The kind of request that the callback answers.
+    /// The kind of request to which the callback is the response.
     enum Question: Sendable {
         /// An authorization request (RFC 6749 §4.1.2).
         case authorization(Authorization)
@@ -17,25 +17,28 @@ public struct CallbackExpectation: Sendable {
         case endOfSession
     }
 
-    /// The server that answers an authorization request, and its rules for the response.
+    /// The rules for the response to an authorization request, which depend on the server.
     struct Authorization: Sendable {
         let issuer: Issuer
         let issuerIsRequired: Bool
         let callbackServer: ServerBehavior.CallbackServer?
     }
 
-    /// Returns whether a callback ends the wait, which only a sender that knows the state can cause.
+    /// Returns true if a callback contains the `state` of the request, so that it ends the wait.
     ///
-    /// Such a callback can still be invalid or an error; the sign-in validates it.
+    /// A sender that does not know the state cannot end the wait. The callback can still be invalid or contain an
+    /// error; the sign-in validates it.
     public func isAnswered(by callback: AuthorizationCallback) -> Bool {
         if case .answer = verdict(on: callback) { true } else { false }
     }
 
     /// The result of checking a callback.
     enum Verdict: Sendable, Hashable {
-        /// An unrelated callback: its sender does not know the state, and the wait continues.
+        /// The callback is unrelated, because it does not contain the state of the request; the wait continues.
         case unrelated(AuthorizationCallback.Refusal)
-        /// The response to this request, or a forgery by a sender that knows the state; the wait ends.
+        /// The callback contains the state of the request; the wait ends.
+        ///
+        /// It is the response, or a forgery by a sender that knows the state.
         case answer(Answer)
     }
 
@@ -43,7 +46,7 @@ public struct CallbackExpectation: Sendable {
     enum Answer: Sendable, Hashable {
         /// The user allowed the request.
         case code(AuthorizationCode)
-        /// The session at the server has ended.
+        /// The server redirected back after a logout request.
         case signedOut
         /// The user or the server refused the request.
         case refused(OAuthError)
@@ -51,7 +54,7 @@ public struct CallbackExpectation: Sendable {
         case unsafe(AuthorizationCallback.Refusal)
     }
 
-    /// Checks a callback: `state` first and in constant time (RFC 6749 §10.12), then everything else.
+    /// Checks a callback: first `state`, compared in constant time (RFC 6749 §10.12), then everything else.
     func verdict(on callback: AuthorizationCallback) -> Verdict {
         guard let state = (try? callback.parameters.single("state")).flatMap({ $0 }).flatMap(State.init),
             state == self.state
@@ -73,8 +76,8 @@ extension CallbackExpectation.Authorization {
         do { response = try AuthorizationResponse(parsing: callback.parameters) } catch {
             return .unsafe(.malformed(error))
         }
-        // RFC 9207 §2.4: compare as strings. The response of another server is neither a code nor an
-        // error of this one.
+        // RFC 9207 §2.4: compare `iss` as a string. If it names another issuer, the client uses neither a code nor an
+        // error from the response.
         switch response.issuer {
         case let issuer?:
             guard issuer.utf8.elementsEqual(self.issuer.rawValue.utf8) else { return .unsafe(.wrongIssuer) }

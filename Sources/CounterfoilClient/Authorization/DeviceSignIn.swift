@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// A sign-in of a user on another device, for a device without a browser (RFC 8628).
+/// A sign-in for a device without a browser, in which the user signs in on another device (RFC 8628).
 ///
 /// The user opens a URL on any device and enters a short code. Meanwhile this device polls the token
 /// endpoint, never faster than the server allows (RFC 8628 §3.5).
@@ -13,17 +13,17 @@ public struct DeviceSignIn: Sendable {
     public var client: ClientIdentification
     /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
-    /// The APIs for which the token is requested; an empty list names none.
+    /// `resource`: the APIs for which the token is requested (RFC 8707 §2); an empty list omits the parameter.
     public var resources: [Resource] = []
-    /// The client authentication.
+    /// The client authentication at the device authorization and token endpoints.
     public var authentication = ClientAuthentication.none
     /// Whether the tokens are bound to a key that the sign-in generates (RFC 9449).
     public var bindsTokens = false
-    /// Whether to keep a refresh token; if false, one that the server issues is discarded and never stored.
+    /// Whether to keep a refresh token that the server issues; if false, the client discards it and never stores it.
     public var keepsRefreshToken = true
-    /// The vendor's server, if it deviates from the standard; nil discovers the server from its issuer.
+    /// The vendor's server, if it deviates from the standard; if nil, the client fetches the issuer's metadata.
     public var vendor: VendorServer?
-    /// The maximum time to wait for the user; the code can expire earlier.
+    /// The maximum time to wait for the user; the user code can expire earlier.
     public var timeout = Duration.seconds(900)
     /// The transport that sends the requests.
     public var transport: any HTTPTransport = .standard
@@ -47,16 +47,16 @@ public struct DeviceSignIn: Sendable {
         self.init(issuer: issuer, client: ClientIdentification(clientID, at: issuer), scope: scope)
     }
 
-    /// Prepares a sign-in for a client that may still have to obtain an identifier.
+    /// Prepares a sign-in for a client that may have to obtain an identifier from the server first.
     public init(issuer: Issuer, client: ClientIdentification, scope: Scope = Scope()) {
         self.issuer = issuer
         self.client = client
         self.scope = scope
     }
 
-    /// Requests a code, passes it to `show`, and waits until the user has finished.
+    /// Requests a user code, passes it to `show`, and waits until the user has finished.
     ///
-    /// `identified` receives the client identifier at the server, and its origin.
+    /// `identified` receives the client identifier at the server, and the way in which the client obtained it.
     public func run(
         identified: @escaping @Sendable (ClientIdentifier, ClientIdentification.Origin) -> Void = { _, _ in },
         show: @escaping @Sendable (Instructions) async -> Void
@@ -65,7 +65,7 @@ public struct DeviceSignIn: Sendable {
         if let vendor {
             server = try await vendor.configuration(transport: transport)
         } else {
-            // PKCE does not apply, because this grant sends no code to a redirect URI.
+            // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
             server = try await MetadataDiscovery(transport: transport)
                 .configuration(of: issuer, skippingPKCEMetadataCheck: true)
         }
@@ -79,7 +79,7 @@ public struct DeviceSignIn: Sendable {
         do throws(SignInError) {
             return try await credentials(of: known, from: endpoint, at: server, show: show)
         } catch {
-            // The server issued a user code, so it knows the client.
+            // A timeout occurs only after the server has issued a user code, so the server knows the client.
             if error != .timedOut { await client.forget(known, at: issuer, after: error) }
             throw error
         }
@@ -101,7 +101,9 @@ public struct DeviceSignIn: Sendable {
         return try await credentials(of: known, from: issued, at: issuingServer, prover: prover)
     }
 
-    /// Polls the token endpoint (RFC 8628 §3.5); returns the tokens, and the vendor's server that issued them.
+    /// Polls the token endpoint until the user has finished (RFC 8628 §3.5).
+    ///
+    /// Returns the tokens and the server that issued them, which can be another server of the vendor.
     private func wait(
         for device: DeviceAuthorization, at beginning: TokenEndpointClient
     ) async throws(SignInError) -> (TokenEndpointClient.IssuedTokens, AuthorizationServerConfiguration) {
@@ -120,7 +122,7 @@ public struct DeviceSignIn: Sendable {
                 case .tokens(let issued): return (issued, endpoint.server)
                 case .otherServer(let origin, let error):
                     let other = endpoint.server.relocated(to: origin)
-                    // Following a referral to the current server would never end.
+                    // A referral to the current server or to an unlisted one would be repeated until the timeout.
                     guard other != endpoint.server else { throw SignInError(error) }
                     endpoint.server = other
                 }
@@ -178,7 +180,7 @@ public struct DeviceSignIn: Sendable {
     }
 }
 
-/// The code with which the device polls; wire name `device_code` (RFC 8628 §3.2).
+/// `device_code`: the code with which the device polls (RFC 8628 §3.2).
 struct DeviceCode: Secret {
     let exposed: String
 
@@ -203,12 +205,12 @@ struct DeviceAuthorization: Sendable {
     let instructions: DeviceSignIn.Instructions
     let interval: Duration
 
-    /// Parses a response; nil if it is malformed, or if its `verification_uri` must not be opened.
+    /// Parses a response; nil if it is malformed, or if `verification_uri` is not a valid ``BrowserURL``.
     init?(parsing body: [UInt8]) {
         guard let members = try? JSONReader.object(body),
             case .string(let code) = members["device_code"], let code = DeviceCode(code),
             case .string(let userCode) = members["user_code"], (1...64).contains(userCode.count),
-            // Some servers use the member name of an early draft.
+            // Some servers send `verification_url`, the name of the member in an early draft of RFC 8628.
             case .string(let text) = members["verification_uri"] ?? members["verification_url"],
             let verificationURI = try? BrowserURL(text), case .integer(let lifetime) = members["expires_in"],
             (1...86400).contains(lifetime)

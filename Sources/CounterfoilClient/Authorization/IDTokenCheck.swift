@@ -24,7 +24,9 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// Verifies the ID token of a grant without an authorization request, and so without a nonce (RFC 8628).
+    /// Verifies the ID token of a grant without an authorization request, such as the device grant (RFC 8628).
+    ///
+    /// Such an ID token has no nonce.
     func verifyWithoutRequest(
         _ token: IDToken,
         of configuration: AuthorizationServerConfiguration,
@@ -54,7 +56,7 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// Verifies with the keys of the server, which are fetched again if the signing key is not among them.
+    /// Fetches the keys of the server and passes them to `judge`; fetches them again if the signing key is missing.
     private func withKeys(
         of configuration: AuthorizationServerConfiguration,
         judge: (JSONWebKeySet) throws(TokenRefusal) -> VerifiedIDToken

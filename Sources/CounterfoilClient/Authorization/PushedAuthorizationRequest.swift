@@ -12,13 +12,13 @@ struct PushedAuthorizationRequest: Sendable {
     /// The maximum length of `request_uri`, in bytes.
     private static let referenceLimit = 1024
 
-    /// Pushes a request and returns the `request_uri` under which the server holds it.
+    /// Pushes a request and returns the `request_uri` by which the server identifies it.
     func push(_ request: FormParameters) async throws(SignInError) -> String {
         guard let endpoint = server.pushedAuthorizationRequestEndpoint else {
             throw .unusable("\(server.issuer) does not support pushed authorization requests")
         }
-        // RFC 9126 §2.1: every form contains `client_id` exactly once. Only `client_secret_basic` does
-        // not add it later.
+        // RFC 9126 §2.1: the form must contain `client_id` exactly once. `ClientAuthentication.apply` adds it later for
+        // every method except `client_secret_basic`.
         var form = FormParameters(request.pairs.filter { $0.name != "client_id" })
         if case .secretBasic = authentication { form.append("client_id", clientID.rawValue) }
         let body = try await EndpointRequest(

@@ -1,22 +1,21 @@
 import CounterfoilProtocol
 
-/// A code that passed every check of its attempt, bound to its server and its code verifier.
+/// An authorization code whose callback passed every check, with the code verifier and the server that issued it.
 ///
-/// Only ``AuthorizationAttempt/complete(with:)`` creates one, and an exchange consumes it. It carries the
-/// token endpoint of its server, so that the code is never sent to another server (RFC 9700 §4.4).
+/// Only ``AuthorizationAttempt/complete(with:)`` creates a value, and ``AuthorizationCodeExchange`` consumes it. The
+/// value contains the token endpoint of the server, so the code is never sent to another server (RFC 9700 §4.4).
 package struct ValidatedCode: ~Copyable, Sendable {
     let exchange: TokenRequest.CodeExchange
     let clientID: ClientIdentifier
     let authentication: ClientAuthentication
     let scope: Scope
     let nonce: Nonce?
-    /// The maximum time since the user authenticated, including the attempt, in seconds; the ID token
-    /// must prove it.
+    /// `max_age` plus the duration of the attempt, in seconds; the limit for the age of `auth_time` in the ID token.
     let maxAge: Int?
     let configuration: AuthorizationServerConfiguration
     let prover: DPoPProver?
     let keepsRefreshToken: Bool
-    /// The parameters of the callback that a refresh needs.
+    /// The callback parameter that names the server of the user's account; a refresh needs it.
     let details: [String: String]
 
     init(
