@@ -2,10 +2,10 @@ public import CounterfoilProtocol
 
 /// The validated metadata of an authorization server, which every sign-in requires.
 ///
-/// RFC 8414 §3.3. All endpoints come from one document of one issuer or from one vendor profile (RFC 9700
-/// §4.4). The code of one server is therefore never sent to another.
+/// RFC 8414 §3.3. All endpoints come from one metadata document or from one vendor profile (RFC 9700 §4.4).
+/// Therefore the client never sends the code of one server to another.
 public struct AuthorizationServerConfiguration: Sendable, Hashable {
-    /// The requested issuer, which the metadata also names.
+    /// The requested issuer; the metadata contain the same issuer, byte for byte.
     public let issuer: Issuer
     /// `authorization_endpoint`.
     public let authorizationEndpoint: EndpointURL
@@ -29,26 +29,26 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public let registrationEndpoint: EndpointURL?
     /// Whether the URL of a client metadata document can be a client identifier.
     public let supportsMetadataDocuments: Bool
-    /// `scopes_supported`; nil if the metadata omit it.
+    /// `scopes_supported`; nil if the metadata omit this member.
     public let scopes: [String]?
     /// Whether every authorization response must contain `iss` (RFC 9207 §3).
     public let sendsIssuerInResponses: Bool
     /// The deviations of the server from the standard.
     public let behavior: ServerBehavior
-    /// The vendor's server that this is; nil if it was discovered from its issuer alone.
+    /// The vendor's server to which this configuration belongs; nil if it was created without a vendor profile.
     public internal(set) var vendor: VendorServer?
 
     /// The reason why metadata cannot be used.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not a JSON object with the members of RFC 8414.
+        /// The metadata are not a JSON object with the members of RFC 8414.
         case unreadable
-        /// `issuer` is not the requested issuer.
+        /// `issuer` in the metadata is not the requested issuer.
         case wrongIssuer
-        /// A required endpoint is missing; the value is its wire name.
+        /// A required endpoint is missing; the value is the name of the metadata member.
         case missing(String)
-        /// A URL to which no request may be sent; the first value is its wire name.
+        /// The client may not send requests to an endpoint's URL; the first value is the name of the metadata member.
         case badEndpoint(String, EndpointURL.Refusal)
-        /// A loopback URL, although the issuer is not on the device; the value is its wire name.
+        /// An endpoint is on a loopback host, but the issuer is not; the value is the name of the metadata member.
         case foreignLoopback(String)
         /// `code_challenge_methods_supported` is missing or lacks S256 (RFC 8414 §2).
         case noPKCE
@@ -70,7 +70,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
 
     /// Validates the metadata of an issuer.
     ///
-    /// Set `skippingPKCEMetadataCheck` for a server that supports PKCE but does not announce it. The
+    /// Set `skippingPKCEMetadataCheck` for a server that supports PKCE but does not announce it in its metadata. The
     /// client sends the code challenge in any case.
     package init(
         _ metadata: AuthorizationServerMetadata,
@@ -78,7 +78,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         skippingPKCEMetadataCheck: Bool = false,
         behavior: ServerBehavior = .standard
     ) throws(Refusal) {
-        // RFC 8414 §3.3: identical, byte for byte.
+        // RFC 8414 §3.3: the two issuers must be identical, byte for byte.
         guard Array(metadata.issuer.utf8) == Array(issuer.rawValue.utf8) else { throw .wrongIssuer }
         func endpoint(_ name: String, _ text: String?) throws(Refusal) -> EndpointURL? {
             guard let text else { return nil }
@@ -105,7 +105,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         scopes = metadata.scopesSupported
         userInfoEndpoint = try endpoint("userinfo_endpoint", metadata.userInfoEndpoint)
         endSessionEndpoint = try endpoint("end_session_endpoint", metadata.endSessionEndpoint)
-        // RFC 8414 §2: if the member is omitted, the server does not support PKCE.
+        // RFC 8414 §2: if `code_challenge_methods_supported` is missing, the server does not support PKCE.
         let doesPKCE = metadata.codeChallengeMethodsSupported?.contains(CodeChallenge.method) ?? false
         guard doesPKCE || skippingPKCEMetadataCheck else { throw .noPKCE }
         self.issuer = issuer

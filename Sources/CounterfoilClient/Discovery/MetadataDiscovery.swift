@@ -11,9 +11,9 @@ package struct MetadataDiscovery: Sendable {
 
     /// Fetches and validates the metadata of an issuer.
     ///
-    /// It tries the well-known URLs in order. A 4xx status other than 429 leads to the next URL. Any
-    /// other response that is not metadata is an error, because a failing server must not pass for one
-    /// that publishes less.
+    /// It tries the well-known URLs in order. After a 4xx status other than 429, it tries the next URL. Any other
+    /// response without metadata is an error. If it tried the next URL after such a response too, a temporary failure
+    /// could lead to the use of a different document.
     package func configuration(
         of issuer: Issuer,
         skippingPKCEMetadataCheck: Bool = false,
@@ -33,7 +33,7 @@ package struct MetadataDiscovery: Sendable {
             "\(issuer) publishes no metadata; check that the issuer is written exactly as the server names it")
     }
 
-    /// Fetches the metadata at one URL; nil if the status is 4xx other than 429.
+    /// Fetches the metadata at one URL; nil if the status is a 4xx other than 429.
     private func metadata(at url: String) async throws(SignInError) -> AuthorizationServerMetadata? {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(url) } catch { throw .unusable("the issuer cannot be used: \(error)") }
@@ -44,7 +44,7 @@ package struct MetadataDiscovery: Sendable {
         } catch { throw SignInError(error) }
         switch response.statusCode {
         case 200:
-            // Parse strictly first: if two members have the same name, another parser may use the other one.
+            // Parse strictly first, because parsers differ in which of two members with the same name they use.
             guard (try? JSONReader.object(response.body)) != nil,
                 let metadata = try? AuthorizationServerMetadata(parsing: response.body)
             else {

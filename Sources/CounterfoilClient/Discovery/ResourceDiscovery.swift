@@ -2,23 +2,23 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
 
-/// The discovery of an API's authorization server by asking the API.
+/// The discovery of the authorization server of an API from the metadata of the API.
 ///
-/// RFC 9728 §5 and §3. The API rejects a request without a token and names the URL of its metadata.
-/// Otherwise the metadata are at the well-known URLs.
+/// RFC 9728 §5 and §3. The client sends a request without a token, and the API rejects it with a challenge. The
+/// challenge can contain the URL of the metadata. If it does not, the client tries the well-known URLs.
 public struct ResourceDiscovery: Sendable {
     private let transport: any HTTPTransport
 
     /// Creates a discovery that sends its requests through `transport`.
     public init(transport: any HTTPTransport = .standard) { self.transport = transport }
 
-    /// The metadata of a protected resource, that is, of an API.
+    /// The metadata of an API, which RFC 9728 calls a protected resource.
     public struct ProtectedResource: Sendable, Hashable {
         /// `resource`: the identifier of the API.
         public let resource: Resource
-        /// `authorization_servers`; the API prefers the first one.
+        /// The valid issuers in `authorization_servers`, at least one, in the order in which the API prefers them.
         public let authorizationServers: [Issuer]
-        /// The scope to request: that of the challenge, otherwise `scopes_supported`; nil if the API names none.
+        /// The scope to request: `scope` of the challenge or, if missing, `scopes_supported`; nil without either.
         public let scope: Scope?
     }
 
@@ -26,13 +26,13 @@ public struct ResourceDiscovery: Sendable {
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The metadata are not the JSON of RFC 9728 §2.
         case unreadable
-        /// `resource` names another API than the requested one (RFC 9728 §3.3).
+        /// `resource` in the metadata names an API other than the requested one (RFC 9728 §3.3).
         case otherResource
-        /// The metadata are at a URL to which no request may be sent.
+        /// The client may not send requests to the URL of the metadata.
         case badURL(EndpointURL.Refusal)
-        /// A loopback URL, although the API is not on the device.
+        /// The URL of the metadata or the first authorization server is on a loopback host, but the API is not.
         case foreignLoopback
-        /// The metadata name no usable authorization server.
+        /// The metadata contain no valid issuer in `authorization_servers`.
         case noServer
 
         /// A description of the problem and its remedy, safe to show to users.
@@ -47,7 +47,7 @@ public struct ResourceDiscovery: Sendable {
         }
     }
 
-    /// Sends a request without a token to the API, then fetches its metadata.
+    /// Sends a request without a token to the API, then fetches the metadata of the API.
     public func metadata(of url: String) async throws(SignInError) -> ProtectedResource {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(url) } catch { throw .unusable("the API cannot be used: \(error)") }
@@ -56,7 +56,7 @@ public struct ResourceDiscovery: Sendable {
             .flatMap(AuthenticationChallenge.list)
             .filter { $0.scheme == "bearer" || $0.scheme == "dpop" }
         let wanted = challenges.compactMap { $0["scope"] }.first.flatMap { try? Scope(lenient: $0) }
-        // RFC 9728 §5.1: the URL in the challenge comes first. If it is wrong, no other URL is tried.
+        // RFC 9728 §5.1: a metadata URL in the challenge takes precedence. If it cannot be used, no other URL is tried.
         if refusal.statusCode == 401, let named = challenges.compactMap({ $0["resource_metadata"] }).first {
             let place: EndpointURL
             do { place = try EndpointURL(named) } catch { throw .unsafe(.resource(.badURL(error))) }
@@ -82,7 +82,7 @@ public struct ResourceDiscovery: Sendable {
         return path.isEmpty ? [own] : [own, (url: known, resource: endpoint.origin)]
     }
 
-    /// Fetches the metadata at a URL; nil if there are none.
+    /// Fetches the metadata at a URL; nil if the status shows that there are none there, such as 404.
     private func metadata(
         at place: EndpointURL, of url: String, wanted: Scope?
     ) async throws(SignInError) -> ProtectedResource? {
@@ -106,7 +106,7 @@ public struct ResourceDiscovery: Sendable {
         guard let members = try? JSONReader.object(body), case .string(let name) = members["resource"] else {
             throw .unreadable
         }
-        // RFC 9728 §3.3: identical, except for a slash at the end.
+        // RFC 9728 §3.3: `resource` must be identical to the requested URL, except for a slash at the end.
         guard name == url || name + "/" == url || name == url + "/", let resource = try? Resource(name)
         else { throw .otherResource }
         guard case .array(let list) = members["authorization_servers"] else { throw .noServer }
