@@ -6,19 +6,19 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// The transport of platforms that are not Apple's, on AsyncHTTPClient.
+/// The transport for all platforms except Apple's, which uses AsyncHTTPClient.
 ///
-/// It trusts the certificate authorities of the system. If `SSL_CERT_FILE` names a file, it trusts the
-/// authorities in that file instead, as OpenSSL does.
+/// It trusts the certificate authorities of the system. If the environment variable `SSL_CERT_FILE` names a file, it
+/// trusts the authorities in that file instead, as OpenSSL does.
 public struct AsyncHTTPClientTransport: HTTPTransport {
-    /// The connection pool of the process.
+    /// The HTTP client with the connection pool that all transports of the process share.
     ///
-    /// It is never shut down, so that no caller has to do it.
+    /// It lives as long as the process, so that no caller has to shut it down.
     private static let client: HTTPClient = {
-        // RFC 9700 §4.12: a redirect could carry a code or token to another host.
+        // RFC 9700 §4.12: a redirect could send a code or token to another host.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(10)
-        // A refused connection fails immediately, and not only when the deadline expires.
+        // Report a refused connection immediately. By default, AsyncHTTPClient retries it until the timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .automatic
         if let authorities {
@@ -29,7 +29,7 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
         return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     }()
 
-    /// The file with the certificate authorities that replace those of the system; nil without one.
+    /// The file with the certificate authorities that replace those of the system; nil if `SSL_CERT_FILE` is not set.
     private static let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"].flatMap {
         $0.isEmpty ? nil : $0
     }
@@ -45,8 +45,8 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
             return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
                 group.addTask { try await Self.exchange(request) }
                 group.addTask {
-                    // The deadline of AsyncHTTPClient ends with the response head; this one covers the body
-                    // too.
+                    // The timeout of AsyncHTTPClient ends when the response head arrives. This task also limits the
+                    // time for the body.
                     try await Task.sleep(for: request.timeout)
                     throw TransportFailure.timedOut(origin: request.endpoint.origin)
                 }

@@ -5,16 +5,16 @@ public import CounterfoilProtocol
 /// RFC 6749 §3.1 and §3.2, RFC 8252 §7.3. A transport takes only values of this type, so nothing can be sent to
 /// any other URL.
 public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a URL is refused.
+    /// The reason why a URL cannot be an endpoint.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is not an absolute URI.
+        /// The URL is not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)
-        /// It is neither https nor http on a loopback host.
+        /// The URL is neither https nor http on a loopback host.
         case insecure
-        /// It has user information or a fragment, or no host.
+        /// The URL has user information or a fragment, or has no host.
         case malformed
 
-        /// The reason and the remedy, safe to show.
+        /// A description of the problem and its remedy, safe to show to users.
         public var description: String {
             switch self {
             case .notAURI(let refusal): "\(refusal)"
@@ -28,10 +28,10 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
     /// The parsed URI.
     public let uri: AbsoluteURI
-    /// Whether the host is a loopback host.
+    /// Whether the host is 127.0.0.1, `[::1]` or localhost.
     public let isLoopback: Bool
 
-    /// Parses a URL.
+    /// Parses a URL, and throws if the client may not send a code or a token to it.
     public init(_ text: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: text) } catch { throw .notAURI(error) }
@@ -51,7 +51,7 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
 
     /// `scheme://host[:port]`, without path and query.
     ///
-    /// It is safe to show when the rest of the URL is not.
+    /// The origin is safe to show, even if the path or the query is confidential.
     public var origin: String {
         "\(uri.scheme)://\(uri.host ?? "")" + (uri.port.map { ":\($0)" } ?? "")
     }

@@ -2,8 +2,9 @@ public import HTTPTypes
 
 /// An HTTP client that sends requests to servers and returns their responses.
 ///
-/// Implementations never follow a redirect, because a code or token would reach another host. They verify TLS
-/// against the trust store of the system, keep no cookies, and stop reading at the byte limit.
+/// Implementations never follow a redirect, because it could send a code or token to another host. They verify TLS
+/// certificates against the trust store of the system, store no cookies, and stop reading at
+/// ``TransportRequest/byteLimit``.
 public protocol HTTPTransport: Sendable {
     /// Sends a request and reads the whole response, whatever its status.
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse
@@ -67,20 +68,20 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// The reason why there is no response.
+/// The reason why a request has no response.
 public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The server could not be reached, or the connection broke.
+    /// The client could not connect to the server, or the connection broke.
     case unreachable(origin: String, reason: String)
-    /// The system does not trust the server's certificate for this host name.
+    /// The server's TLS certificate is not valid for the host name, or no trusted authority issued it.
     case untrusted(origin: String, reason: String)
-    /// The time limit expired.
+    /// The response did not arrive completely in time; ``TransportRequest/timeout`` is the limit.
     case timedOut(origin: String)
-    /// The response is longer than the limit, in bytes.
+    /// The response body is longer than ``TransportRequest/byteLimit``; the value `limit` is in bytes.
     case tooLarge(origin: String, limit: Int)
-    /// The calling task was cancelled.
+    /// The task that sent the request was cancelled.
     case cancelled
 
-    /// The reason, safe to show.
+    /// A description of the problem, safe to show to users.
     public var description: String {
         switch self {
         case .unreachable(let origin, let reason): "\(origin) cannot be reached: \(reason)"

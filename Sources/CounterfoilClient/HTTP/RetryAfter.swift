@@ -2,7 +2,7 @@ package import Foundation
 import HTTPTypes
 
 extension TransportResponse {
-    /// The delay that the server asks for, at most one day; nil if it sends none (RFC 9110 §10.2.3).
+    /// The delay in `Retry-After`, at most one day; nil if the field is missing or invalid (RFC 9110 §10.2.3).
     var retryAfter: Duration? {
         guard let text = head.headerFields[.retryAfter] else { return nil }
         let seconds: Double
@@ -17,9 +17,9 @@ extension TransportResponse {
     }
 }
 
-/// The only form of a date that HTTP senders may generate (RFC 9110 §5.6.7).
+/// The IMF-fixdate format, the only date format that HTTP senders may generate (RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`; nil for any other form.
+    /// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT`; nil for any other format.
     package static func parse(_ text: String) -> Date? {
         guard text.utf8.count <= 40 else { return nil }
         return try? Date(text, strategy: format)

@@ -2,12 +2,12 @@
     import Foundation
     import HTTPTypes
 
-    /// The transport of Apple platforms, on URLSession, with the proxies, certificates and network rules of the
+    /// The transport for Apple platforms, which uses URLSession with the proxies, certificates and network rules of the
     /// system.
     public struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
 
-        /// Creates a transport without cookies and without a disk cache.
+        /// Creates a transport without cookies and without a cache.
         public init() {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpCookieStorage = nil
@@ -65,7 +65,7 @@
             }
         }
 
-        /// RFC 9700 §4.12: a redirect could carry a code or token to another host.
+        /// A delegate that refuses every redirect, which could send a code or token to another host (RFC 9700 §4.12).
         private final class NoRedirects: NSObject, URLSessionTaskDelegate {
             func urlSession(
                 _ session: URLSession,
