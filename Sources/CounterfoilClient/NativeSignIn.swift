@@ -8,8 +8,8 @@ public import CounterfoilProtocol
 /// let photos = try await ResourceClient(credentials).get("https://photos.example.com/photos")
 /// ```
 ///
-/// RFC 8252: the authorization code grant with PKCE in the user's own browser. The callback arrives on a
-/// loopback port unless ``redirect`` says otherwise.
+/// RFC 8252: the authorization code grant with PKCE in the user's own browser. The callback arrives on a loopback
+/// port unless ``redirect`` is set to another option.
 public struct NativeSignIn: Sendable {
     /// The issuer of the authorization server.
     public var issuer: Issuer
@@ -17,38 +17,39 @@ public struct NativeSignIn: Sendable {
     public var client: ClientIdentification
     /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
-    /// The registered redirect URI for the callback, or several in the order in which they are tried.
+    /// The registered redirect URI for the callback, or several ones in the order in which they are tried.
     public var redirect = RedirectOption.loopback
     /// Optional settings of the authorization request.
     public var options = Options()
     /// The maximum time to wait for the user.
     public var timeout = Duration.seconds(300)
-    /// The vendor's server, if it deviates from the standard; nil discovers the server from its issuer.
+    /// The vendor's server, if it deviates from the standard; if nil, the client fetches the issuer's metadata.
     public var vendor: VendorServer?
-    /// The use of pushed authorization requests (RFC 9126).
+    /// The condition under which the client pushes the authorization request to the server (RFC 9126).
     public var pushing = Pushing.whenOffered
     /// Whether to accept a server whose metadata do not announce PKCE.
     ///
     /// The client sends the code challenge in any case.
     public var skippingPKCEMetadataCheck = false
-    /// Whether to accept a redirect URI that this process also uses at another server, if neither server sends `iss`.
+    /// Whether this process may use one redirect URI at several servers that do not send `iss`.
     ///
-    /// One of the servers could then obtain the codes of the other (RFC 8252 §8.10).
+    /// If true, a malicious server could obtain codes that another of these servers issued (RFC 8252 §8.10). Servers
+    /// that send `iss` in every response may always share a redirect URI.
     public var skippingRedirectURICheck = false
-    /// The launcher that opens the browser, unless the receiver brings its own.
+    /// The launcher that opens the browser; ``RedirectReceiver/browser`` takes precedence unless it is nil.
     public var browser: any BrowserLauncher = SystemBrowser()
     /// The transport that sends the requests.
     public var transport: any HTTPTransport = .standard
-    /// The server to which each redirect URI belongs.
+    /// The record of the server at which this process uses each redirect URI.
     package var redirectURIUses = RedirectURIUses.ofThisProcess
 
     /// The condition under which an authorization request is pushed.
     public enum Pushing: Sendable, Hashable {
-        /// If the server supports it.
+        /// The client pushes the request if the server supports it.
         case whenOffered
-        /// Always; the sign-in fails if the server does not support it.
+        /// The client always pushes the request; the sign-in fails if the server does not support it.
         case always
-        /// Only if the server requires it.
+        /// The client pushes the request only if the server requires it.
         case whenRequired
     }
 
@@ -56,13 +57,13 @@ public struct NativeSignIn: Sendable {
     public enum Event: Sendable, Hashable {
         /// The server's metadata were found and are valid.
         case discovered(AuthorizationServerConfiguration)
-        /// The client has this identifier at the server, with this origin.
+        /// The client has an identifier at the server; the second value is the way in which the client obtained it.
         case identified(ClientIdentifier, ClientIdentification.Origin)
-        /// The receiver waits for the callback, and the URL should be opened in the browser.
+        /// The sign-in waits for the callback and is about to open the URL in the browser.
         ///
-        /// Always show the URL: the browser may fail to start, or start somewhere else.
+        /// Always show the URL to the user: the browser may fail to start, or start where the user cannot see it.
         case opening(BrowserURL)
-        /// The result of the attempt to open the browser.
+        /// The attempt to open the browser has this result.
         case browser(BrowserLaunch)
         /// The callback arrived.
         case answered
@@ -75,7 +76,7 @@ public struct NativeSignIn: Sendable {
         self.init(issuer: issuer, client: ClientIdentification(clientID, at: issuer), scope: scope)
     }
 
-    /// Prepares a sign-in for a client that may still have to obtain an identifier.
+    /// Prepares a sign-in for a client that may have to obtain an identifier from the server first.
     public init(issuer: Issuer, client: ClientIdentification, scope: Scope = Scope()) {
         self.issuer = issuer
         self.client = client
@@ -87,7 +88,7 @@ public struct NativeSignIn: Sendable {
         self.init(at: vendor, client: ClientIdentification(clientID, at: vendor.issuer), scope: scope)
     }
 
-    /// Prepares a sign-in at a vendor's server for a client that may still have to obtain an identifier.
+    /// Prepares a sign-in at a vendor's server for a client that may have to obtain an identifier first.
     public init(at vendor: VendorServer, client: ClientIdentification, scope: Scope = Scope()) {
         self.init(issuer: vendor.issuer, client: client, scope: scope)
         self.vendor = vendor
@@ -111,8 +112,8 @@ public struct NativeSignIn: Sendable {
 
     /// Opens the browser, waits for the user, and exchanges the code.
     ///
-    /// Every run has its own state, nonce and code verifier. The receiver listens only while this
-    /// function runs. Cancelling the task ends the run.
+    /// Every run generates a new state, nonce and code verifier. The redirect receiver listens only while this function
+    /// runs. If the task is cancelled, the function throws ``SignInError/cancelled``.
     public func run(
         onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Credentials {
@@ -136,7 +137,7 @@ public struct NativeSignIn: Sendable {
         return credentials
     }
 
-    /// Obtains a code, and forgets the client's registration if the server seems to have deleted it.
+    /// Obtains a code; on failure, deletes the stored registration if the server seems to have deleted the client.
     private func code(
         of known: IdentifiedClient,
         at configuration: AuthorizationServerConfiguration,
@@ -201,7 +202,7 @@ public struct NativeSignIn: Sendable {
         }
         receiver.expect(attempt.expectation)
         report(.opening(url))
-        // The browser process may run until the user closes it. Do not wait for it after the callback.
+        // The browser process may run until the user closes the browser. Do not wait for it after the callback.
         let launch = Task { [browser = receiver.browser ?? browser] in
             let outcome = await browser.open(url)
             if !Task.isCancelled { report(.browser(outcome)) }

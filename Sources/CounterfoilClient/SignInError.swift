@@ -1,29 +1,34 @@
 public import CounterfoilProtocol
 public import CounterfoilTokens
 
-/// The reason why a sign-in, or a step of one, failed.
+/// The reason why a sign-in, or a step of a sign-in, failed.
 ///
-/// The cases separate what a program must handle differently: refused, timed out, unsafe and unavailable.
+/// The most important cases, which a program should handle differently, are ``refused(_:)``, ``timedOut``,
+/// ``unsafe(_:)`` and ``unavailable(_:)``.
 public enum SignInError: Error, Hashable, Sendable {
-    /// The user or the server refused; the same request would be refused again.
+    /// The user or the server refused the request, and would probably refuse the same request again.
     case refused(OAuthError)
     /// The user did not finish the sign-in in time.
     case timedOut
-    /// The waiting task was cancelled.
+    /// The task that waited for the sign-in was cancelled.
     case cancelled
-    /// A response that cannot be trusted; the client passed nothing on because of it.
+    /// The client rejected a response that cannot be trusted, and used nothing from it.
     case unsafe(UnsafeResponse)
-    /// The network or the server failed; a later retry may succeed.
+    /// The network or the server failed temporarily; a later retry may succeed.
     case unavailable(ServerFailure)
-    /// The callback cannot be received; the reason is safe to show to users.
-    case cannotListen(String)
-    /// The settings of the sign-in cannot be used; the reason is safe to show to users.
-    case unusable(String)
-    /// The server does not know the client and supports no way to introduce it.
+    /// The client cannot receive the callback, for example because a port is in use.
     ///
-    /// Ask the user for a client identifier that the server has issued.
+    /// The reason is safe to show to users.
+    case cannotListen(String)
+    /// A setting of the sign-in is invalid, or the server does not support it.
+    ///
+    /// The reason is safe to show to users.
+    case unusable(String)
+    /// The client has no identifier at the server, and the client and the server support no common way to obtain one.
+    ///
+    /// Ask the user for a client identifier that the server's operator has issued.
     case noClient(Issuer)
-    /// The registration of the client cannot be read or written.
+    /// The store failed to lock, read or write the client's registration.
     case store(TokenStoreError)
 }
 
@@ -67,23 +72,23 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     case metadata(AuthorizationServerConfiguration.Refusal)
     /// The metadata of the API cannot be used.
     case resource(ResourceDiscovery.Refusal)
-    /// The callback is not a valid response to this sign-in.
+    /// The callback is not a valid response to the authorization request of this sign-in.
     case callback(AuthorizationCallback.Refusal)
     /// The response of the token endpoint is invalid.
     case tokenResponse(TokenResponseRefusal)
-    /// The ID token is not genuine, or not for this client and this sign-in.
+    /// The ID token failed verification, or was issued for another client or another sign-in.
     case idToken(TokenRefusal)
-    /// The UserInfo response cannot be read, or is about another user.
+    /// The UserInfo response cannot be parsed, or is about another user.
     case userInfo(UserInfo.Refusal)
-    /// The device authorization response cannot be used.
+    /// The device authorization response is malformed (RFC 8628 §3.2).
     case deviceAuthorization
     /// The response to a registration cannot be used.
     case registration(ClientRegistration.Refusal)
-    /// The keys that verify ID tokens cannot be read.
+    /// The server's key set, which verifies ID tokens, cannot be fetched or parsed.
     case keys
-    /// A response that is too large, or a certificate that is not trusted.
+    /// The response is too large, or the server's TLS certificate is not trusted.
     case transport(TransportFailure)
-    /// A redirect, which the client never follows.
+    /// The server responded with a redirect, which the client never follows.
     case redirected(origin: String)
 
     /// A description that is safe to show to users.
@@ -106,11 +111,11 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
 
 /// A failure of the network or of a server.
 public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
-    /// No response arrived.
+    /// No complete response arrived.
     case noResponse(TransportFailure)
-    /// The server responded with status 429 or 5xx; `retryAfter` is nil if the time to wait is unknown.
+    /// The server responded with status 429 or 5xx; `retryAfter` is nil if the response contains no time to wait.
     case status(Int, origin: String, retryAfter: Duration? = nil)
-    /// The server throttles the client.
+    /// The server throttles the client; `retryAfter` is the time to wait.
     case busy(OAuthError, retryAfter: Duration)
     /// The server sent the error `server_error` or `temporarily_unavailable`.
     case error(OAuthError)
@@ -129,7 +134,7 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ServerFailure {
-    /// The time to wait before the next attempt; nil if the server named none.
+    /// The time to wait before the next attempt; nil if the response contains none.
     public var retryAfter: Duration? {
         switch self {
         case .status(_, _, let pause): pause
@@ -144,7 +149,7 @@ extension ServerFailure {
 }
 
 extension SignInError {
-    /// Classifies a transport failure as a cancellation, a temporary failure or an unsafe response.
+    /// Converts a transport failure to a cancellation, a temporary failure or an unsafe response.
     package init(_ failure: TransportFailure) {
         switch failure {
         case .cancelled: self = .cancelled
@@ -153,7 +158,7 @@ extension SignInError {
         }
     }
 
-    /// Classifies an OAuth error as a refusal or a temporary failure.
+    /// Converts an OAuth error to a refusal or a temporary failure.
     init(_ error: OAuthError) {
         switch error.code {
         case .serverError, .temporarilyUnavailable: self = .unavailable(.error(error))

@@ -1,7 +1,7 @@
 extension String {
-    /// The text without control characters and without characters that change the writing direction.
+    /// The text without control characters, line breaks, and characters that change the writing direction.
     ///
-    /// Text from a server could otherwise move the cursor of a terminal or hide the text before it.
+    /// With such characters, text from a server could move the cursor of a terminal, or hide or reorder other text.
     package var strippingControlCharacters: String {
         String(
             String.UnicodeScalarView(

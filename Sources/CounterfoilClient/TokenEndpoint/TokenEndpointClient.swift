@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// A sender of one client's requests to the token endpoint of one server.
 ///
-/// RFC 6749 §3.2. The client sends these requests directly to the server, never through the browser (RFC 6749
-/// §4.1.3).
+/// RFC 6749 §3.2. The client sends these requests directly to the server, and never through the browser
+/// (RFC 6749 §4.1.3).
 struct TokenEndpointClient: Sendable {
     var server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier
