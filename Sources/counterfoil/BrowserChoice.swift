@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The handling of a URL for the browser: open it, or only print it.
+/// The value of --browser: open the URL in the browser, or only print the URL.
 enum BrowserChoice: String, ExpressibleByArgument, CaseIterable {
     case open
     case print

@@ -4,7 +4,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// `counterfoil call` calls an API.
+/// `counterfoil call` sends a request with the access token to an API.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an API with the access token and print its response.",
@@ -77,7 +77,7 @@ struct Call: AsyncParsableCommand {
         do { return try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
     }
 
-    /// Runs the sign-in that the API asks for.
+    /// Runs the step-up sign-in that the API requires.
     private static func run(
         _ prepared: NativeSignIn, redirect: RedirectOption?, _ console: CommandOutput
     ) async throws -> Credentials {

@@ -4,7 +4,7 @@ import Foundation
 
 /// The output of a command: results on standard output, everything else on standard error.
 ///
-/// Control characters are removed from text, because it may come from a server.
+/// Control characters are removed from every line, because its text may come from a server.
 struct CommandOutput: Sendable {
     let writesJSON: Bool
     let isVerbose: Bool
@@ -24,7 +24,7 @@ struct CommandOutput: Sendable {
 
     /// Writes the response body of an API.
     ///
-    /// On a terminal, control characters are removed.
+    /// On a terminal, control characters except line feeds and tabs are removed. A file or pipe gets every byte.
     func result(bytes: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return Self.write(bytes, to: .standardOutput) }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
@@ -46,9 +46,7 @@ struct CommandOutput: Sendable {
         if isVerbose { say("counterfoil: \(line())") }
     }
 
-    /// Runs a command.
-    ///
-    /// Reports a failure and converts it to an exit code.
+    /// Runs a command; if it fails, writes the error to standard error and throws the exit code.
     func run(_ command: () async throws -> Void) async throws {
         do {
             try await command()
@@ -86,7 +84,7 @@ struct CommandOutput: Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to handle: FileHandle) {
-        // The write fails if the reader has closed the pipe; there is no other place for the output.
+        // The write fails if the reader has closed the pipe. Ignore that, because the output can go nowhere else.
         try? handle.write(contentsOf: Data(bytes))
     }
 }

@@ -45,19 +45,19 @@ struct CommonOptions: ParsableArguments {
         return name
     }
 
-    /// Opens the chosen store.
+    /// Opens the store of --store or COUNTERFOIL_STORE, or the automatically chosen one.
     func openStore() async throws(TokenStoreError) -> OpenedTokenStore {
         let opened = try await (store ?? .automatic).open()
         console.detail("\(opened)")
         return opened
     }
 
-    /// Creates the session of the chosen profile.
+    /// Creates the session of the profile in --profile.
     func session() async throws(TokenStoreError) -> TokenSession {
         TokenSession(store: try await openStore().store, profile: profile)
     }
 
-    /// Returns fresh credentials of the chosen profile.
+    /// Returns the credentials of the profile in --profile, and refreshes them first if necessary.
     func credentials() async throws -> Credentials {
         let session = try await session()
         let credentials = try await session.credentials()
@@ -65,7 +65,7 @@ struct CommonOptions: ParsableArguments {
         return credentials
     }
 
-    /// Warns if a new token could not be stored and will be lost when the program ends.
+    /// Warns if a refreshed token could not be stored, so that it is lost when the program ends.
     func warnIfNotSaved(_ session: TokenSession) async {
         guard let reason = await session.saveError else { return }
         console.say("The new token could not be stored, and the server may reject the old one: \(reason).")

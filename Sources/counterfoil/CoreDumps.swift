@@ -6,9 +6,7 @@
     import Darwin
 #endif
 
-/// The core dump that a system writes when a program crashes.
-///
-/// It would contain tokens.
+/// The core dumps that the system writes when this program crashes, and that would contain tokens.
 enum CoreDumps {
     /// Disables core dumps of this process.
     static func forbid() {

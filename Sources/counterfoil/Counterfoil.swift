@@ -2,7 +2,7 @@ import ArgumentParser
 import CounterfoilClient
 import Foundation
 
-/// The command line of the client.
+/// The program `counterfoil`, with a subcommand for each task of a client.
 @main
 struct Counterfoil: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,8 +26,8 @@ struct Counterfoil: AsyncParsableCommand {
 
     static func main() async {
         CoreDumps.forbid()
-        // The desktop delivers the response to a private-use scheme as an argument. It contains the code, so no
-        // other part of the program may read the arguments.
+        // For a redirect URI with a private-use scheme, the desktop passes the callback URL as an argument. The URL
+        // contains the code, so deliver it before any other part of the program reads the arguments.
         if let outcome = RedirectHandoff.deliver() {
             CommandOutput(writesJSON: false, isVerbose: false).say(outcome.description)
             Foundation.exit(outcome.exitCode)

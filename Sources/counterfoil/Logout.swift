@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil logout` ends a sign-in.
+/// `counterfoil logout` deletes and revokes the tokens, and can end the session at the server.
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Delete the token here, and revoke it at the server if possible.",
@@ -59,7 +59,7 @@ struct Logout: AsyncParsableCommand {
             do throws(SessionError) {
                 isRevoked = try await TokenSession(store: store, profile: common.profile).signOut() == .revoked
             } catch {
-                // The session at the server is ended anyway, and the failure is reported afterwards.
+                // If the revocation failed, end the session at the server nevertheless. Then report the failure.
                 if case .unavailable = error { _ = try? await end(ending, of: credentials) }
                 guard case .unavailable(let cause) = error else { throw error }
                 throw Failure(
@@ -74,7 +74,7 @@ struct Logout: AsyncParsableCommand {
         }
     }
 
-    /// Configures the sign-out at the server; returns nil without --browser.
+    /// Configures the end of the session at the server; returns nil without --browser.
     private func ending() throws(Failure) -> BrowserSignOut? {
         guard let browser else { return nil }
         var ending = BrowserSignOut()
@@ -115,7 +115,7 @@ struct Logout: AsyncParsableCommand {
     }
 }
 
-/// The result of a sign-out.
+/// The result of a sign-out, as text or JSON.
 private struct Ended: Encodable {
     let profile: String
     let removed: Bool
@@ -123,7 +123,7 @@ private struct Ended: Encodable {
     let expires_at: Date?
     var session: Session?
 
-    /// The result for the session at the server.
+    /// The outcome for the user's session at the server.
     enum Session: String, Encodable {
         case ended
         case opened

@@ -28,7 +28,7 @@ struct Profiles: AsyncParsableCommand {
     }
 }
 
-/// A sign-in in the list.
+/// A stored sign-in as the command lists it, without its tokens.
 private struct Listed: Encodable {
     let profile: String
     let issuer: String

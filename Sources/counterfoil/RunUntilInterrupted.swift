@@ -3,8 +3,8 @@ import Foundation
 
 /// Runs work until it ends, or SIGINT (Control-C) or SIGTERM arrives.
 ///
-/// The first signal cancels the task, so that the browser still gets a response. A second signal ends the
-/// program immediately.
+/// The first signal cancels the task, so that the program can still send the browser a response. A second signal of
+/// the same kind ends the program immediately.
 func runUntilInterrupted<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let task = Task { try await work() }
     let sources = [SIGINT, SIGTERM].map { number in

@@ -33,7 +33,7 @@ struct Token: AsyncParsableCommand {
     }
 }
 
-/// A token with the data that a script needs in order to use it.
+/// An access token as JSON, with the type, scope and expiration that a script needs to use the token.
 private struct Bearer: Encodable {
     let access_token: String
     let token_type: String

@@ -3,10 +3,9 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// Authorization requests without a browser: no user signs in, no page is shown, and any code is discarded.
+/// The check of authorization requests without a browser: no user signs in, and any issued code is discarded.
 extension Examination {
-    /// Checks the response to a valid authorization request and to two that the server should reject (RFC 6749
-    /// §4.1.2.1).
+    /// Checks the responses to a valid authorization request and to two that should be rejected (RFC 6749 §4.1.2.1).
     mutating func authorization(at server: AuthorizationServerConfiguration) async {
         guard let client = subject.clientID else {
             return advise(
@@ -50,7 +49,7 @@ extension Examination {
         case answer(AuthorizationCallback)
     }
 
-    /// Classifies a response by its redirect.
+    /// Determines whether a response is a page, a redirect to the redirect URI, or a redirect to another URL.
     private static func callback(in response: TransportResponse, at redirectURI: RedirectURI) -> Answer {
         guard (300..<400).contains(response.statusCode), let location = response.head.headerFields[.location] else {
             return .page
@@ -62,7 +61,7 @@ extension Examination {
         return .answer(AuthorizationCallback(at: redirectURI, parameters: parameters))
     }
 
-    /// Chooses the redirect URI and listens at it for a moment, because failing to listen is a finding too.
+    /// Determines the redirect URI, and checks that this device can listen at it; returns nil if it cannot be used.
     private mutating func redirect() async -> RedirectURI? {
         let text = subject.redirectURI ?? subject.vendor?.profile.redirect.loopback ?? "\(LoopbackRedirectURI.standard)"
         let uri: RedirectURI
@@ -120,7 +119,7 @@ extension Examination {
             status: .refused)
     }
 
-    /// The error codes of the standard for a request with `prompt=none` while no user is signed in.
+    /// The error codes that are correct for `prompt=none`, because no user is signed in (OpenID Connect Core §3.1.2.6).
     private static let expected: Set<String> = [
         "login_required", "consent_required", "interaction_required", "account_selection_required",
     ]
@@ -177,9 +176,9 @@ extension Examination {
         }
     }
 
-    /// Checks for a parameter that sends the code to another server, as some vendors use it.
+    /// Records a fault if the parameter `accounts-server` of the callback names another server for the code exchange.
     ///
-    /// An attacker could add one.
+    /// Zoho uses this parameter. At other servers, an attacker could add it to obtain the code.
     private mutating func exchangeServer(
         named callback: AuthorizationCallback, _ server: AuthorizationServerConfiguration
     ) {
@@ -194,7 +193,7 @@ extension Examination {
         )
     }
 
-    /// RFC 6749 §3.1.2.4: the server must not redirect to an unregistered redirect URI.
+    /// Checks that the server does not redirect to an unregistered redirect URI (RFC 6749 §3.1.2.4).
     private mutating func unregisteredRedirect(
         _ client: ClientIdentifier, _ server: AuthorizationServerConfiguration
     ) async {
@@ -210,7 +209,9 @@ extension Examination {
             mend: "compare redirect URIs with the registered ones as strings (RFC 9700 §2.1)")
     }
 
-    /// RFC 9700 §2.1.1: any attacker who obtains a code without a code challenge could redeem it.
+    /// Checks that the server issues no code for a request without a code challenge (RFC 9700 §2.1.1).
+    ///
+    /// An attacker who obtained such a code could redeem it.
     private mutating func withoutPKCE(
         _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration
     ) async {

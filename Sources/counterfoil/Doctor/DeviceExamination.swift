@@ -4,9 +4,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The start of a device authorization, which is not completed (RFC 8628 §3.2 and §3.5).
+/// The check of the device flow up to the first poll; no user enters the code (RFC 8628 §3.2 and §3.5).
 extension Examination {
-    /// Checks the device authorization response and the first token response.
+    /// Checks the device authorization response and the token endpoint's response to the first poll.
     mutating func device(at server: AuthorizationServerConfiguration) async {
         guard let endpoint = server.deviceAuthorizationEndpoint, let client = subject.clientID else { return }
         var form = FormParameters(["client_id": client.rawValue])

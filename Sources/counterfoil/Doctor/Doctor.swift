@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil doctor` reports faults of a server, a registration or an API, and how to fix them.
+/// `counterfoil doctor` reports the faults of a server, a client registration or an API, and how to fix them.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check a server, a registration and an API, and say how to fix their faults.",
@@ -127,7 +127,7 @@ struct Doctor: AsyncParsableCommand {
 }
 
 extension Examination {
-    /// Runs every step, in the order in which a sign-in would fail.
+    /// Runs the steps of the examination, in the order of the steps of a sign-in.
     mutating func run(signingIn: Bool, binding: Bool, opening: Bool, _ console: CommandOutput) async {
         var issuer = subject.issuer
         if let address = subject.resource {

@@ -6,7 +6,7 @@ import HTTPTypes
 
 /// An examination of a server, a client and an API in steps.
 ///
-/// Each step is an extension in a file of its own.
+/// Each step is in a separate file, in an extension of this type.
 struct Examination {
     /// The server, client and API under examination.
     struct Subject: Sendable {
@@ -20,7 +20,7 @@ struct Examination {
 
     let subject: Subject
     let transport: any HTTPTransport
-    /// The time limit of each response.
+    /// The time limit for each response.
     let timeout: Duration
     private(set) var findings: [Finding] = []
 
@@ -42,14 +42,16 @@ struct Examination {
         findings.append(Finding(weight: .fault, topic: topic, text: text, mend: mend, status: status))
     }
 
-    /// Returns whether there is a finding with this topic.
+    /// Returns true if there is a finding with this topic.
     func has(_ topic: String) -> Bool { findings.contains { $0.topic == topic } }
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension Examination {
-    /// The origin of a page on another site, under a name that is reserved for examples (RFC 2606 §3).
+    /// The value of `Origin` in every request: another site, so that responses show the CORS configuration.
+    ///
+    /// The host is reserved for examples (RFC 2606 §3).
     static let foreignOrigin = "https://app.example.com"
 
     /// Sends a request; records a finding if there is no response.
@@ -74,7 +76,7 @@ extension Examination {
         }
     }
 
-    /// Records why there is no response.
+    /// Records the reason why a request has no response.
     mutating func note(_ failure: TransportFailure, at name: String) {
         switch failure {
         case .untrusted:
@@ -99,7 +101,9 @@ extension Examination {
         }
     }
 
-    /// Compares the clocks (RFC 9110 §6.6.1), because the validity of tokens depends on them.
+    /// Compares the server's clock with this device's (RFC 9110 §6.6.1).
+    ///
+    /// If the clocks differ, valid tokens can appear expired or not yet valid.
     private mutating func noteClock(of response: TransportResponse, at endpoint: EndpointURL) {
         guard !has("clock"), !has("clock-off"),
             let date = response.head.headerFields[.date].flatMap(HTTPDate.parse)
@@ -114,7 +118,7 @@ extension Examination {
         fault("clock-off", text, mend: "synchronize both clocks with NTP")
     }
 
-    /// Parses a JSON object strictly; nil if it is invalid.
+    /// Parses the body as a JSON object; nil if it is invalid or has duplicate members.
     static func members(_ response: TransportResponse) -> [String: JSONValue]? {
         try? JSONReader.object(response.body)
     }

@@ -1,6 +1,6 @@
-/// A finding of an examination.
+/// A result of one check in an examination.
 struct Finding: Sendable, Encodable {
-    /// The severity of a finding.
+    /// The severity of a finding, in ascending order.
     enum Weight: String, Sendable, Encodable {
         /// The behavior is correct.
         case sound
@@ -17,14 +17,14 @@ struct Finding: Sendable, Encodable {
     let text: String
     /// The remedy; nil if none is needed.
     let mend: String?
-    /// The exit code of the program if this is its first fault.
+    /// The exit code of the program if this finding is the first fault.
     let status: ExitStatus
 
     private enum CodingKeys: CodingKey {
         case weight, topic, text, mend
     }
 
-    /// The lines of text output.
+    /// The lines of the finding in text output.
     var lines: [String] {
         let word =
             switch weight {

@@ -4,9 +4,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The metadata of the server (RFC 8414 §3, OpenID Connect Discovery §4).
+/// The check of the server's metadata (RFC 8414 §3, OpenID Connect Discovery §4).
 extension Examination {
-    /// Checks the metadata; returns nil if a sign-in could not even start.
+    /// Checks the metadata; returns nil if they are missing or not usable for a sign-in.
     mutating func metadata(of issuer: Issuer) async -> AuthorizationServerConfiguration? {
         if !issuer.isSecure {
             advise("tls-none", "\(issuer) is not https, which is allowed only on this device", mend: nil)
@@ -174,9 +174,9 @@ extension Examination {
         }
     }
 
-    /// Checks which browser scripts may read a response.
+    /// Checks whether CORS allows scripts of other sites to read a response.
     ///
-    /// Native apps are not affected.
+    /// CORS does not affect native apps.
     mutating func cors(_ response: TransportResponse, what: String) {
         guard let name = HTTPField.Name("Access-Control-Allow-Origin") else { return }
         let topic = "cors-\(what.split(separator: " ").last ?? "")"

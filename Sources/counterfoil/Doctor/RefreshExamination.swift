@@ -3,11 +3,11 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// The effect of a refresh on the refresh token (RFC 6749 §6, RFC 9700 §4.14.2).
+/// The check of refresh and of refresh token rotation (RFC 6749 §6, RFC 9700 §4.14.2).
 extension Examination {
-    /// Refreshes, and refreshes again with the old token if there is a new one.
+    /// Refreshes the tokens and, if the server returns a new refresh token, refreshes again with the old one.
     ///
-    /// Returns the remaining credentials.
+    /// Returns the latest credentials, which the caller revokes.
     mutating func refresh(
         _ credentials: Credentials, at server: AuthorizationServerConfiguration, _ recorder: ResponseRecorder
     ) async -> Credentials {
@@ -42,7 +42,7 @@ extension Examination {
 
     /// Retries a refresh whose response was lost.
     ///
-    /// The outcome shows whether a lost response signs users out at this server.
+    /// The result shows whether a lost response signs users out at this server.
     private mutating func retry(
         _ credentials: Credentials, _ token: RefreshToken, at server: AuthorizationServerConfiguration,
         _ refresh: TokenRefresh, after error: SignInError

@@ -4,9 +4,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The response of an API to a request without a token (RFC 6750 §3, RFC 9728 §5).
+/// The check of an API's response to a request without a token (RFC 6750 §3, RFC 9728 §5).
 extension Examination {
-    /// Checks the API; returns the authorization server that it names, if any.
+    /// Checks the API; returns the first authorization server that the metadata of the API name, if any.
     mutating func resource(_ address: String) async -> Issuer? {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(address) } catch {

@@ -15,7 +15,7 @@ final class ResponseRecorder: HTTPTransport {
         self.timeout = timeout
     }
 
-    /// The last response of the endpoint.
+    /// The last response of the endpoint; nil if there was none.
     var last: TransportResponse? { responses.withLock { $0.last } }
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {

@@ -4,11 +4,11 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// A complete sign-in, whose tokens are checked and not stored.
+/// The check of a complete sign-in, whose tokens are not stored.
 extension Examination {
-    /// Signs in and checks every response.
+    /// Signs the user in, checks every response, and revokes the tokens at the end.
     ///
-    /// The tokens are bound to a key if `binding` is true.
+    /// If `binding` is true, the tokens are bound to a key.
     mutating func signIn(
         at server: AuthorizationServerConfiguration, redirect: RedirectOption?,
         binding: Bool, browser: any BrowserLauncher,

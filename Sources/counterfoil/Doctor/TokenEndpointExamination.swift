@@ -4,9 +4,11 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// Error responses of the token endpoint, provoked with an invalid code, which has no side effects.
+/// The check of the token endpoint's error responses and of the key set.
+///
+/// A request with an invalid code provokes an error response without side effects.
 extension Examination {
-    /// Requests tokens with an invalid code (RFC 6749 §5.2).
+    /// Requests tokens with an invalid code, and checks the error response (RFC 6749 §5.2).
     mutating func tokenEndpoint(of server: AuthorizationServerConfiguration) async {
         var form = FormParameters(["grant_type": "authorization_code"])
         form.append("code", "counterfoil-doctor-\(UUID().uuidString)")
@@ -104,9 +106,9 @@ extension Examination {
         }
     }
 
-    /// Checks the JWKS.
+    /// Checks the JWKS of the server.
     ///
-    /// Fetches it twice to detect server instances or caches that return different keys.
+    /// It fetches the JWKS twice, to detect server instances or caches that return different keys.
     mutating func keys(of server: AuthorizationServerConfiguration) async {
         guard let endpoint = server.keysEndpoint else {
             return advise("keys-none", "the server publishes no keys, so its ID tokens cannot be verified")

@@ -3,9 +3,9 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 
-/// Successful responses of the token endpoint (RFC 6749 §5.1).
+/// The check of successful responses of the token endpoint (RFC 6749 §5.1).
 extension Examination {
-    /// Checks a token response.
+    /// Checks the lifetime, the token type, the scope and the presence of a refresh token in a token response.
     mutating func tokens(in response: TransportResponse, asked scope: Scope) {
         guard var members = Self.members(response) else {
             return fault(

@@ -3,7 +3,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// `counterfoil login` signs the user in.
+/// `counterfoil login` signs the user in and stores the tokens.
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in through the system browser and store the token.",
@@ -29,7 +29,7 @@ struct Login: AsyncParsableCommand {
             """
     )
 
-    /// The way in which the authorization URL is opened and the response arrives.
+    /// The way in which the user opens the authorization URL and the authorization response arrives.
     enum Browser: String, ExpressibleByArgument, CaseIterable {
         case open
         case print
@@ -81,7 +81,7 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            // An unusable store is reported before the user is asked to sign in.
+            // Open the store first, so that an unusable store is reported before the user has signed in.
             let opened = try await (common.store ?? .automatic).open()
             let former = try await opened.store.credentials(of: common.profile)
             if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
@@ -96,7 +96,8 @@ struct Login: AsyncParsableCommand {
                         ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
                 }
             } catch let error as SignInError {
-                // Most failures at a vendor are mistakes in the registration there.
+                // Most failed sign-ins at a vendor's server are caused by a wrong registration of the client. Show the
+                // vendor's advice for the registration.
                 if error != .cancelled, let profile = place.vendor?.profile {
                     for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
                 }
@@ -117,7 +118,7 @@ struct Login: AsyncParsableCommand {
         at place: SignInOptions.Place, as client: ClientIdentification, former: Credentials?
     ) async throws -> Credentials {
         let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
-        // Over SSH, pasting is the default without an option, so `validate()` cannot check this.
+        // Over SSH, the user pastes the response even without --browser paste, so `validate()` cannot check this.
         if isPasted, asked.clientSecretFromStandardInput { throw Failure(.usage, Self.oneInput) }
         var signIn =
             if let vendor = place.vendor { NativeSignIn(at: vendor, client: client, scope: place.scope) } else {
@@ -150,13 +151,13 @@ struct Login: AsyncParsableCommand {
 
     /// Reads the next pasted line.
     ///
-    /// With echo off, the terminal reports Control-C as the end of input. This function then sends SIGINT
-    /// to its own process, which cancels the sign-in.
+    /// While echo is off, the terminal reports Control-C as the end of input. This function then sends SIGINT to its
+    /// own process, which cancels the sign-in.
     private static func line(of pasted: PastedLines) async -> String? {
         if let line = await pasted.next() { return line }
         guard isatty(STDIN_FILENO) == 1 else { return nil }
         kill(getpid(), SIGINT)
-        // The signal cancels this task.
+        // Wait until the signal cancels this task.
         try? await Task.sleep(for: .seconds(60))
         return nil
     }
@@ -188,7 +189,7 @@ struct Login: AsyncParsableCommand {
     }
 }
 
-/// The result of a sign-in as JSON, without its tokens.
+/// The result of a sign-in as JSON, without the tokens.
 private struct SignedIn: Encodable {
     let profile: String
     let issuer: String

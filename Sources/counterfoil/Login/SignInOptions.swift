@@ -83,7 +83,7 @@ struct SignInOptions: ParsableArguments {
         }
     }
 
-    /// The server to sign in at: a standard one, or one of a vendor.
+    /// The server at which the user signs in, and the scope and resources to request.
     struct Place {
         var issuer: Issuer
         var vendor: VendorServer?
@@ -91,7 +91,9 @@ struct SignInOptions: ParsableArguments {
         var resources: [Resource]
     }
 
-    /// Determines the server that the user names, or the one that the API of the first --resource names.
+    /// Determines the server from the command line.
+    ///
+    /// If the user names no server, the metadata of the API in the first --resource name it.
     func place(_ server: String?) async throws -> Place {
         let resources = try resource.map { text in
             do { return try Resource(text) } catch { throw Failure(.usage, "\(error)") }
@@ -123,15 +125,13 @@ struct SignInOptions: ParsableArguments {
             resources: [found.resource] + resources.dropFirst())
     }
 
-    /// Returns a host, tenant or region.
-    ///
-    /// If the user entered a URL, returns its host and port.
+    /// Returns the host and port of a URL; returns other text, such as a host, tenant or region, unchanged.
     private static func host(_ text: String) -> String {
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host else { return text }
         return host + (uri.port.map { ":\($0)" } ?? "")
     }
 
-    /// Identifies the client by its registered identifier, by its metadata document, or by registering it.
+    /// Returns the client with the identifier and metadata document from the options, and the settings to register it.
     func client(
         at place: Place, keeping store: any ClientRegistrationStore
     ) throws(Failure) -> ClientIdentification {
@@ -151,9 +151,10 @@ struct SignInOptions: ParsableArguments {
         return client
     }
 
-    /// Chooses the client authentication.
+    /// Chooses the client authentication from the options and the vendor profile.
     ///
-    /// Some vendors require less of the device flow.
+    /// Some vendors require a client secret, but not in the device flow. Therefore a missing secret is no error if
+    /// `onDevice` is true.
     func authentication(at place: Place, onDevice: Bool) throws(Failure) -> ClientAuthentication {
         if let key = try key() { return .privateKey(key) }
         let method = place.vendor?.profile.authentication
@@ -202,9 +203,9 @@ struct SignInOptions: ParsableArguments {
 }
 
 extension VendorServer {
-    /// Whether the vendor itself runs the server.
+    /// Whether the host is one of the vendor's own hosts, or the profile lists none.
     ///
-    /// A substitute for it, at another host, may require no secret.
+    /// A server at another host, such as a test server, may require no client secret.
     fileprivate var isTheVendorsOwn: Bool {
         let known = Set(profile.hosts.values).union([profile.defaultHost].compactMap(\.self))
         return known.isEmpty || known.contains(host)

@@ -2,11 +2,11 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
 
-/// The progress messages of a sign-in: what the program is waiting for, and how to stop it.
+/// The progress messages of a sign-in: the event for which the program waits, and the way to stop the program.
 struct SignInProgress: Sendable {
     let console: CommandOutput
     let timeout: Int
-    /// The issuer, if the messages say how it identifies the client.
+    /// The issuer to name in messages about the client identifier; nil suppresses these messages.
     var issuer: Issuer?
 
     /// Reports an event of a sign-in in the browser.
@@ -28,7 +28,7 @@ struct SignInProgress: Sendable {
         console.detail(Self.detail(of: event))
     }
 
-    /// Shows the instructions of a sign-in on another device.
+    /// Reports the URL and the user code of a sign-in on another device.
     func tell(_ instructions: DeviceSignIn.Instructions) {
         console.say("Open: \(instructions.verificationURI)")
         console.say("Code: \(instructions.userCode)")
@@ -39,7 +39,7 @@ struct SignInProgress: Sendable {
         console.say("Waiting \(seconds) s for your approval on another device; press Control-C to stop.")
     }
 
-    /// Reports how the server identifies the client, unless the user named the client.
+    /// Reports how the server identifies the client, unless the user passed a client ID.
     func tell(_ client: ClientIdentifier, _ origin: ClientIdentification.Origin, at issuer: Issuer) {
         switch origin {
         case .preregistered: break
@@ -51,7 +51,7 @@ struct SignInProgress: Sendable {
         }
     }
 
-    /// Reports why the pasted text is not the response.
+    /// Reports why the pasted text is not accepted as the authorization response.
     func refuse(_ refusal: PasteReceiver.Refusal) { console.say("\(refusal)") }
 
     private static func detail(of event: NativeSignIn.Event) -> String {
