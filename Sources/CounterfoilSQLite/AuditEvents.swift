@@ -25,7 +25,7 @@ extension SQLiteStore: AuditStore {
         }
     }
 
-    /// Reads at most `limit` events after a number, oldest first.
+    /// Reads at most `limit` events with a number greater than `number`, oldest first.
     public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
         try read { database in
             try database.all(
@@ -34,17 +34,19 @@ extension SQLiteStore: AuditStore {
         }
     }
 
-    /// Deletes at most `rows` of the oldest events up to a number, and returns how many.
+    /// Deletes at most `rows` events, oldest first, with a number of at most `number`, and returns how many it
+    /// deleted.
     ///
-    /// It records the given event in the same transaction.
+    /// In the same transaction it appends `event`, which records the deletion.
     public func removeAudit(
         through number: Int, atMost rows: Int, recording event: AuditEvent?
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            // The event that records the deletion stays, whichever number was given.
+            // The deletion ends at `last`, so the appended event is kept even if `number` is larger.
             let last = try database.first("SELECT coalesce(max(number), 0) FROM audit") { try $0.integer() } ?? 0
             if let event { try database.append(event) }
-            // The trigger allows a deletion up to the number in this table, which is empty outside this transaction.
+            // The trigger `audit_is_never_shortened` allows the deletion of events up to the number in
+            // `audit_removal`. Outside this transaction, the table is empty.
             try database.run("INSERT INTO audit_removal (through) VALUES (?)", min(Int64(number), last))
             let removed = try database.run(
                 """
@@ -80,8 +82,8 @@ extension Database {
 }
 
 extension AuditQuery {
-    /// The SQL with only the conditions that were given, so that a user, a client or a kind is found through
-    /// its index.
+    /// The SQL of the query, with only the conditions that are set, so that SQLite can use the index of a user, a
+    /// client or a kind.
     var statement: String {
         let conditions = [
             kind == nil ? nil : "kind = ?1", personID == nil ? nil : "person_id = ?2",

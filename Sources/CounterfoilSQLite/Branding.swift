@@ -3,7 +3,7 @@ public import CounterfoilServer
 import GRDB
 
 extension SQLiteStore: BrandingStore {
-    /// Reads the branding, which is the default unless it was changed.
+    /// Reads the branding, which has its default values until it is changed.
     public func branding() async throws(StoreFault) -> Branding {
         try read { database in
             try database.branding() ?? Branding()
@@ -35,7 +35,8 @@ extension SQLiteStore: BrandingStore {
 
 extension Database {
     fileprivate func branding() throws -> Branding? {
-        // Every page reads the branding, so this is one query: a row for each statement, or one row if there is none.
+        // Every page reads the branding, so one query reads it all. It returns a row for each language with a
+        // statement of the service, or one row if there is no statement.
         let rows = try all(
             """
             SELECT site_name, logo, accent, support_uri, revision, language, text, privacy_uri

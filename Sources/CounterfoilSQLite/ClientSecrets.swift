@@ -9,7 +9,7 @@ extension SQLiteStore {
         try read(id, in: cachedSecrets) { database in try database.clientSecrets(of: id) }
     }
 
-    /// Adds a secret, unless the client has reached the limit.
+    /// Adds a secret, unless the client already has the maximum number of secrets.
     public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
         try await commits.commit { database in
             let facts = try database.answers(

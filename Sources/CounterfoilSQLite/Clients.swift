@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: ClientStore {
-    /// Reads the client with an identifier.
+    /// Reads a client by its identifier, from the cache if the registry has not changed.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
         try read(id, in: cachedClients) { database in try database.client(id) }
     }
@@ -36,7 +36,7 @@ extension SQLiteStore: ClientStore {
     /// Checks whether any client is registered with an origin (RFC 6454).
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in
-            // A partial index holds the few non-empty lists of origins, and the query reads nothing else.
+            // A partial index contains the few non-empty lists of origins, and the query reads only this index.
             try database.answers(
                 """
                 SELECT EXISTS (
@@ -46,8 +46,8 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Registers a client, unless its identifier is taken, a scope does not exist, or its owner has reached
-    /// `ownerLimit`.
+    /// Registers a client, unless its identifier is taken, one of its scopes does not exist, or its owner already has
+    /// `ownerLimit` clients.
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
@@ -98,7 +98,8 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Deletes a client with everything that was granted to it; returns false if there was none.
+    /// Deletes a client with its grants, codes, tokens, consents, secrets and statistics; returns false if it does not
+    /// exist.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -112,7 +113,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Reads how often a client was served without S256; nil if never.
+    /// Reads how often a client was issued a code without an S256 challenge, and when it last was; nil if never.
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
         try read { database in
             try database.first("SELECT count, last_at FROM pkce_exceptions WHERE client_id = ?", id.rawValue) {

@@ -69,20 +69,20 @@ struct Columns: ~Copyable {
         }
     }
 
-    /// Reads and parses a text.
+    /// Reads a text column and parses it; throws `StoreFault.damaged` if the text is invalid.
     mutating func value<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value {
         guard let value = try? make(text()) else { throw damage() }
         return value
     }
 
-    /// Reads and parses a text; returns nil for NULL.
+    /// Reads a text column and parses it; returns nil for NULL.
     mutating func optionalValue<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
         guard let text = try optionalText() else { return nil }
         guard let value = try? make(text) else { throw damage() }
         return value
     }
 
-    /// Reads a text and parses its values, which are delimited by spaces.
+    /// Reads a text column and parses its values, which are delimited by spaces.
     mutating func list<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
         var values: [Value] = []
         for piece in try text().split(separator: " ") {
@@ -92,7 +92,7 @@ struct Columns: ~Copyable {
         return values
     }
 
-    /// Reads a scope of any length: the scopes of many grants together can exceed the limit of one request.
+    /// Reads a scope without the length limit of a request, which the combined scopes of many grants can exceed.
     mutating func scope() throws(StoreFault) -> Scope {
         Scope(try list(Scope.Token.init(_:)))
     }
@@ -107,7 +107,7 @@ struct Columns: ~Copyable {
         return digest
     }
 
-    /// The fault for the column that was read last; it names the column and not its value.
+    /// Returns the fault for the column that was read last, with the name of the column but without its value.
     func damage() -> StoreFault {
         let name = sqlite3_column_name(statement, index - 1).map { String(cString: $0) } ?? "?"
         return .damaged("the column \(name) holds an invalid value")

@@ -11,15 +11,17 @@ final class CommitQueue: Sendable {
     ///
     /// Beyond four times this size, the queue forces a checkpoint.
     static let logSizeLimit = 16 << 20
-    /// The most commits in one transaction, so that other processes get their turn to write.
+    /// The maximum number of commits in one transaction, so that other processes get their turn to write.
     private static let batchLimit = 512
     /// The number of batches between two checks of the WAL size.
     private static let batchesBetweenSizeChecks = 256
 
     private struct PendingCommit: Sendable {
-        /// Writes, and returns a closure that reports the outcome once the transaction is on the disk.
+        /// Performs the write and returns a closure that reports its outcome to the caller.
+        ///
+        /// The queue calls the closure when the transaction is on the disk.
         let write: @Sendable (Database) throws -> @Sendable () -> Void
-        /// Reports that nothing was written.
+        /// Reports to the caller that the commit failed and nothing was written.
         let refuse: @Sendable (StoreFault) -> Void
     }
 
@@ -50,7 +52,7 @@ final class CommitQueue: Sendable {
 
     /// Commits one atomic write and returns its outcome once it is on the disk.
     ///
-    /// The commit completes even if the caller's task is cancelled, so the outcome is always true.
+    /// The commit completes even if the caller's task is cancelled, so the caller always learns the actual outcome.
     func commit<Outcome: Sendable>(
         _ write: @escaping @Sendable (Database) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
@@ -92,7 +94,7 @@ final class CommitQueue: Sendable {
         }
         switch startsWriter {
         case .success(false): break
-        // Outside the lock, because the writer thread acquires it first of all.
+        // This call is outside the lock, because the writer thread acquires the lock at once.
         case .success(true): startWriter()
         case .failure(let fault): commit.refuse(fault)
         }
@@ -104,7 +106,9 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Returns the next batch, or nil if no commit waits and the writer thread is idle from now on.
+    /// Returns the next batch.
+    ///
+    /// If no commit waits, returns nil and marks the writer thread as idle.
     private func nextBatch() -> [PendingCommit]? {
         let (batch, whenIdle) = state.withLock { state in
             let batch = Array(state.pending.prefix(Self.batchLimit))
@@ -137,7 +141,7 @@ final class CommitQueue: Sendable {
         checkpointIfLarge(database)
     }
 
-    /// Writes one commit of a batch and returns the closure that reports it; throws only if the whole
+    /// Writes one commit of a batch and returns the closure that reports its outcome; throws only if the whole
     /// transaction fails.
     private func write(_ commit: PendingCommit, in database: Database) throws -> @Sendable () -> Void {
         try database.run("SAVEPOINT one_commit")
@@ -155,7 +159,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Checkpoints and truncates a large WAL, in case overlapping readers have kept SQLite's own checkpoints
+    /// Checkpoints and truncates a large WAL, because overlapping readers can prevent SQLite's automatic checkpoints
     /// from finishing.
     private func checkpointIfLarge(_ database: Database) {
         let isDue = state.withLock { state in

@@ -12,7 +12,7 @@ extension SQLiteStore: ConsentStore {
         try read { database in try database.consent(of: person, to: client) }
     }
 
-    /// Reads the consents of a user with their clients, last allowed first.
+    /// Reads the consents of a user with their clients, most recently allowed first.
     public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
         try read { database in
             try database.all(
@@ -29,8 +29,8 @@ extension SQLiteStore: ConsentStore {
         }
     }
 
-    /// Removes scopes that are not in `kept` from every grant of a user to a client, and revokes grants that
-    /// are then empty.
+    /// Removes scopes that are not in `kept` from every active grant of a user to a client, and revokes grants that
+    /// have no scope left.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -44,11 +44,12 @@ extension SQLiteStore: ConsentStore {
                 let isLess =
                     left.tokens.count < scope.tokens.count || leftForClaims.tokens.count < claimScope.tokens.count
                 guard kept.isEmpty || isLess else { continue }
-                // A scope has one stored form, so comparing the texts finds the grants with these scopes.
+                // Equal scopes are stored as equal texts, so a comparison of texts finds the grants with these scopes.
                 let grants = """
                     \(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND claim_scope = ?4 AND revoked_at IS NULL
                     """
-                // A redemption that has already read the former scope must fail (see `consumeCode`).
+                // Blocks the unused codes of these grants, because a redemption may already have read the former scope
+                // (see `consumeCode`).
                 try database.run(
                     """
                     UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -87,7 +88,7 @@ extension Database {
         )
     }
 
-    /// Stores a consent in place of the former one.
+    /// Inserts a consent, or updates the stored one except for `since` and `last_used_at`.
     func keep(_ consent: Consent) throws {
         try run(
             """
@@ -110,8 +111,9 @@ extension Database {
         )
     }
 
-    /// Narrows a consent to its active grants, after some were revoked or narrowed; without any, the consent
-    /// is deleted.
+    /// Narrows a consent to the scopes of its active grants, after a grant was revoked or narrowed.
+    ///
+    /// Deletes the consent if no active grant is left.
     func follow(_ consent: Consent) throws {
         guard let narrowed = consent.following(try liveGrants(of: consent.personID, to: consent.clientID)) else {
             try run(
@@ -176,8 +178,10 @@ extension Consent {
 }
 
 extension Consent {
-    /// One line for each API: its resource indicator and the scope tokens, delimited by spaces, which none of
-    /// them contains.
+    /// The remembered scopes as text, with one line for each API: its resource indicator and the scope tokens,
+    /// delimited by spaces.
+    ///
+    /// Neither indicators nor tokens contain spaces.
     fileprivate var rememberedAtText: String {
         rememberedAt.map { "\($0.key) \($0.value)" }.sorted().joined(separator: "\n")
     }

@@ -2,7 +2,7 @@ import CounterfoilServer
 import GRDB
 
 extension StoreFault {
-    /// Classifies an error of SQLite for the caller of the store.
+    /// Classifies an error of SQLite as a temporary failure or as damage.
     init(_ error: any Error) {
         switch error {
         case let fault as StoreFault:
@@ -13,7 +13,7 @@ extension StoreFault {
                 .SQLITE_NOMEM,
                 .SQLITE_INTERRUPT, .SQLITE_PROTOCOL, .SQLITE_PERM:
                 self = .unavailable(error.withoutValues)
-            // The connection is closed.
+            // This is thrown after the store was closed (see `Readers`).
             case .SQLITE_MISUSE:
                 self = .unavailable(error.withoutValues)
             default:
@@ -26,8 +26,9 @@ extension StoreFault {
 }
 
 extension DatabaseError {
-    /// The error text for the log: SQLite's code and message, which can name tables and columns, without
-    /// values and SQL.
+    /// The error text for the log: SQLite's code and message, which can name tables and columns.
+    ///
+    /// It contains no values and no SQL.
     var withoutValues: String {
         "SQLite error \(extendedResultCode.rawValue), \(message ?? "no message")"
     }

@@ -3,8 +3,7 @@ import GRDB
 
 /// The kind of a file, determined without writing to it.
 ///
-/// If there is no WAL, no file is created beside it either. Otherwise SQLite may create the WAL index
-/// (`-shm`).
+/// If the file has no WAL, no other file is created. If it has one, SQLite may create the WAL index (`-shm`).
 enum FileIdentity: Hashable {
     /// There is no file.
     case missing
@@ -32,9 +31,10 @@ enum FileIdentity: Hashable {
         }
     }
 
-    /// Reads the header of the file (the database file format, §1.3), which is complete if there is no WAL.
+    /// Parses the header of the file (SQLite database file format, §1.3), which is up to date if there is no WAL.
     ///
-    /// SQLite would create files beside a database in WAL mode, even if it only reads.
+    /// The header is parsed without SQLite, which would create files beside a database in WAL mode even if it only
+    /// reads.
     private init(start: [UInt8]) {
         guard !start.isEmpty else {
             self = .empty
@@ -58,8 +58,8 @@ enum FileIdentity: Hashable {
 
     /// Reads the identity on a read-only connection, because the WAL can hold a newer header than the file.
     private init(throughLogOf path: String) throws(SQLiteStore.OpeningRefusal) {
-        // SQLite may create the WAL index here, the file with `-shm`. It stays, because another process may
-        // already use it.
+        // SQLite may create the WAL index (`-shm`) here. It is not deleted, because another process may already use
+        // it.
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)

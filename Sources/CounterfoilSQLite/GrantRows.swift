@@ -44,7 +44,7 @@ extension Database {
             // RFC 7636 §4.4: the challenge and its method are stored with the code.
             code.codeChallenge?.rawValue,
             code.codeChallenge.map { _ in CodeChallenge.method },
-            // A nonce can contain any UTF-8, also a NUL, which a text value in SQLite must not contain.
+            // A nonce can contain any UTF-8, including NUL, which a text value in SQLite must not contain.
             code.nonce.map { Data($0.exposed.utf8) },
             code.authenticatedAt.microseconds,
             code.issuedAt.microseconds,
@@ -122,7 +122,8 @@ extension Columns {
         return try flag() ? .requested(uri) : .registered(uri)
     }
 
-    /// Reads a challenge and its method; one without the other, or a method that is not supported, is damage.
+    /// Reads a challenge and its method; throws `StoreFault.damaged` if only one of them is stored or the method is
+    /// not S256.
     fileprivate mutating func codeChallenge() throws(StoreFault) -> CodeChallenge? {
         let challenge = try optionalValue { CodeChallenge($0) }
         guard try optionalText() == challenge.map({ _ in CodeChallenge.method }) else { throw damage() }

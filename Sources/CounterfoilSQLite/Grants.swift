@@ -4,7 +4,10 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: GrantStore {
-    /// Records an approval as a grant, its code and the updated consent, unless the page was answered before.
+    /// Stores the grant, the code and the consent of an approval in one transaction.
+    ///
+    /// It stores nothing if the consent page was already answered, or if the client, user, session or consent has
+    /// changed since the page was shown.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await commits.commit { database in
             // The transaction has held the write lock since it began, so these facts stay true until it ends.
@@ -39,10 +42,10 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Redeems a code, marks its grant and its consent as used, and begins its token family.
+    /// Redeems a code, records the use of its grant and consent, and stores its token family, if it has one.
     ///
-    /// It refuses a code that was used or had too many failed redemptions, and one whose grant is revoked or
-    /// whose user is disabled.
+    /// It refuses a code that was used or had too many failed redemptions, whose grant is revoked, or whose user is
+    /// disabled.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
@@ -50,7 +53,8 @@ extension SQLiteStore: GrantStore {
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         try await commits.commit { database in
             let key = Data(digest.bytes)
-            // RFC 6749 §4.1.2: a code is used once. Of any number of redemptions, this condition admits one.
+            // RFC 6749 §4.1.2: a code is used at most once. Of several concurrent redemptions, only one meets this
+            // condition.
             let consumed = try database.run(
                 """
                 UPDATE codes SET used_at = ?2
@@ -92,8 +96,8 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Counts a redemption with a wrong verifier and returns the count, which stays at the limit; 0 if there
-    /// is no such code.
+    /// Counts a redemption with a wrong code verifier and returns the count, which does not grow beyond the limit; 0
+    /// if the code does not exist.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
         try await commits.commit { database in
@@ -124,7 +128,7 @@ extension SQLiteStore: GrantStore {
 
     /// Reads a grant with its user, even if the grant is revoked or the user is disabled.
     ///
-    /// A grant is deleted with its client.
+    /// Returns nil if the grant does not exist, for example because its client was deleted.
     public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {
         try read { database in
             try database.first(
@@ -137,7 +141,7 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Revokes a grant with everything that was issued under it, and counts the revocation for its client.
+    /// Revokes a grant, which invalidates its codes and tokens, and counts the revocation for its client.
     @discardableResult
     public func revokeGrant(
         _ id: GrantIdentifier,
@@ -173,7 +177,9 @@ private struct ApprovalFacts {
 }
 
 extension Approval {
-    /// A query of one row with the facts that decide whether an approval can be recorded, each found by key.
+    /// A query that returns one row with the facts that decide whether an approval can be recorded.
+    ///
+    /// It looks up each fact by a key.
     static let facts = """
         SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?1),
             (SELECT revision FROM clients WHERE id = ?2),

@@ -14,7 +14,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Stores a logo, once however many clients use it, and returns its identifier.
+    /// Stores a logo, unless the same logo is already stored, and returns its identifier.
     func keep(_ logo: Logo?) throws -> LogoIdentifier? {
         guard let logo else { return nil }
         try run(
@@ -26,7 +26,7 @@ extension Database {
         return logo.id
     }
 
-    /// Stores the logo of a change and returns the identifier that holds after it.
+    /// Applies a change of a logo, and returns the identifier of the logo to use afterwards; nil for none.
     func logo(after change: LogoChange, former: LogoIdentifier?) throws -> LogoIdentifier? {
         switch change {
         case .keep: former

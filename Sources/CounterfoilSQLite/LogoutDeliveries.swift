@@ -37,7 +37,7 @@ extension SQLiteStore: LogoutDeliveryStore {
                     )
                 }
                 guard let delivery else {
-                    // The pause of the client has ended before its first delivery is due again.
+                    // The pause of the client has ended, but none of its deliveries is due yet.
                     try database.requeue(client.id, hostFailures: client.hostFailures)
                     return nil
                 }
@@ -91,13 +91,14 @@ extension SQLiteStore: LogoutDeliveryStore {
     }
 }
 
-/// The statements on the delivery queues of clients.
+/// The SQL statements on the delivery queues of clients.
 enum LogoutQueues {
-    /// The most old deliveries of a client that one settlement deletes.
+    /// The maximum number of old deliveries of a client that one settlement deletes.
     static let removalLimit = 1000
 
-    /// Selects clients with a delivery due at ?1: at most ?2 of each owner, with those in flight, and at most
-    /// ?3 in total.
+    /// Selects at most ?3 clients with a delivery due at time ?1.
+    ///
+    /// At most ?2 clients of each owner have a delivery in flight, the selected ones included.
     static let due = """
         WITH in_flight (owner_id, clients) AS (
             SELECT clients.owner_id, count(*)
@@ -117,13 +118,13 @@ enum LogoutQueues {
         ORDER BY due.due_at, due.client_id LIMIT ?3
         """
 
-    /// Selects the first delivery of client ?1 that is due at ?2.
+    /// Selects the first delivery of client ?1 that is due at time ?2.
     static let first = """
         SELECT number, person_id, session_id, attempts FROM logout_deliveries
         WHERE client_id = ?1 AND due_at <= ?2 ORDER BY due_at, number LIMIT 1
         """
 
-    /// Deletes deliveries of client ?1 from before ?2, at most ?3.
+    /// Deletes at most ?3 deliveries of client ?1 that were created before time ?2.
     static let removalOfOld = """
         DELETE FROM logout_deliveries WHERE number IN (
             SELECT number FROM logout_deliveries WHERE client_id = ?1 AND created_at < ?2 LIMIT ?3
@@ -144,7 +145,8 @@ extension Database {
         return 0
     }
 
-    /// Ends the lease of a client and schedules its next delivery, but not before `notBefore`.
+    /// Ends the lease of a client, stores its number of host failures, and schedules its next delivery, but not before
+    /// `notBefore`.
     fileprivate func requeue(_ client: ClientIdentifier, hostFailures: Int, notBefore: Date? = nil) throws {
         let next = try first(
             "SELECT due_at FROM logout_deliveries WHERE client_id = ? ORDER BY due_at LIMIT 1", client.rawValue

@@ -23,7 +23,9 @@ extension SQLiteStore: MaintenanceStore {
     }
 }
 
-/// The rows of a table that are deleted some time after an indexed moment; their key is a digest.
+/// A table whose rows are deleted some time after an indexed timestamp.
+///
+/// Its primary key is a digest.
 struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String
@@ -34,22 +36,23 @@ struct TimedRows: Sendable, CaseIterable {
     static let assertions = TimedRows(table: "assertions", moment: "expires_at")
     static let allCases = [codes, expiredSessions, idleSessions, assertions]
 
-    /// The statement that deletes at most ?2 rows from before ?1.
+    /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.
     var removal: String {
         "DELETE FROM \(table) WHERE digest IN (SELECT digest FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
     }
 }
 
 extension Database {
-    /// Deletes at most `rows` rows from before a moment, and returns their number.
+    /// Deletes at most `rows` rows with a timestamp before a moment, and returns their number.
     fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
         try run(kind.removal, moment.microseconds, rows)
     }
 
-    /// Deletes expired refresh tokens, and marks their grants so that these can be deleted too.
+    /// Deletes expired and idle refresh tokens, and marks their grants as without refresh tokens, so that these can be
+    /// deleted too.
     fileprivate func removeRefreshTokens(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
         var removed = 0
-        // One query for each condition, so that each uses an index.
+        // There is one query for each condition, so that each can use an index.
         for (condition, moment) in [
             ("expires_at < ?1", limits.now),
             ("resting_since < ?1 AND last_used_at < ?1", limits.refreshIdleBefore),
@@ -67,10 +70,10 @@ extension Database {
         return removed
     }
 
-    /// Deletes grants that nothing depends on: no code, no refresh token, no token that is still valid, and
-    /// no session of whose end the client must be notified.
+    /// Deletes grants on which nothing depends: no code, no refresh token, no access token that is still valid, and no
+    /// session whose end must be notified to the client.
     ///
-    /// The consent stays, because the user has not withdrawn it.
+    /// It keeps the consent, because the user has not withdrawn it.
     fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
         let over = try all(
             """

@@ -2,7 +2,8 @@ import GRDB
 
 /// A migration step of the schema.
 ///
-/// Its number is its position in ``all``. A file stores the number of its last step as `user_version`.
+/// The number of a step is its position in ``all``, counted from 1. A file stores the number of its last step as
+/// `user_version`.
 struct Migration: Sendable {
     /// The step, which runs in the transaction of the whole migration.
     let apply: @Sendable (Database) throws -> Void
@@ -12,21 +13,21 @@ struct Migration: Sendable {
     /// A released step never changes; a change is a new step.
     static var all: [Migration] { [.schema] }
 
-    /// Migrates a database to the newest step in one transaction; writes nothing if it is already there.
+    /// Migrates a database to the newest step in one transaction; writes nothing if the database is up to date.
     ///
     /// - Parameter steps: Every step, oldest first.
     static func run(_ database: Database, through steps: [Migration] = all) throws {
         guard try pending(of: steps, in: database) > 0 else { return }
-        // A step may replace a table that others reference. It cannot turn foreign keys off itself, because
-        // SQLite ignores this pragma in a transaction. If a step fails, opening fails, so no connection stays
-        // without foreign keys.
+        // A step may replace a table that other tables reference, so foreign keys are turned off. This happens before
+        // the transaction, in which SQLite ignores the pragma. If a step fails, opening the store fails, so no
+        // connection remains without foreign keys.
         try database.execute(sql: "PRAGMA foreign_keys = OFF")
         try database.inTransaction(.immediate) {
             // Another process may have migrated the file first.
             let pending = try pending(of: steps, in: database)
             guard pending > 0 else { return .rollback }
             for migration in steps.suffix(pending) { try migration.apply(database) }
-            // GRDB's own error would include the whole row.
+            // The error that GRDB throws by itself would include the whole row.
             if let violation = try database.foreignKeyViolations().next() {
                 throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: violation.description)
             }

@@ -1,13 +1,13 @@
 import GRDB
 
 extension SQLiteStore {
-    /// The reason for which a store cannot be opened.
+    /// The reason why a store cannot be opened.
     public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The directory cannot be created, entered or written.
         case directoryNotUsable(path: String, reason: String)
         /// The file cannot be read or written.
         case fileNotUsable(path: String, reason: String)
-        /// There is no store, and `createIfMissing` is false.
+        /// The file does not exist, and `createIfMissing` is false.
         case missing(path: String)
         /// The file is not a database.
         case notADatabase(path: String)
@@ -60,10 +60,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Thrown while opening, if the file system cannot make commits durable.
+    /// An error for a file system that cannot make commits durable.
     struct NotDurable: Error {}
 
-    /// Thrown while opening, if tables of another program or a newer version appear after the first check.
+    /// An error for a database that another program or a newer version has changed after its identity was checked.
     struct Foreign: Error {
         let version: Int
     }
@@ -82,7 +82,7 @@ extension SQLiteStore.OpeningRefusal {
             switch error.resultCode {
             case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
             case .SQLITE_NOTADB: self = .notADatabase(path: path)
-            // A migration step never violates a constraint of an intact database.
+            // A migration step violates no constraint of an intact database.
             case .SQLITE_CORRUPT, .SQLITE_CONSTRAINT: self = .damaged(path: path, reason: error.withoutValues)
             // GRDB throws this if the journal mode cannot be set to WAL.
             case .SQLITE_ERROR where error.sql == nil: self = .notDurable(path: path)

@@ -3,17 +3,17 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: PeopleStore {
-    /// Reads the user with an identifier.
+    /// Reads the user with an identifier, even if the user is disabled; nil if there is none.
     public func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.id = ?", id.rawValue)
     }
 
-    /// Reads the user with a user name.
+    /// Reads the user with a user name, even if the user is disabled; nil if there is none.
     public func person(named username: Username) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.username = ?", username.rawValue)
     }
 
-    /// Reads the user with an email address.
+    /// Reads the user with an email address, even if the user is disabled; nil if there is none.
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.email = ?", email.rawValue)
     }
@@ -30,12 +30,16 @@ extension SQLiteStore: PeopleStore {
         try await commits.commit { database in try database.add(person, asFirstAdministrator: false) }
     }
 
-    /// Adds a user as the first administrator, unless one exists.
+    /// Adds a user as the first administrator, unless an administrator exists, or the user name or email address is
+    /// taken.
     public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
         try await commits.commit { database in try database.add(person, asFirstAdministrator: true) }
     }
 
-    /// Changes a password, unless it is no longer the one that was proved, and ends the user's sessions except one.
+    /// Replaces the password hash of a user, unless the stored one is no longer `former`.
+    ///
+    /// It also ends every session of the user except `session`, revokes the grants that do not belong to that session,
+    /// and invalidates unused codes.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,

@@ -1,7 +1,7 @@
 import GRDB
 import Synchronization
 
-/// The read-only connections.
+/// A pool of read-only connections.
 ///
 /// A caller reads on its own thread, so there are never more readers than threads that serve requests. A new
 /// reader is opened when all others are in use. Every query names its columns, so no reader has to watch the

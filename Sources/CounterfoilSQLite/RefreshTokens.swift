@@ -4,16 +4,18 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: RefreshTokenStore {
-    /// Selects one row by digest; the tables are joined by row number.
+    /// Selects a token family by its digest, with its grant, its user and the registry revision.
+    ///
+    /// The tables are joined by integer keys.
     static let refreshFacts = """
         SELECT (SELECT revision FROM registry), \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
         FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE refresh_tokens.digest = ?
         """
 
-    /// Reads a token family with its grant, user and APIs, even if the grant or the user has ended.
+    /// Reads a token family with its grant, user and APIs, even if the grant is revoked or the user is disabled.
     ///
-    /// The row includes the registry revision, which tells whether the cached APIs are stale.
+    /// The query also reads the registry revision, which shows whether the cached APIs are stale.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         try read { database in
             let row = try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
@@ -30,15 +32,16 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// Records a refresh of a token family that is still at the generation that was read, and the use of its
-    /// grant and consent.
+    /// Records a refresh, and the use of the grant and consent, unless the generation of the token family has changed
+    /// since it was read.
     ///
-    /// A recently recorded use is not written again, so most refreshes change one row and no index.
+    /// If a use was recorded recently, the new use is not recorded, so most refreshes change one row and no index.
     public func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await commits.commit { database in
-            // RFC 9700 §4.14.2: of any number of refreshes with one token, this condition admits one.
+            // RFC 9700 §4.14.2: of several concurrent rotations of one token, only one meets the condition on the
+            // generation.
             guard try database.record(step, of: facts, now: now) else {
                 return try database.holds(facts.family) ? .changedMeanwhile : .gone
             }
@@ -111,8 +114,8 @@ extension Database {
         )
     }
 
-    /// Writes a step of a token family; returns false if the family, its grant or its user has ended, or the
-    /// family has changed.
+    /// Applies a step to a token family; returns false if the family, its grant or its user has ended, or the family
+    /// has changed.
     fileprivate func record(_ step: RefreshStep, of facts: RefreshFacts, now: Date) throws -> Bool {
         let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
         let (time, grant) = (now.microseconds, facts.grant)
@@ -131,7 +134,7 @@ extension Database {
         }
     }
 
-    /// Records the use of a grant and its consent, and that its token family is not idle.
+    /// Records the use of a grant and its consent, and postpones the idle expiry of its token family.
     fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
         let (key, time) = (Data(facts.family.digest.bytes), now.microseconds)
         try run(
@@ -162,9 +165,10 @@ extension Database {
 }
 
 extension RefreshFamily {
-    /// The time for which a use does not update the index on `resting_since`, in microseconds.
+    /// The minimum time, in microseconds, between two updates of `resting_since` and its index.
     ///
-    /// Together with `Grant.useResolution`, for which no use is recorded at all, it is an hour.
+    /// A use within `Grant.useResolution` of the last recorded one is not recorded at all. Both durations together are
+    /// one hour.
     fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
 
     fileprivate static let advance = step(
@@ -174,9 +178,10 @@ extension RefreshFamily {
         "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)",
         if: "AND (repeats < \(repeatLimit) OR last_used_at <= ?3 - \(Int64(repeatPause * 1_000_000)))")
 
-    /// The update of a token family that is still at the generation that was read.
+    /// Returns the statement that updates a token family if its generation is still the one that was read.
     ///
-    /// Its grant must have the scopes that were read and not be revoked, and its user must not be disabled.
+    /// The statement also requires that the grant still has the scopes that were read and is not revoked, and that the
+    /// user is not disabled.
     private static func step(_ change: String, if condition: String = "") -> String {
         """
         UPDATE refresh_tokens SET \(change)

@@ -3,10 +3,10 @@ import Synchronization
 
 /// A cache of clients, client secrets or APIs, valid for one revision of the registry.
 ///
-/// The registry revision is a number in the table `registry`. Triggers renew it with each change of a client,
-/// a client secret or an API, in whatever process. The cache also holds that a record does not exist.
+/// The registry revision is a number in the table `registry`. Triggers renew it with each change of a client, a client
+/// secret or an API by any process. The cache also stores that a record does not exist.
 final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The most cached values; the cache is cleared when it is full.
+    /// The maximum number of cached values; the cache is cleared when it is full.
     private let capacity: Int
     private let cached = Mutex<(revision: Int64, values: [Key: Value])>((0, [:]))
 
@@ -22,8 +22,8 @@ final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if let value { return value }
         let read = try read()
         cached.withLock { cached in
-            // If the value is newer than `revision`, that revision is no longer current, so the value is
-            // never served.
+            // The value may be newer than `revision`. Then `revision` is outdated already, and the cached value is
+            // never used.
             if cached.revision != revision || cached.values.count >= capacity { cached = (revision, [:]) }
             cached.values[key] = read
         }
@@ -32,7 +32,6 @@ final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension Database {
-    /// Reads the registry revision.
     func registryRevision() throws -> Int64 {
         try first("SELECT revision FROM registry") { columns in try columns.integer() } ?? 0
     }

@@ -13,7 +13,7 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Reads the API with a resource indicator.
+    /// Reads an API by its resource indicator, from the cache if the registry has not changed.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
         try read(resource, in: cachedResources) { database in try database.resource(resource) }
     }
@@ -27,7 +27,8 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Registers an API, unless its resource indicator or client identifier is taken.
+    /// Registers an API, unless its resource indicator or client identifier is taken, or one of its scopes does not
+    /// exist.
     public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
         try await commits.commit { database in
             let unknown = try database.unknownScopes(in: resource.scope)
@@ -66,7 +67,6 @@ extension SQLiteStore: ResourceStore {
 }
 
 extension Database {
-    /// Reads the API with a resource indicator.
     func resource(_ resource: Resource) throws -> RegisteredResource? {
         try first(
             "SELECT \(RegisteredResource.columns) FROM resources WHERE resource = ?", resource.rawValue,

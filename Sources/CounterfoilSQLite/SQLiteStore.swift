@@ -5,14 +5,14 @@ import GRDB
 
 /// The store of the authorization server in one SQLite file.
 ///
-/// Every answer survives a crash of the process and of the machine: each commit syncs the write-ahead log
-/// (WAL). Opening refuses a file system that does not support this. Other processes of the same version may
-/// read and write the file at the same time, so administration commands work while a server runs.
+/// A committed change survives a crash of the process and of the machine: each commit syncs the write-ahead log (WAL).
+/// Opening refuses a file system that does not support this. Other processes of the same version may read and write
+/// the file at the same time, so administration commands work while a server runs.
 public final class SQLiteStore: Sendable {
     /// The `application_id` of the database files of this product: "CFoi" in ASCII.
     static let applicationID: Int64 = 0x4346_6F69
 
-    /// The path of the file.
+    /// The path of the database file.
     public let path: String
 
     let pool: DatabasePool
@@ -25,15 +25,17 @@ public final class SQLiteStore: Sendable {
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
-    /// A file that is not such a store, or that a newer version has written, is refused without a byte being
-    /// written. A new file, and a directory created for it, are accessible to their owner only.
+    /// Opening refuses a file that is not a store of this product, or that a newer version has written, without
+    /// writing to it. A new file, and a directory created for it, are accessible to their owner only.
     ///
     /// - Parameters:
     ///   - path: The path of the file. SQLite keeps two more files beside it, with the suffixes `-wal` and `-shm`.
-    ///   - createIfMissing: Whether to create a store that does not exist. Otherwise opening it is refused.
-    ///   - upgrading: Whether to migrate a store of an earlier version. Otherwise opening it is refused. No
-    ///     process of that version may have the store open, because it would no longer find its tables.
-    ///   - busyTimeout: The time to wait for another process that is writing.
+    ///   - createIfMissing: Whether to create a store that does not exist. If false, opening throws
+    ///     `OpeningRefusal.missing`.
+    ///   - upgrading: Whether to migrate a store of an earlier version. If false, opening throws
+    ///     `OpeningRefusal.earlierVersion`. Before a migration, end all processes of the earlier version that have the
+    ///     store open, because they would no longer find their tables.
+    ///   - busyTimeout: The maximum time to wait while another process writes.
     public init(
         at path: String,
         createIfMissing: Bool = true,
@@ -72,8 +74,8 @@ public final class SQLiteStore: Sendable {
         let (pool, readers) = (pool, readers)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                // The readers close first: the last connection to close runs the checkpoint, so it must be
-                // able to write.
+                // The readers close first: the last connection that closes runs the checkpoint, so it must be the
+                // writer.
                 try? readers.close()
                 pool.releaseMemory()
                 try? pool.close()
@@ -84,8 +86,8 @@ public final class SQLiteStore: Sendable {
 
     /// Runs one query on the caller's thread.
     ///
-    /// A lookup by key takes microseconds and never waits for the writer. That is less than switching to
-    /// another thread and back. A second query would need a transaction to see the same state.
+    /// A lookup by key takes microseconds and never waits for the writer. A switch to another thread and back would
+    /// take longer. Two queries that must see the same state would need a transaction.
     func read<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
         do {
             return try readers.read(statement)
@@ -94,7 +96,9 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Returns the cached result of a query about the registry, or runs the query if the registry has changed since.
+    /// Returns the cached result of a query about the registry.
+    ///
+    /// Runs the query if the result is not cached or the registry has changed.
     func read<Key, Value>(
         _ key: Key, in cache: RegistryCache<Key, Value>, _ statement: (Database) throws -> Value
     ) throws(StoreFault) -> Value {
@@ -121,7 +125,7 @@ public final class SQLiteStore: Sendable {
 
     /// Configures the writer connection to sync each commit to the disk; throws if this is not possible.
     ///
-    /// The pool has just set `synchronous` to NORMAL, with which a power failure loses the last commits.
+    /// GRDB has set `synchronous` to NORMAL, with which a power failure loses the last commits.
     private static func makeDurable(_ database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
         let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")

@@ -3,7 +3,7 @@ import CounterfoilServer
 import GRDB
 
 extension Migration {
-    /// The tables, indexes and triggers, and the rows of a new store.
+    /// The tables, indexes and triggers, and the initial rows of a new store.
     ///
     /// Times are microseconds since 1970. Secrets are stored only as digests, passwords as hashes, and signing
     /// keys sealed. Lists, such as scopes and redirect URIs, are texts delimited by spaces.
@@ -137,9 +137,10 @@ extension Migration {
         INSERT INTO registry (id, revision) VALUES (1, random());
         """
 
-    /// A trigger that gives the registry a new revision, in whatever process and by whatever statement it changes.
+    /// Returns a trigger that renews the registry revision after a change of a table, by any process and any
+    /// statement.
     ///
-    /// The number is random, so no older copy of the file had it.
+    /// The revision is random instead of counted, so that an older copy of the file never has the same one.
     private static func renewal(of table: String, after change: String) -> String {
         """
         CREATE TRIGGER \(table)_\(change.lowercased())_renews AFTER \(change) ON \(table)
@@ -182,8 +183,8 @@ extension Migration {
 
     /// Consents, grants, codes and refresh tokens.
     ///
-    /// A refresh token references its grant, and the grant its user, by an integer key. SQLite finds such a row
-    /// without a separate index, and in fewer B-tree levels. Among a million grants, a refresh reads ten pages
+    /// Refresh tokens reference grants, and grants reference users, by an integer key. SQLite finds a row by such a
+    /// key without a separate index, and in fewer B-tree levels. Among a million grants, a refresh reads ten pages
     /// instead of fifteen. Codes reference their grants by identifier, because few codes exist at a time.
     private static let grants = """
         CREATE TABLE consents (
@@ -278,7 +279,6 @@ extension Migration {
         CREATE INDEX assertions_expires ON assertions (expires_at);
         """
 
-    /// Signing keys.
     private static let signingKeys = """
         CREATE TABLE signing_keys (
             id TEXT NOT NULL PRIMARY KEY,
@@ -324,7 +324,7 @@ extension Migration {
 
     /// The audit log, from which only the oldest events can be deleted.
     ///
-    /// The transaction of a deletion states the last event to delete.
+    /// A transaction that deletes events first inserts the number of the last event to delete into `audit_removal`.
     private static let audit = """
         CREATE TABLE audit (
             number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

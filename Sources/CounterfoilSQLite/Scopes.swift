@@ -50,7 +50,8 @@ extension SQLiteStore: ScopeStore {
 
     /// Deletes a scope and removes it from grants and consents.
     ///
-    /// A scope of a client or an API is deleted only with `takesFromUses`, and is removed from these as well.
+    /// If clients or APIs have the scope, it is deleted only if `takesFromUses` is true. It is then removed from them
+    /// as well.
     public func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
     ) async throws(StoreFault) -> RemoveScopeOutcome {
@@ -74,7 +75,7 @@ extension Database {
             read: ScopeDefinition.init(_:))
     }
 
-    /// The condition that a list with spaces between its names contains the first parameter of a statement.
+    /// Returns the SQL condition that a space-delimited list contains the first parameter of a statement.
     private static func holdsFirst(_ column: String) -> String {
         "instr(' ' || \(column) || ' ', ' ' || ?1 || ' ') > 0"
     }
@@ -92,7 +93,7 @@ extension Database {
             ) { columns in try columns.value { try Resource($0) } })
     }
 
-    /// Removes a scope from clients, which get a new revision, and from APIs.
+    /// Removes a scope from APIs and clients, and renews the revision of these clients.
     fileprivate func take(_ token: Scope.Token, from uses: ScopeUses, at time: Date) throws {
         for id in uses.clients {
             guard let client = try self.client(id) else { continue }
@@ -106,12 +107,15 @@ extension Database {
         }
     }
 
-    /// Removes a scope from every active grant and every consent, with few passes over the grants however
-    /// many there are.
+    /// Removes a scope from every active grant and every consent.
+    ///
+    /// Each statement changes all affected grants at once, so the number of statements does not depend on the number
+    /// of grants.
     fileprivate func takeFromGrants(_ token: Scope.Token, at time: Date) throws {
         let name = token.rawValue
         let isMeant = "revoked_at IS NULL AND \(Self.holdsFirst("scope"))"
-        // A redemption that has already read the former scope must fail (see `consumeCode`).
+        // Blocks the unused codes of these grants, because a redemption may already have read the former scope (see
+        // `consumeCode`).
         try run(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -123,7 +127,8 @@ extension Database {
         for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
         try run(
             "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
-        // A stored scope names each token once, with one space between two tokens.
+        // A stored scope contains each token once, with one space between two tokens, so `replace` removes exactly one
+        // token.
         try run(
             "UPDATE grants SET scope = trim(replace(' ' || scope || ' ', ' ' || ?1 || ' ', ' ')) WHERE \(isMeant)", name
         )

@@ -3,7 +3,10 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ServiceRecordStore {
-    /// Records that the store answered at a moment; an earlier moment changes nothing.
+    /// Records that the store answered at a moment, and an outage if the last answer was more than `silence` seconds
+    /// earlier.
+    ///
+    /// The recorded time never moves backwards.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         try await commits.commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }

@@ -21,8 +21,8 @@ extension SQLiteStore: SessionStore {
 
     /// Begins a session for a user who has proved the stored password.
     ///
-    /// In the same step it ends the former session of the browser, whose session ID continues if the user is
-    /// the same, and the surplus sessions of the user.
+    /// In the same transaction it ends the former session of the browser and the user's sessions beyond the limit. If
+    /// the former session belongs to the same user, the new session keeps its session ID (`sid`).
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
@@ -79,7 +79,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Reads the sessions of a user, last seen first, including expired ones.
+    /// Reads the sessions of a user, most recently seen first, including expired ones.
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
         try read { database in
             try database.all(
@@ -105,8 +105,8 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends every session of a user but one, revokes the grants from outside that one, and returns the number
-    /// of sessions.
+    /// Ends every session of a user except `kept`, revokes the grants that do not belong to `kept`, and returns the
+    /// number of ended sessions.
     @discardableResult
     public func signOutEverywhere(
         _ person: PersonIdentifier,
@@ -116,12 +116,15 @@ extension SQLiteStore: SessionStore {
         try await commits.commit { database in try database.signOutEverywhere(person, except: kept, at: time) }
     }
 
-    /// Deletes a session that has expired or is idle, and ends what depends on it.
+    /// Deletes a session that has expired or is idle, revokes its grants to single-page apps, and queues logout
+    /// notifications to its clients.
+    ///
+    /// It does the latter two also for a session that is already deleted, if this has not happened yet.
     public func revokeDependents(
         ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
-        // Any holder of an old ID token can request this, so the write lock is taken only if there is
-        // something to write.
+        // Any holder of an old ID token can cause this call, so it takes the write lock only if there is something to
+        // write.
         let isSomethingToEnd = try read { database in
             try database.answers(Session.isOver, session.rawValue, time.microseconds, idle.microseconds)
         }
@@ -139,8 +142,8 @@ extension SQLiteStore: SessionStore {
 }
 
 extension Database {
-    /// Ends every session of a user but one, revokes the grants from outside that one, and returns the number
-    /// of sessions.
+    /// Ends every session of a user except `kept`, revokes the grants that do not belong to `kept`, and returns the
+    /// number of ended sessions.
     func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
         let ended = try endSessions(
             "person_id = ?1 AND digest IS NOT ?2", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
@@ -162,7 +165,9 @@ extension Database {
         ) { columns in try columns.value(SessionIdentifier.init(_:)) }
     }
 
-    /// Reads the digests of a user's surplus sessions beside one: those that were not seen for longest.
+    /// Reads the digests of the sessions by which a user exceeds the limit, other than `session`.
+    ///
+    /// They are the least recently seen ones.
     fileprivate func surplusSessions(beside session: Session) throws -> [Data] {
         try all(
             Session.surplus, session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1
@@ -175,7 +180,7 @@ extension Database {
 
     /// Ends the sessions that match a condition and returns their number.
     ///
-    /// What depends on a session ends too, unless the session continues with another token.
+    /// It also revokes the dependents of each ended session, unless another session has the same session ID.
     func endSessions(
         _ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date
     ) throws -> Int {
@@ -187,9 +192,9 @@ extension Database {
         return count
     }
 
-    /// Revokes the grants to single-page clients in a session, and queues logout notifications to clients.
+    /// Revokes the grants of a session to single-page apps, and queues logout notifications to its clients.
     ///
-    /// Each grant is marked with the end of its session, so a client is notified once.
+    /// It marks each active grant with the end of the session, so a client is notified once.
     fileprivate func revokeDependents(ofSession session: SessionIdentifier, at time: Date) throws {
         try run(
             """
@@ -233,14 +238,16 @@ extension Database {
 }
 
 extension Session {
-    /// Selects the digests of the sessions of user ?1 except session ?2 and the ?3 that were seen last.
+    /// Selects the digests of the sessions of user ?1, except session ?2 and the ?3 most recently seen ones.
     static let surplus = """
         SELECT digest FROM sessions WHERE person_id = ?1 AND digest <> ?2
         ORDER BY last_seen_at DESC, authenticated_at DESC, digest LIMIT -1 OFFSET ?3
         """
 
-    /// Tests whether session ?1 has expired by ?2 or was not seen since ?3, or is deleted with grants not
-    /// marked with its end.
+    /// Tests whether `revokeDependents` has something to do for session ?1.
+    ///
+    /// This is the case if the session has expired by ?2 or was not seen since ?3. It is also the case if the session
+    /// is deleted and has an active grant that is not marked with its end.
     static let isOver = """
         SELECT CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1)
             THEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3))

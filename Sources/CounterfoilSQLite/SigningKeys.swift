@@ -25,7 +25,7 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
-    /// Stores the first key of an algorithm, unless there is one already.
+    /// Stores the first key of an algorithm, unless the algorithm already has a key.
     public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
         try await commits.commit { database in
             let added = try database.run(
@@ -69,7 +69,8 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
-    /// Deletes a key that has a successor, whatever it has signed; returns false if there is no such key.
+    /// Deletes a key that has a successor, even if tokens that it signed are still valid; returns false if there is no
+    /// such key.
     public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
             try database.run("DELETE FROM signing_keys WHERE id = ? AND replaced_at IS NOT NULL", id.rawValue) == 1

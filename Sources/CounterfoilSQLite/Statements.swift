@@ -4,8 +4,8 @@ import GRDB
 import GRDBSQLite
 
 extension Database {
-    /// Runs a statement from the statement cache; returns the number of rows that an INSERT, UPDATE or DELETE
-    /// changed.
+    /// Runs an SQL statement, which is compiled once and cached, and returns the number of rows that an INSERT, UPDATE
+    /// or DELETE changed.
     ///
     /// A text that contains NUL is refused, because SQL expressions on such a text are undefined in SQLite.
     @discardableResult
@@ -22,7 +22,7 @@ extension Database {
         return changesCount
     }
 
-    /// Returns the first row of a query from the statement cache.
+    /// Returns the first row of a query; nil if there is none.
     func first<Value>(
         _ sql: String,
         _ values: (any DatabaseValueConvertible)?...,
@@ -79,8 +79,8 @@ extension Database {
     /// The decision to read another row or to stop.
     private enum RowStep { case next, stop }
 
-    /// Steps through a statement with the C interface of SQLite, which reads values from a row without a copy
-    /// in between.
+    /// Steps through a statement with the C interface of SQLite, which reads the values of a row without an
+    /// intermediate copy.
     private func rows(
         of sql: String,
         _ values: [(any DatabaseValueConvertible)?],
