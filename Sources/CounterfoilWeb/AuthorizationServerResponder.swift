@@ -7,7 +7,7 @@ import Logging
 
 /// Passes HTTP requests to the authorization server and converts its replies to HTTP responses.
 ///
-/// Paths match exactly: every path without a route gets 404. Body sizes are limited while the body is read.
+/// A path must match a route exactly; any other path gets status 404. Body sizes are limited while the body is read.
 final class AuthorizationServerResponder: Sendable {
     /// The maximum length of a request target in bytes.
     private static let targetLimit = 32 * 1024
@@ -30,7 +30,7 @@ final class AuthorizationServerResponder: Sendable {
     ///   - server: The server that responds.
     ///   - logger: The logger for errors.
     ///   - trustedProxies: The proxies whose forwarding fields are trusted.
-    /// - Throws: An error of the message catalogue.
+    /// - Throws: An error that names the defect of the message catalogue.
     init(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies = .none) throws {
         self.trustedProxies = trustedProxies
         let issuer = server.settings.issuer
@@ -42,7 +42,7 @@ final class AuthorizationServerResponder: Sendable {
         prefix = issuer.path
     }
 
-    /// Finds the endpoint of a request.
+    /// Routes a request by its host name and path, unless its target is too long.
     func routed(_ head: HTTPRequest) -> RoutedHead {
         guard (head.path ?? "/").utf8.count <= Self.targetLimit else {
             return RoutedHead(request: head, outcome: .noEndpoint, targetIsTooLong: true)
@@ -89,7 +89,8 @@ final class AuthorizationServerResponder: Sendable {
         switch request {
         case .late: return try await refused(.tooSlow)
         case .overloaded: return try await refused(.overloaded)
-        // Without an endpoint, or with a method that it does not support, that error precedes the size.
+        // The body size is refused only if the endpoint supports the method. Otherwise status 404 or 405 takes
+        // precedence.
         case .tooLarge(let head) where head.takesMethod:
             return try await refused(.tooLarge(limit: head.bodyLimit))
         case .whole, .tooLarge: break
@@ -171,12 +172,12 @@ final class AuthorizationServerResponder: Sendable {
 
     /// Builds a response.
     ///
-    /// A response to HEAD has the length of the body but not the body (RFC 9110 §9.3.2).
+    /// A response to HEAD has the `Content-Length` of the body but not the body (RFC 9110 §9.3.2).
     private func answer(
         _ status: HTTPResponse.Status, _ fields: HTTPFields, _ body: [UInt8], to request: IncomingRequest
     ) -> Answer {
         var head = HTTPResponse(status: status, headerFields: fields)
-        // RFC 9110 §8.6
+        // RFC 9110 §8.6: a response with status 204 or 304 gets no `Content-Length` here.
         if status != .noContent, status != .notModified {
             head.headerFields.append(HTTPField(name: .contentLength, value: String(body.count)))
         }

@@ -47,7 +47,7 @@ enum HostName {
     }
 }
 
-/// A continuation that the first given value resumes.
+/// A continuation that is resumed with the first value that it is given.
 ///
 /// Later values are ignored.
 final class FirstAnswer<Value: Sendable>: Sendable {

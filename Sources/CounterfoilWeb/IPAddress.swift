@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// An IPv4-mapped IPv6 address is converted to its IPv4 address.
 struct IPAddress: Sendable, Hashable {
-    /// 4 or 16 bytes.
+    /// The address in network byte order: 4 bytes for IPv4, 16 bytes for IPv6.
     let bytes: [UInt8]
     /// The key for limits per source: the IPv4 address, or the /64 prefix of the IPv6 address.
     ///

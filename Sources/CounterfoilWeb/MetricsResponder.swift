@@ -5,7 +5,7 @@ import NIOCore
 
 /// Serves the metrics of the server at `/metrics`, in the text format of Prometheus.
 public struct MetricsResponder: HTTPResponder {
-    /// The context of a request.
+    /// The request context of Hummingbird, without additional values.
     public typealias Context = BasicRequestContext
 
     private let server: AuthorizationServer
@@ -14,13 +14,13 @@ public struct MetricsResponder: HTTPResponder {
 
     /// Creates a responder for a server and its connections.
     ///
-    /// The reported uptime starts now.
+    /// The reported uptime starts with this call. Without `connections`, the connection metrics are omitted.
     public init(_ server: AuthorizationServer, connections: OpenConnections? = nil) {
         self.server = server
         self.connections = connections
     }
 
-    /// Answers a request.
+    /// Responds to `GET /metrics` with the metrics, and to other requests with status 404 or 405.
     public func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         guard (request.head.path ?? "").prefix(while: { $0 != "?" }) == "/metrics" else {
             return Response(status: .notFound)

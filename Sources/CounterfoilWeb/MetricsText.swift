@@ -43,7 +43,7 @@ struct MetricsText {
         }
     }
 
-    /// Writes the statistics of refresh tokens, which the store counts for all processes together.
+    /// Writes the statistics of refresh tokens, which the store counts for all processes that use it.
     mutating func write(_ refreshes: RefreshStatistics) {
         single(
             "counterfoil_refresh_repeats_total",

@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// The header fields of every response.
 ///
-/// Pages cannot be framed (RFC 9700 §4.16), load resources of this server only, and send no referrer (RFC 9700
-/// §4.2.4). Scripts are allowed only on pages that load one of this server.
+/// Pages cannot be framed (RFC 9700 §4.16), load resources from this server only, and send no referrer (RFC 9700
+/// §4.2.4). Only pages that use a script allow scripts, and only scripts from this server.
 struct ResponseFields: Sendable {
     private let fields: HTTPFields
 
@@ -56,7 +56,8 @@ struct ResponseFields: Sendable {
 
     /// Returns the `form-action` source for a form that posts to a client.
     ///
-    /// It also allows every https URL, because browsers apply the rule to redirects of the client too.
+    /// It also allows every https URL, because browsers apply `form-action` to redirects too, and the client can
+    /// respond with a redirect.
     private static func formAction(to address: String) -> String {
         let uri = try? AbsoluteURI(parsing: address)
         let target = uri.flatMap { uri in
@@ -85,7 +86,8 @@ struct ResponseFields: Sendable {
     ///
     /// Fields that the response already has take precedence.
     func add(to response: inout HTTPFields, for content: Content = .plain) {
-        // The policy, the length, the date, and perhaps `Connection` are added too.
+        // This reserves room for four more fields: the content security policy, the length, the date, and perhaps
+        // `Connection`.
         response.reserveCapacity(response.count + fields.count + 4)
         if !response.contains(.contentSecurityPolicy) {
             response[.contentSecurityPolicy] = Self.policy(of: content)

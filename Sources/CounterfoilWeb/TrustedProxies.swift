@@ -5,13 +5,13 @@ import HTTPTypes
 ///
 /// The fields of all other senders are ignored: a client that could choose its address could evade rate limits.
 public struct TrustedProxies: Sendable, Hashable {
-    /// An error for a text that is not an address or a network.
+    /// An error for a text that is not an IP address or a network in CIDR notation.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
         /// The text and the expected format.
         public let description: String
     }
 
-    /// No proxies.
+    /// No trusted proxies: the forwarding fields of all requests are ignored.
     public static let none = TrustedProxies(networks: [])
 
     /// The maximum number of forwarded addresses that are examined, from the end.
@@ -35,16 +35,15 @@ public struct TrustedProxies: Sendable, Hashable {
 
     /// Returns the source of a request: the address of the connection or, behind trusted proxies, of their client.
     ///
-    /// Each proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239 §5.2). The
-    /// source is therefore the last address that is not a trusted proxy; everything before it may be forged.
-    /// Requests with unreadable fields share one source per proxy, so that a client gains nothing by sending
-    /// them.
+    /// Each proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239 §5.2). The source is
+    /// therefore the last address that is not a trusted proxy; everything before it may be forged. Requests with
+    /// unreadable fields share one source per proxy, so a client gains nothing by sending such fields.
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
         guard trusts(connection) else { return connection.place }
         let (plain, standard) = (Self.list("X-Forwarded-For", in: fields), Self.list("Forwarded", in: fields))
         let unreadable = "unknown, by way of \(connection.place)"
-        // If both fields are present, the proxy did not write one of them.
+        // If both fields are present, the proxy wrote only one of them, and the other may be forged.
         guard plain.isEmpty || standard.isEmpty else { return unreadable }
         let addresses =
             plain.isEmpty

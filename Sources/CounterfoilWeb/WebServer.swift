@@ -7,14 +7,14 @@ public import ServiceLifecycle
 
 /// Creates the services that listen for requests.
 public enum WebServer {
-    /// Creates the service of an authorization server.
+    /// Creates the service that listens for the HTTP requests of an authorization server.
     ///
     /// - Parameters:
     ///   - server: The server that responds.
     ///   - host: The address to listen on.
     ///   - port: The port to listen on; 0 for any free port.
     ///   - trustedProxies: The proxies whose forwarding fields name the client address.
-    ///   - connections: The registry of open connections; nil for one with the standard limits.
+    ///   - connections: The registry of open connections; nil creates one with the standard limits.
     ///   - logger: The logger of the service.
     ///   - onListening: A function that is called once, with the port that the service listens on.
     public static func service(
@@ -35,10 +35,10 @@ public enum WebServer {
             logger: logger, onListening: onListening)
     }
 
-    /// The limit of open connections for metrics.
+    /// The maximum number of open connections to the metrics service.
     private static let metricsConnectionLimit = 16
 
-    /// Creates the service for the metrics of a server, at `/metrics` on a port of its own.
+    /// Creates the service for the metrics of a server, at `/metrics` on a separate port.
     ///
     /// It has no authentication, so only the monitoring system should be able to reach it.
     public static func metrics(

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Closes accepted connections of a source that has reached its limit, before they cost more than a socket.
+/// Closes accepted connections of a source that has reached its limit, before they use more resources than a socket.
 ///
-/// It pauses accepting while more sockets are open than the limit plus its allowance: refused connections are
-/// closed on other threads, and a faster accepting thread could use up the descriptors. It also counts refusals
-/// when the process has no descriptor left.
+/// It pauses accepting while the number of open sockets has reached the limit plus
+/// `ConnectionLimits.closingAllowance`. Refused connections are closed on other threads, and the accepting thread
+/// could otherwise use up the descriptors. The handler also counts refusals when the process has no descriptor left.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The limits of bytes of request bodies in memory, for all connections together and for each source.
+/// The limits of memory for request bodies, in bytes, for all connections together and for each source.
 ///
-/// The first bytes of each body are not counted, so that large uploads never cause a token request to be
-/// refused. The limit of connections bounds their number.
+/// The first bytes of each body are not counted, so that large uploads never cause a token request to be refused. The
+/// connection limit bounds the total of these uncounted bytes.
 final class BodyBudget: Sendable {
     /// The number of bytes at the start of each body that are not counted.
     static let freeBytes = 8 * 1024
@@ -34,7 +34,7 @@ final class BodyBudget: Sendable {
 
     /// Counts bytes of a body.
     ///
-    /// - Returns: False if they would exceed a limit. Then nothing is counted.
+    /// - Returns: False if the bytes would exceed a limit. They are not counted in this case.
     func take(_ count: Int, for share: Share) -> Bool {
         let ofAll = used.add(count, ordering: .relaxed).newValue
         let ofSource = share.used.add(count, ordering: .relaxed).newValue

@@ -8,9 +8,9 @@ import NIOHTTPTypesHTTP1
 ///
 /// Requests are answered on the event loop of their connection.
 ///
-/// A response takes a fraction of a millisecond. A change of thread, or a task that awaits each part of a
-/// request, would be a large share of that. Long operations (password hashes, DNS lookups, disk syncs) run on
-/// threads of their own.
+/// Creating a response takes a fraction of a millisecond. A change of thread, or a task that awaits each part of a
+/// request, would be a large share of that time. Long operations (password hashes, DNS lookups, disk syncs) run on
+/// other threads.
 struct ConnectionChannel {
     /// The time after which an idle connection is closed.
     ///
@@ -25,7 +25,7 @@ struct ConnectionChannel {
 
     /// Counts a connection and adds its handlers.
     ///
-    /// The future fails, and the connection is closed, if it exceeds a limit.
+    /// If the connection exceeds a limit, the future fails and the connection is closed.
     func setUp(_ channel: any Channel, logger: Logger) -> EventLoopFuture<Void> {
         let address = channel.remoteAddress.flatMap(IPAddress.init)
         guard let connection = connections.admit(ClosableChannel(channel: channel), from: address) else {

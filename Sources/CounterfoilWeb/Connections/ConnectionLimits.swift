@@ -2,7 +2,7 @@ import NIOCore
 
 /// The limits of open connections.
 public struct ConnectionLimits: Sendable, Hashable {
-    /// The default limits.
+    /// The default limits: 10,000 connections in total, and 1,000 from one source.
     public static let standard = ConnectionLimits(total: 10_000)
 
     /// The smallest limit with which a server is usable.
@@ -18,12 +18,14 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// descriptors.
     public static var reservedDescriptors: Int { 128 + 8 * System.coreCount }
 
-    /// The limit of all connections together.
+    /// The maximum number of open connections from all sources together.
     public let total: Int
-    /// The limit of one source: a tenth of all, at least 32 (enough for a few browsers), at most half.
+    /// The maximum number of open connections from one source.
+    ///
+    /// It is a tenth of ``total``, but at least 32 (enough for a few browsers) and at most half of ``total``.
     public let perSource: Int
 
-    /// Creates the limits for a number of connections.
+    /// Creates the limits for a total number of connections, which is raised to ``minimum`` if it is lower.
     public init(total: Int) {
         self.total = max(total, Self.minimum)
         perSource = max(self.total / 10, min(32, self.total / 2))

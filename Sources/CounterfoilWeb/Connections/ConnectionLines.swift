@@ -1,12 +1,13 @@
 import NIOCore
 
-/// Two eviction queues of open connections: those without any request yet, and the others.
+/// The two eviction queues of open connections: `silent` for connections without any request yet, and `heard` for all
+/// others.
 ///
-/// Connections are evicted from the front. A connection is not moved when it becomes busy or idle, but only when
-/// room is needed:
+/// Connections are evicted from the front. A queue is not updated when a connection becomes busy or idle, but only
+/// when room is needed:
 ///
-/// - A connection with a request moves from the first queue to the second.
-/// - A connection that was used since it was queued moves to the end.
+/// - A connection in `silent` that has sent a request moves to `heard`.
+/// - A connection in `heard` that was used since it was queued moves to the end.
 ///
 /// Each step takes constant time.
 struct ConnectionLines {
@@ -73,7 +74,7 @@ struct ConnectionLines {
         return nil
     }
 
-    /// Removes and returns a connection that can be evicted; nil if none is found.
+    /// Removes and returns a connection of the queue `heard` that can be evicted; nil if none is found.
     ///
     /// - Parameters:
     ///   - looks: The maximum number of connections to examine.

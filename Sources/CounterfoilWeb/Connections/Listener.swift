@@ -6,7 +6,7 @@ import ServiceLifecycle
 
 /// The service that accepts connections.
 ///
-/// A graceful shutdown ends it after the last response.
+/// On a graceful shutdown, it stops accepting connections and ends after the last response.
 struct Listener: Service {
     let host: String
     let port: Int

@@ -7,7 +7,7 @@ protocol ClosableConnection: Sendable {
     func close(unless isBusy: @escaping @Sendable () -> Bool)
 }
 
-/// The connection of a channel.
+/// A `ClosableConnection` that closes a NIO channel.
 struct ClosableChannel: ClosableConnection {
     let channel: any Channel
 
@@ -22,7 +22,7 @@ struct ClosableChannel: ClosableConnection {
 final class OpenConnection: Sendable {
     /// The phase of a connection.
     ///
-    /// Only its event loop changes it.
+    /// Only the event loop of the connection changes its phase.
     enum Phase: UInt64 {
         /// No request head has arrived yet.
         case silent
@@ -35,7 +35,7 @@ final class OpenConnection: Sendable {
     }
 
     let closable: any ClosableConnection
-    /// The source address, as a key for limits.
+    /// The key of the source address for limits (`IPAddress.place`).
     let place: String
     let share: BodyBudget.Share
     let slot: Int
@@ -63,7 +63,7 @@ final class OpenConnection: Sendable {
     /// Starts a phase.
     func enter(_ phase: Phase) { mark.store(Self.mark(phase), ordering: .relaxed) }
 
-    /// Counts bytes of a body; false if they would exceed a limit.
+    /// Counts bytes of a body; returns false if they would exceed a limit.
     func take(_ count: Int) -> Bool { budget.take(count, for: share) }
 
     /// Releases counted bytes of a body.
@@ -71,7 +71,7 @@ final class OpenConnection: Sendable {
 
     /// Whether the connection was evicted.
     ///
-    /// It then closes after the request that is being answered.
+    /// An evicted connection closes after the response to the current request.
     var isEvicted: Bool { eviction.load(ordering: .relaxed) }
 
     /// Closes the connection now, or after the response to a request that has just arrived.

@@ -8,10 +8,10 @@ import Synchronization
 ///
 /// It evicts idle connections to make room.
 ///
-/// Opening or closing a connection takes the lock for a constant time. Requests only write an atomic value of
-/// their own connection.
+/// Opening or closing a connection takes the lock for a constant time. A request takes no lock: it only writes an
+/// atomic value of its connection.
 public final class OpenConnections: Sendable {
-    /// The limits of connections.
+    /// The limits that the registry enforces.
     public let limits: ConnectionLimits
 
     let budget: BodyBudget
@@ -25,7 +25,7 @@ public final class OpenConnections: Sendable {
     /// The maximum number of connections that are examined to find one to evict.
     private static let looks = 64
 
-    /// The reason for which a connection was refused.
+    /// The reason why a connection was refused.
     enum Refusal: String, CaseIterable, Sendable {
         /// The limit of all connections is reached, and none can be evicted.
         case total
@@ -50,14 +50,13 @@ public final class OpenConnections: Sendable {
         let isLimited: Bool
     }
 
-    /// Creates an empty set of connections.
+    /// Creates an empty registry.
     ///
     /// - Parameters:
     ///   - limits: The limits of connections.
-    ///   - trustedProxies: The proxies to which the limit of one source does not apply, because they forward for
-    ///     all clients.
-    ///   - settings: The settings of the server. With an https issuer, a connection from loopback is treated as a
-    ///     proxy's.
+    ///   - trustedProxies: The proxies to which the limit of one source does not apply, because they forward the
+    ///     requests of many clients.
+    ///   - settings: The settings of the server. With an https issuer, a loopback address counts as a trusted proxy.
     ///   - logger: The logger for refused connections.
     public convenience init(
         limits: ConnectionLimits = .standard, trustedProxies: TrustedProxies = .none, settings: ServerSettings,
@@ -103,9 +102,9 @@ public final class OpenConnections: Sendable {
         return isFull
     }
 
-    /// Counts an accepted connection.
+    /// Admits and counts an accepted connection, and evicts another one if room is needed.
     ///
-    /// - Returns: The connection; nil if it exceeds a limit and must be closed.
+    /// - Returns: The admitted connection; nil if the connection exceeds a limit and must be closed.
     func admit(_ closable: any ClosableConnection, from address: IPAddress?) -> OpenConnection? {
         let place = address?.place ?? "unknown"
         var evicted: OpenConnection?
@@ -172,7 +171,7 @@ extension OpenConnections {
         var sources: [String: Source] = [:]
         var lines = ConnectionLines()
         var open = 0
-        /// Evicted connections that are not closed yet.
+        /// The number of evicted connections that are not closed yet.
         var leaving = 0
         var evicted = 0
         var refused: [Refusal: Int] = [:]

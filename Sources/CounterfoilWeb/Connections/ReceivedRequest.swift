@@ -1,13 +1,13 @@
 import CounterfoilServer
 import HTTPTypes
 
-/// The head of a request, with the route of its host name and path.
+/// The head of a request, with the result of routing by host name and path.
 struct RoutedHead: Sendable {
     let request: HTTPRequest
     let outcome: Routing.Outcome
     /// Whether the request target exceeds its limit.
     ///
-    /// Then no route was searched.
+    /// A request with such a target is not routed.
     let targetIsTooLong: Bool
 
     /// Whether the endpoint supports the method of the request.
@@ -36,7 +36,7 @@ struct RoutedHead: Sendable {
     }
 }
 
-/// A received request, complete or refused while its body was read.
+/// A request that arrived completely, or that is refused while its body arrives.
 enum ReceivedRequest: Sendable {
     case whole(RoutedHead, [UInt8])
     /// The body exceeds the limit of its endpoint.

@@ -4,13 +4,14 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Assembles the requests of a connection, has each answered on the event loop, and answers pipelined requests
-/// in order.
+/// Assembles the requests of a connection, passes each to the responder on the event loop, and writes the responses to
+/// pipelined requests in order.
 ///
 /// - A body is buffered up to the limit of its endpoint. If the endpoint requires a session for large bodies,
 ///   only a small part is buffered until the session is checked.
-/// - A refused body is answered immediately and the rest is discarded. Otherwise a client that is still writing
-///   would lose the response with the connection. After a large rest the connection is closed.
+/// - A request whose body is refused is answered immediately, and the rest of the body is discarded. If the connection
+///   were closed instead, a client that is still writing would lose the response. After a large body the connection is
+///   closed.
 /// - While a client does not read its responses, nothing more is read from it.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -27,7 +28,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case rest(limit: Int)
     }
 
-    /// The reason for which no further requests arrive.
+    /// The reason why no further requests arrive.
     private enum End {
         case closed, malformed
     }
@@ -42,7 +43,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var readIsHeld = false
     /// Whether the connection is closed after the next response.
     private var closesNext = false
-    /// Whether the last response has been written.
+    /// Whether the last response of the connection has been written.
     private var isOver = false
     private var end: End?
     /// Whether all responses are handed to the kernel and the output is closed.
@@ -55,10 +56,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The time within which a client must read enough of its responses to make the channel writable again.
     private static let readingTime = TimeAmount.seconds(30)
-    /// The largest announced body, in bytes, after whose refusal the connection stays open.
+    /// The largest announced length, in bytes, of a refused body after which the connection stays open.
     private static let smallRest = 1 << 20
-    /// The largest rest of a refused body, in bytes, that is discarded so that the client can read the
-    /// response.
+    /// The maximum number of bytes of a refused body that are discarded so that the client can read the response.
+    ///
+    /// If more bytes arrive, the connection is closed.
     private static let largestRest = 16 << 20
 
     init(
@@ -93,7 +95,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Returns whether reading is paused.
     ///
-    /// It is while a request waits, while no further one will be processed, or while responses are unread.
+    /// Reading is paused while a pipelined request waits, while the last request of the connection is being answered,
+    /// or while the client does not read its responses.
     private func isHeld(_ context: ChannelHandlerContext) -> Bool {
         if !context.channel.isWritable { return true }
         switch reading {
@@ -123,7 +126,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         unreadAnswers?.cancel()
-        // The body of a request that is being answered is still in memory.
+        // The body of a request that is being answered is still in memory; `write` releases it.
         if !isAnswering { dropBody() }
     }
 
@@ -163,7 +166,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 guard connection.take(uncounted) else { return refuse(.overloaded(head), context) }
                 counted += uncounted
             }
-            // A second reference to the buffer would make the append copy it.
+            // `reading` must not hold a second reference to the buffer, because the append would then copy the buffer.
             reading = .nothing
             if body.readableBytes == 0 { body = bytes } else { body.writeImmutableBuffer(bytes) }
             reading = .body(head, body)
@@ -182,7 +185,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Starts a request.
     ///
-    /// Refuses a body whose announced length is too large, and checks the session for a large one.
+    /// It refuses a body whose announced length is too large. Before a large body is read, it checks the session if
+    /// the endpoint requires one.
     private func begin(_ head: RoutedHead, _ context: ChannelHandlerContext) {
         let announced = head.announcedLength
         if let announced, announced > head.bodyLimit { return refuse(.tooLarge(head), context) }
@@ -208,7 +212,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isAdmitted {
             reading = .body(head, ByteBuffer())
         } else {
-            // Without a session, the response does not depend on the body.
+            // Without a session, the response does not depend on the body, so it is sent immediately.
             refuse(.whole(head, []), context)
         }
         proceed(context)
@@ -259,10 +263,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         closeOutput(context)
     }
 
-    /// Closes the output, and then the connection as soon as the kernel has all responses.
+    /// Closes the output, and then the connection when the kernel has all responses and no body is being discarded.
     ///
-    /// Bytes that are not yet handed to the kernel would be lost. If both directions were closed at once, a
-    /// client that is still sending would not read the response (RFC 9112 §9.6).
+    /// An earlier close would lose bytes that are not yet handed to the kernel. If both directions were closed at
+    /// once, a client that is still sending would not read the response (RFC 9112 §9.6).
     private func closeOutput(_ context: ChannelHandlerContext) {
         isOver = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

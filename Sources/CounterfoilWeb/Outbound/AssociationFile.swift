@@ -1,11 +1,11 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
 
-/// Fetches the association files of hosts that developers have named, on port 443 only.
+/// Fetches the association files of Apple and Android apps from hosts that developers have named, on port 443 only.
 public struct AssociationFileFetcher: AssociationFetcher {
     private let client: OutboundClient
 
-    /// Creates a fetcher that sends its requests with a client.
+    /// Creates a fetcher that sends its requests with an outbound client.
     public init(_ client: OutboundClient) { self.client = client }
 
     /// Fetches the file at an https URL.

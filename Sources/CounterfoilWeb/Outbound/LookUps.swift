@@ -5,14 +5,15 @@ import Synchronization
 
 /// DNS lookups that cannot delay each other for long.
 ///
-/// `getaddrinfo` cannot be cancelled. So each lookup has its own thread, and each party has only a few of them.
-/// A lookup that exceeds its time limit frees its place for the next one, unless too many hang.
+/// `getaddrinfo` cannot be cancelled, so each lookup runs on its own thread. A party is the developer or client that
+/// has named the host, and has only a few threads at a time. A lookup that exceeds its time limit counts as hanging.
+/// It then no longer occupies a place of the running lookups, unless too many lookups hang.
 final class LookUps: Sendable {
     /// The limits of lookups.
     struct Limits: Sendable {
         /// The maximum number of lookups that run at once.
         var running = 4
-        /// The maximum number of hanging lookups that do not count as running.
+        /// The number of hanging lookups beyond which each further one occupies a place of the running lookups.
         var hanging = 32
         /// The maximum number of running and hanging lookups of one party.
         var perParty = 2
@@ -24,9 +25,9 @@ final class LookUps: Sendable {
     enum Answer: Sendable {
         /// The addresses of the name; empty if the name is unknown.
         case found([[UInt8]])
-        /// The name service did not answer in time, for this lookup or for others of the same party.
+        /// DNS did not answer in time, for this lookup or for other lookups of the same party.
         case timedOut
-        /// Lookups of other parties occupy every place.
+        /// Too many lookups wait, or lookups of other parties occupied every place until the time limit.
         case busy
     }
 
@@ -60,7 +61,7 @@ final class LookUps: Sendable {
         timer = DispatchQueue(label: label)
     }
 
-    /// Resolves a host name for a party, which is the developer or client that has named it.
+    /// Resolves a host name for a party.
     func addresses(of host: String, for party: String, within limit: TimeAmount) async -> Answer {
         await withCheckedContinuation { continuation in
             let answer = FirstAnswer(continuation)
@@ -77,7 +78,7 @@ final class LookUps: Sendable {
         }
     }
 
-    /// Starts waiting lookups as far as places are free, oldest first.
+    /// Starts waiting lookups, oldest first, while places are free.
     private func startNext() {
         let started: [(number: Int, host: String)] = state.withLock { state in
             var started: [(number: Int, host: String)] = []

@@ -6,11 +6,11 @@ import NIOHTTP1
 
 /// Sends requests to hosts that developers have named, protected against server-side request forgery (SSRF).
 ///
-/// Only https to a host name is allowed, without redirects, cookies or proxies, within limits of time and size.
-/// Every address of the name must be public or in an allowed network. The connection goes to a checked address,
-/// so a change of the DNS entry between check and connection has no effect.
+/// Only https to a host name is allowed, without redirects, cookies or proxies, within limits of time and size. Every
+/// address of the name must be public or in an allowed network. The connection goes to a checked address, so a change
+/// of the DNS entry between the check and the connection has no effect.
 ///
-/// Each client has its own queue of DNS lookups.
+/// Each instance has its own queue of DNS lookups.
 public struct OutboundClient: Sendable {
     private let rules: OutboundRules
     private let loopbackPort: Int?
@@ -19,22 +19,22 @@ public struct OutboundClient: Sendable {
 
     /// A response to a GET request.
     package struct Response: Sendable {
-        /// The status.
         package let status: Int
-        /// The content type, if the response has exactly one.
+        /// The value of `Content-Type`; nil unless the response has this field exactly once.
         package let contentType: String?
         /// The body; empty unless the status is 200.
         package let body: [UInt8]
     }
 
-    /// Creates a client that reaches public addresses, and the private networks of the rules.
+    /// Creates a client that can reach public addresses, and the private networks that the rules allow.
     public init(_ rules: OutboundRules = .standard) {
         self.init(rules, insecureLoopbackPort: nil, lookUp: HostName.addresses(of:))
     }
 
-    /// Creates a client with its own resolver.
+    /// Creates a client with a custom resolver.
     ///
-    /// If a loopback port is given, requests go there over http.
+    /// With `insecureLoopbackPort`, requests go to this port over http, and a host that resolves to 127.0.0.1 is
+    /// allowed.
     package init(
         _ rules: OutboundRules = .standard,
         insecureLoopbackPort: Int?,
@@ -52,7 +52,7 @@ public struct OutboundClient: Sendable {
     /// - Parameters:
     ///   - url: The URL of the document.
     ///   - type: The content type that the request accepts.
-    ///   - byteLimit: The maximum size of the body; a larger one is ``OutboundFailure/tooLarge``.
+    ///   - byteLimit: The maximum size of the body; a larger one throws ``OutboundFailure/tooLarge``.
     ///   - party: The developer, client or host whose lookups are limited together.
     package func get(
         _ url: AbsoluteURI, accepting type: String, upTo byteLimit: Int, for party: String
@@ -146,7 +146,8 @@ public struct OutboundClient: Sendable {
         configuration.tlsConfiguration = rules.authorities.tls
         configuration.timeout.connect = .seconds(2)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Each request has its own client: the address is part of the configuration, and connections are not reused.
+        // Each request has its own `HTTPClient`: the address is part of the configuration, and connections are not
+        // reused.
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let outcome = await Self.outcome(of: request, with: client, until: deadline, read: read)
         try? await client.shutdown()

@@ -12,7 +12,7 @@ public struct OutboundRules: Sendable {
     /// The certificate authorities that outbound requests trust.
     public let authorities: OutboundAuthorities
 
-    /// Creates rules.
+    /// Creates rules, by default those of ``standard``.
     public init(networks: OutboundNetworks = .none, authorities: OutboundAuthorities = .system) {
         self.networks = networks
         self.authorities = authorities
@@ -35,9 +35,10 @@ public struct OutboundAuthorities: Sendable {
 
     private init(additional: [NIOSSLCertificate]) { self.additional = additional }
 
-    /// Parses PEM certificates (RFC 7468 §5).
+    /// Parses PEM certificates (RFC 7468 §5); throws `Refusal` if the text contains a private key or no valid
+    /// certificate.
     ///
-    /// They are trusted in addition to the authorities of the system.
+    /// The certificates are trusted in addition to the authorities of the system.
     public init(pem text: String) throws(Refusal) {
         guard !text.contains("PRIVATE KEY-----") else {
             throw Refusal(description: "it contains a private key; it must contain certificates only")
@@ -60,7 +61,7 @@ public struct OutboundAuthorities: Sendable {
 
     /// The TLS configuration of a connection.
     ///
-    /// The certificate must be valid for the host name.
+    /// The server certificate must be valid for the host name.
     var tls: TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

@@ -4,16 +4,16 @@ import Synchronization
 
 /// A static file that pages load.
 ///
-/// Its path contains a hash of the content, so it can be cached forever.
+/// The path contains a hash of the content, so browsers can cache the file forever.
 public struct Asset: Sendable, Hashable {
     /// The path below the issuer: `/assets/counterfoil-<hash>.css`.
     public let path: String
-    /// The media type.
+    /// The value of the `Content-Type` field.
     public let contentType: String
-    /// The content.
+    /// The content of the file, as it is sent to browsers.
     public let bytes: [UInt8]
 
-    /// The stylesheet of every page, in the default colour.
+    /// The stylesheet of every page, in the default accent color.
     public static let stylesheet = Asset(
         stem: "counterfoil", suffix: "css", contentType: "text/css; charset=utf-8",
         bytes: CompactStylesheet(PackageResources.counterfoil_css).bytes
@@ -32,16 +32,16 @@ public struct Asset: Sendable, Hashable {
     /// The icon of every page, as a `data:` URL, which needs no request.
     public static let icon = icon(fill: "2352c5")
 
-    /// Whether the file is a stylesheet, in any colour.
+    /// Whether the file is a stylesheet, in any accent color.
     var isStylesheet: Bool { path.hasSuffix(".css") }
 
-    /// All files that pages load without a configured colour.
+    /// All static files, with the stylesheet in the default accent color only.
     public static let all = [stylesheet, script, goOnScript]
 
     /// Finds the file with the given path; nil if there is none.
     ///
-    /// The path of a stylesheet contains its colour. So after a change of colour, pages that are already loaded
-    /// still get the previous stylesheet, from every process.
+    /// The path of a stylesheet contains its accent color. After a change of the color, a page that is already loaded
+    /// can still get the previous stylesheet, from every process.
     public static func named(_ path: String) -> Asset? {
         if let asset = all.first(where: { $0.path == path }) { return asset }
         let parts = path.split(separator: "-", omittingEmptySubsequences: false)
@@ -52,13 +52,13 @@ public struct Asset: Sendable, Hashable {
         return asset.path == path ? asset : nil
     }
 
-    /// Returns the complete stylesheet in a colour, as one file.
+    /// Returns the stylesheet in an accent color, as one file; nil means the default color.
     public static func stylesheet(accent: AccentColor?) -> Asset {
         guard let accent else { return stylesheet }
         return branded.asset(of: accent)
     }
 
-    /// Returns the icon in a colour.
+    /// Returns the icon in an accent color, as a `data:` URL; nil means the default color.
     public static func icon(accent: AccentColor?) -> String {
         guard let accent else { return icon }
         return icon(fill: accent.rawValue.dropFirst())
@@ -66,7 +66,7 @@ public struct Asset: Sendable, Hashable {
 
     private static let branded = BrandedStylesheets()
 
-    /// Builds the stylesheet in a colour.
+    /// Builds the stylesheet in an accent color.
     fileprivate init(branded accent: AccentColor) {
         self.init(
             stem: "counterfoil-\(accent.rawValue.dropFirst())", suffix: "css",
@@ -101,18 +101,18 @@ public struct Asset: Sendable, Hashable {
     }
 }
 
-/// The cache of stylesheets in the colours of the pages of this process.
+/// A cache of the stylesheets in the accent colors that the pages of this process use.
 ///
-/// A stylesheet for a colour that only a request path names is built but not cached. Otherwise clients could
-/// evict the stylesheets that are in use.
+/// If only a request path names a color, its stylesheet is built but not cached. Otherwise clients could evict the
+/// stylesheets that are in use.
 final class BrandedStylesheets: Sendable {
-    /// The number of cached stylesheets.
+    /// The maximum number of cached stylesheets.
     ///
-    /// A service needs one, and more after a change of colour or for a preview.
+    /// A service needs one. It needs more after a change of the color, or for a preview.
     private static let capacity = 8
     private let known = Mutex<[AccentColor: Asset]>([:])
 
-    /// The colours whose stylesheets are cached.
+    /// The accent colors whose stylesheets are cached.
     var colors: Set<AccentColor> { Set(known.withLock { $0.keys }) }
 
     /// Returns the stylesheet for a page of this process, and caches it.
@@ -126,7 +126,7 @@ final class BrandedStylesheets: Sendable {
         return asset
     }
 
-    /// Returns the stylesheet of a colour named by a path, without caching it.
+    /// Returns the stylesheet for an accent color that a request path names, without caching it.
     func asset(named accent: AccentColor) -> Asset { known.withLock { $0[accent] } ?? Asset(branded: accent) }
 }
 
@@ -141,13 +141,14 @@ extension PageScript {
 }
 
 extension AccentScheme {
-    /// The design tokens for the colour, which are appended to the stylesheet.
+    /// The CSS custom properties for the accent color, which are appended to the stylesheet.
     fileprivate var css: String {
         func tokens(_ shades: Shades) -> String {
             "--accent:\(shades.accent);--accent-strong:\(shades.strong);--accent-ink:\(shades.ink);"
                 + "--tint:\(shades.tint);--tint-ink:\(shades.tintInk)"
         }
-        // The mark of the service has its colour. The mark of a client must look different.
+        // The mark of the service has the accent color. The mark of a client has neutral colors, so that it looks
+        // different.
         let marks = ";--site:var(--tint);--site-ink:var(--tint-ink);--app:var(--line);--app-ink:var(--ink)"
         return ":root{\(tokens(light))\(marks)}@media (prefers-color-scheme:dark){:root{\(tokens(dark))}}"
     }

@@ -3,7 +3,8 @@ import Mustache
 
 /// The content type of the templates, which escapes values by bytes.
 ///
-/// The escaping of the template engine compares grapheme clusters, which is not safe.
+/// The escaping of the template engine compares grapheme clusters, so it would miss a `<` before a combining
+/// character.
 struct HTMLText: MustacheContentType {
     /// Escapes `&`, `<`, `>`, `"` and `'`.
     func escapeText(_ text: String) -> String {

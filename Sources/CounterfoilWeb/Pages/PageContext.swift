@@ -5,7 +5,6 @@ import Mustache
 struct PageContext: MustacheParent {
     private let values: [String: Any]
 
-    /// Creates the context of a page in a frame.
     init(_ page: any Page, in frame: Frame, assets: Addresses) {
         var values: [String: Any] = page.values(in: frame).compactMapValues { $0.flatMap(Members.looked(into:)) }
         values["page"] = Members(of: page)
@@ -30,7 +29,7 @@ struct PageContext: MustacheParent {
 
 /// A text value in a template.
 ///
-/// It avoids that the engine searches the string for members by reflection.
+/// It prevents the template engine from searching the string for members by reflection.
 private struct Shown: MustacheParent, MustacheCustomRenderable {
     let renderText: String
     var isNull: Bool { false }

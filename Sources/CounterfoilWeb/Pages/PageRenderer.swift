@@ -7,9 +7,10 @@ package struct PageRenderer: Sendable {
     package enum Failure: Error, Hashable {
         /// A template is missing.
         case noTemplate(String)
-        /// A template uses a key that the catalogue does not contain.
+        /// A template uses a message key that the catalogue does not contain.
         case unknownKey(String, template: String)
-        /// The destination of a page has a scheme that a browser runs or opens itself.
+        /// The page leads to a URL that is not absolute, or whose scheme browsers handle themselves, such as
+        /// `javascript`.
         case unsafeDestination
     }
 
@@ -19,7 +20,7 @@ package struct PageRenderer: Sendable {
     /// Creates a renderer.
     ///
     /// - Parameters:
-    ///   - pages: The pages for signed-in users, with templates in addition to those of the protocol.
+    ///   - pages: The pages for signed-in users, whose templates are added to those of the protocol pages.
     ///   - prefix: The path of the issuer, which precedes the paths of the assets; often empty.
     /// - Throws: An error that names the defect of the message catalogue.
     package init(pages: ServerPages? = nil, prefix: String = "") throws {
@@ -41,7 +42,7 @@ package struct PageRenderer: Sendable {
 
     /// Parses every template in every language.
     ///
-    /// Otherwise each is parsed at its first use.
+    /// Without this call, each template is parsed at its first use.
     package func parseAll() throws {
         for templates in templates.values { try templates.parseAll() }
     }

@@ -12,14 +12,12 @@ final class PageTemplates: Sendable {
 
     private let sources: [String: [UInt8]]
 
-    /// Creates the templates of a language from their sources.
     init(_ words: Localizer, sources: [String: [UInt8]]) {
         MustacheContentTypes.register(HTMLText(), named: Self.contentType)
         self.words = words
         self.sources = sources
     }
 
-    /// Renders a template.
     func render(_ context: PageContext, with name: String) throws -> String {
         guard let html = try library(of: name).render(context, withTemplate: name) else {
             throw PageRenderer.Failure.noTemplate(name)
