@@ -25,7 +25,9 @@ struct Console: Sendable {
         auditor = components.auditor
     }
 
-    /// The most bytes of the URL of a page that survive a sign-in.
+    /// The maximum length, in bytes, of a page's path and query for a return after the sign-in.
+    ///
+    /// If they are longer, the sign-in returns to the path without the query.
     private static let targetLimit = 2048
 
     /// A request of a signed-in user.
@@ -40,11 +42,11 @@ struct Console: Sendable {
         var path: String { String((request.head.path ?? "").prefix { $0 != "?" }) }
     }
 
-    /// The page needs a sign-in.
+    /// An error for a request that needs a sign-in, or a more recent one.
     struct SignInNeeded: Error {
         /// The path and query to continue at after the sign-in.
         let path: String
-        /// Whether the request contained a form, which is lost.
+        /// Whether the request submitted a form, whose values are lost.
         var losesForm = false
 
         /// The query parameter of the sign-in page that reports a lost form.
@@ -90,8 +92,8 @@ struct Console: Sendable {
 
     /// Returns whether the user signed in recently enough for a page.
     ///
-    /// A form needs no check of its own. Its ticket comes from the page, which opens only after a recent
-    /// sign-in.
+    /// The caller does not ask this for a submitted form. The ticket of the form comes from the page, which opens only
+    /// after a recent sign-in.
     func isRecentEnough(_ session: LiveSession, for endpoint: Endpoint, now: Date) -> Bool {
         !endpoint.needsRecentSignIn
             || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
@@ -124,7 +126,7 @@ struct Console: Sendable {
 
     /// Issues the anti-CSRF token of a form.
     ///
-    /// It is valid for as long as a session may be idle, so that no typed value is lost.
+    /// The token is valid for as long as a session may be idle, so that no typed value is lost.
     func ticket(_ visit: Visit, for path: String, interaction: InteractionIdentifier? = nil) -> String {
         tickets.issue(
             .console, to: visit.session.holder, request: path,
@@ -140,18 +142,17 @@ struct Console: Sendable {
         return (form, ticket)
     }
 
-    /// Parses the form of a request and checks its ticket, but accepts an expired one.
+    /// Parses the form of a request and checks its ticket, but accepts an expired ticket.
     func formOrLate(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket, isLate: Bool) {
         let form = try PageForm(visit.request, issuer: settings.issuer)
         let (ticket, isLate) = try checkTicketOrLate(try form.value("ticket"), of: visit)
         return (form, ticket, isLate)
     }
 
-    /// Checks a ticket, but accepts an expired one, so that the page can show the form again with the typed
-    /// values.
+    /// Checks a ticket, but accepts an expired one, so that the page can show the form again with the typed values.
     ///
-    /// An expired ticket still belongs to this session and page. The caller must change nothing and ask
-    /// again.
+    /// An accepted expired ticket still belongs to this session and page. For an expired ticket, the caller must
+    /// change nothing and show the form again.
     func checkTicketOrLate(
         _ text: String, of visit: Visit
     ) throws(PageProblem) -> (ticket: Ticket, isLate: Bool) {

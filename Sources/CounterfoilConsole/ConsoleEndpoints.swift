@@ -2,56 +2,56 @@ public import CounterfoilServer
 import HTTPTypes
 
 extension Endpoint {
-    /// The sign-in page of the pages for signed-in users.
+    /// The sign-in page of the console.
     package static let consoleSignIn = form("consoleSignIn", "/sign-in", bodyLimit: 16 * 1024)
 
-    // The account.
+    // Pages of the account.
 
     /// The apps that a user has allowed.
     package static let account = page("account", "/account").signedIn
-    /// The permissions of one app.
+    /// The permissions of one app, and the form that withdraws them.
     package static let connectedApp = form("connectedApp", "/account/apps/{client_id}").signedIn
-    /// The browsers in which a user is signed in.
+    /// The sessions of a user, one for each browser.
     package static let sessions = form("sessions", "/account/sessions").signedIn
-    /// A new password.
+    /// The form that changes the password.
     package static let password = form("password", "/account/password").signedIn
-    /// The end of the session of this browser.
+    /// The sign-out, which ends the session of this browser.
     package static let signOut = posting("signOut", "/account/sign-out").signedIn
 
-    // The clients of a developer.
+    // Pages of the clients of a developer.
 
     /// A developer's own clients.
     package static let applications = page("applications", "/apps").signedIn
-    /// The registration of a client.
+    /// The form that registers a client.
     package static let newApp = form("newApp", "/apps/new").signedIn
-    /// The registration of one client.
+    /// The overview of one client.
     package static let application = page("application", "/apps/{client_id}").signedIn
     /// The form that changes a registration.
     package static let editApp = form("editApp", "/apps/{client_id}/edit").signedIn.recent
-    /// The logo of a client.
+    /// The form that replaces the logo of a client.
     package static let applicationLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
         .signedIn
-    /// The policy of a client, which administrators set.
+    /// The form in which administrators set the policy of a client.
     package static let applicationPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
     /// The values that connect a client to this server.
     package static let connectApp = page("connectApp", "/apps/{client_id}/connect").signedIn
-    /// The secrets of a confidential client.
+    /// The secrets of a confidential client, which can be added and deleted.
     package static let applicationSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
-    /// The check that the host of a claimed https URL names the client.
+    /// The check that the hosts of claimed https redirect URIs name the client.
     package static let applicationAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
-    /// The deletion of a client.
+    /// The confirmation page that deletes a client.
     package static let deleteApp = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
     /// The verdicts on redirect URIs while a developer types them.
     package static let verdicts = posting("verdicts", "/apps/verdict", bodyLimit: 128 * 1024, answersPeople: false)
         .signedIn
 
-    // The administration.
+    // Pages of the administration.
 
-    /// Every client, for administrators.
+    /// The list of all clients, for administrators.
     package static let administration = page("administration", "/admin").administrators
-    /// The look of the pages.
+    /// The form that changes the branding.
     package static let branding = form("branding", "/admin/branding", bodyLimit: 640 * 1024).administrators.recent
-    /// The audit log.
+    /// The audit log, for administrators.
     package static let audit = page("audit", "/admin/audit").administrators
 
     private var signedIn: Endpoint { with { $0.audience = .signedIn } }
@@ -88,9 +88,10 @@ extension ServerPages {
 }
 
 extension Console {
-    /// Answers the requests of a signed-in user at an endpoint: GET with `show`, POST with `change`.
+    /// Creates the handler of an endpoint for signed-in users, which calls `show` for GET and `change` for POST.
     ///
-    /// A user who is not signed in, or not recently enough, is sent to the sign-in page.
+    /// A user who is not signed in, or not recently enough, is redirected to the sign-in page. At an endpoint for
+    /// administrators, other users get status 404.
     func handler(
         _ endpoint: Endpoint,
         show: @escaping @Sendable (Visit) async throws -> Reply = { _ in throw NotFoundError() },

@@ -4,9 +4,7 @@ package import CounterfoilServer
 package struct ConsoleHead: Sendable, Hashable {
     package enum Part: Sendable, Hashable, CaseIterable {
         case applications
-        /// The account.
         case account
-        /// The administration.
         case administration
     }
 
@@ -14,15 +12,15 @@ package struct ConsoleHead: Sendable, Hashable {
     package var personName: DisplayName
     /// Whether the navigation shows the administration.
     package var isAdministrator: Bool
-    /// Whether the navigation shows My Apps; otherwise only administrators register clients.
+    /// Whether the navigation shows My Apps; if false, the user may not register clients.
     package var registersClients: Bool = true
-    /// The current part; nil if the page belongs to none.
+    /// The current part of the console; nil if the page belongs to none.
     package var part: Part?
     package var paths: Paths = Paths()
     /// The anti-CSRF token of the sign-out button; the hidden field `ticket`.
     package var signOutTicket: String
 
-    /// The paths of the parts.
+    /// The paths of the parts of the console, and of the sign-out.
     package struct Paths: Sendable, Hashable {
         package var applications: String = "/apps"
         package var account: String = "/account"

@@ -5,9 +5,8 @@ import HTTPTypes
 
 /// `/sign-in`: the sign-in to the console, followed by a redirect to the requested page.
 ///
-/// The parameter `to` contains the path and query of that page. Only the path of a console page is
-/// accepted, and the query is encoded again. The endpoint is therefore not an open redirector (RFC 9700
-/// §4.11).
+/// The parameter `to` contains the path and query of the requested page. Only the path of a console page is accepted,
+/// and the query is encoded again. The endpoint is therefore not an open redirector (RFC 9700 §4.11).
 struct ConsoleSignInEndpoint: Sendable {
     let console: Console
     let form: SignInForm
@@ -37,7 +36,8 @@ struct ConsoleSignInEndpoint: Sendable {
         if let session, endpoint.map({ console.isRecentEnough(session, for: $0, now: now) }) ?? true {
             return .seeOther(path)
         }
-        // The notice needs a page with a form. A sign-out has none.
+        // The notice about a lost form is shown only if the requested page has a form. After a lost sign-out it has
+        // none.
         let isFormLost =
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
@@ -60,7 +60,8 @@ struct ConsoleSignInEndpoint: Sendable {
     ) -> Reply {
         let content = SignInForm.Content(
             carried: path,
-            // No client policy applies here, and a user must always be able to reach their own account.
+            // No client policy applies here. The page warns but never blocks, because users must always be able to
+            // reach their own account.
             openInBrowserLink: WebViewVerdict(on: request, under: .warn)
                 .openInBrowserLink(console.settings.issuer.origin + path),
             notice: notice.map { request.words($0) })
@@ -80,7 +81,7 @@ struct ConsoleSignInEndpoint: Sendable {
         return query.isEmpty ? page : page + "?" + query
     }
 
-    /// Encodes the query of a page again, without the confirmation of an earlier action.
+    /// Encodes the query of a page again, without the parameter that shows the confirmation of an earlier action.
     private static func query(_ text: String) -> String {
         guard text.utf8.count <= queryLimit, let parameters = try? FormParameters(parsing: text) else { return "" }
         var kept = FormParameters()
@@ -88,7 +89,7 @@ struct ConsoleSignInEndpoint: Sendable {
         return kept.encoded
     }
 
-    /// The most bytes of a query; longer ones are dropped.
+    /// The maximum length of a query in bytes; a longer query is dropped.
     ///
     /// The queries of console pages are far shorter.
     private static let queryLimit = 2048

@@ -61,7 +61,7 @@ package struct FormProblem: Sendable, Hashable {
 
 /// The verdict on one line of a form, such as a redirect URI, shown below its field.
 package struct FormVerdict: Sendable, Hashable {
-    /// The verdict; the raw value is the word in JSON and the class on the page.
+    /// The verdict; its raw value is the word in the JSON and the CSS class on the page.
     package enum State: String, Sendable, Hashable, CaseIterable, Codable {
         case accepted
         /// The line would be accepted with a warning.
@@ -74,9 +74,10 @@ package struct FormVerdict: Sendable, Hashable {
     package let state: State
     /// The reasons, one sentence each.
     package let words: [String]
-    /// Examples of what would match after saving; empty for a refused line.
+    /// Examples of redirect URIs that would match, or not match, after saving; empty for a refused line.
     package let examples: [AppPage.Example]
-    /// Whether the line is accepted without a warning; the templates cannot compare values.
+    /// Whether the line is accepted without a warning; there is a flag for each state, because templates cannot
+    /// compare values.
     package let isAccepted: Bool
     package let isWarned: Bool
     package let isRefused: Bool

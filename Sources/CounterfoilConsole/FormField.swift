@@ -15,7 +15,7 @@ package struct FormField: Sendable, Hashable {
     }
 }
 
-/// A field of lines, with a verdict on each.
+/// A text field with one entry per line, and a verdict on each line.
 package struct FormLines: Sendable, Hashable {
     /// The name of the field and the id of its input.
     package var name: String
@@ -23,7 +23,7 @@ package struct FormLines: Sendable, Hashable {
     package var value: String
     /// The problem and its remedy; nil if there is none.
     package var problem: String?
-    /// The verdicts, one per line.
+    /// The verdicts, in the order of the lines.
     package var verdicts: [FormVerdict]
 
     package init(_ name: String, _ lines: [String] = [], problem: String? = nil, verdicts: [FormVerdict] = []) {

@@ -1,11 +1,13 @@
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// A confirmation on the page after a form: a fixed code in the parameter `done`, never a text.
+/// A confirmation that a page shows after a form was submitted.
+///
+/// The URL of the page contains a fixed code in the parameter `done`, and never the text of the confirmation.
 protocol Notice: LocalizationKey {}
 
 extension Notice {
-    /// The code: the last part of the key.
+    /// The code in the URL: the last part of the localization key.
     var code: String { String(rawValue.split(separator: ".").last ?? "") }
 }
 
@@ -18,10 +20,10 @@ extension Console.Visit {
 }
 
 extension Reply {
-    /// The query parameter of the code.
+    /// The query parameter that contains the code.
     static let noticeParameter = "done"
 
-    /// Redirects to the page that shows the result of a form, with a confirmation.
+    /// Redirects to the page that shows the result of a form, with the code of a confirmation in the URL.
     static func done(_ notice: some Notice, at path: String) -> Reply {
         .seeOther(path + "?" + FormParameters([noticeParameter: notice.code]).encoded)
     }

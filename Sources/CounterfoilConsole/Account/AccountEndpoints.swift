@@ -48,7 +48,9 @@ extension Console {
     }
 }
 
-/// The confirmations of actions on the account; the raw value ends in the code of `done`.
+/// The confirmations of actions on the account.
+///
+/// The last part of the raw value is the code in the query parameter `done`.
 enum AccountNotice: String, LocalizationKey, Notice {
     case disconnected = "account.notice.disconnected"
     case permissionsSaved = "account.notice.saved"
@@ -62,7 +64,8 @@ extension Localizer {
     /// Formats the time since an event, in minutes, then in hours, then as a date.
     func ago(_ time: Date, now: Date) -> String {
         switch Int(now.timeIntervalSince(time)) {
-        // The last request of a browser is recorded once a minute.
+        // A browser's last request is recorded at most once a minute, so times below two minutes are shown as just
+        // now.
         case ..<120: self(LocalizedText("account.ago.just-now"))
         case let seconds where seconds < 3600:
             self(LocalizedText("account.ago.minutes", ["count": .number(seconds / 60)]))

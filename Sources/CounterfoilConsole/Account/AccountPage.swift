@@ -15,10 +15,9 @@ package struct AccountPage: ConsolePage, Hashable {
 
 /// The user on the account pages.
 ///
-/// Nothing is masked, because only that user sees it.
+/// The values are shown in full, because only the user sees the page.
 package struct AccountHolder: Sendable, Hashable {
     package var name: DisplayName
-    /// The initials of the name.
     package var initials: String
     package var username: String
     package var email: String?
@@ -68,13 +67,13 @@ package struct ConnectedApp: Sendable, Hashable {
     package var publisher: DisplayName?
     /// Whether the app belongs to the service itself.
     package var isFirstParty: Bool
-    /// Whether an administrator knows the publisher.
+    /// Whether an administrator has verified the publisher.
     package var isVouchedFor: Bool
-    /// The descriptions of its scopes.
+    /// The descriptions of the allowed scopes.
     package var permissions: [String]
-    /// The day of the first approval.
+    /// The day on which the user first allowed the app.
     package var since: String
-    /// The time when it last got a token; nil if it never did.
+    /// The time when the app last got a token, in words; nil if it never did.
     package var lastUsed: String?
     package var path: String
 

@@ -13,7 +13,7 @@ package struct ConnectedAppPage: ConsolePage, Hashable {
         /// The description of the scope.
         package var title: String
         package var isGranted: Bool = true
-        /// Whether the permission cannot be withdrawn alone.
+        /// Whether the permission can be withdrawn only together with all others.
         package var isNeeded: Bool = false
     }
 
@@ -23,12 +23,12 @@ package struct ConnectedAppPage: ConsolePage, Hashable {
     package var application: ConnectedApp
     /// The name of the app, for sentences.
     package var applicationName: DisplayName
-    /// The day of the last approval.
+    /// The day on which the user last allowed the app.
     package var allowed: String
     package var privacyURI: String?
     package var termsURI: String?
     package var permissions: [Permission]
-    /// Whether any permission can be withdrawn alone.
+    /// Whether any permission can be withdrawn without the others.
     package var canBeNarrowed: Bool
     /// The time in words after which issued access tokens expire.
     package var tokensEnd: String

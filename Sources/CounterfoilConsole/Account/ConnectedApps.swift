@@ -3,11 +3,11 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/account` and `/account/apps/{client_id}`: the consents of a user, and their withdrawal.
+/// `/account` and `/account/apps/{client_id}`: the consents of a user, and the forms that withdraw them.
 struct ConnectedApps: Sendable {
     let console: Console
 
-    /// The wire field `decision`.
+    /// The values of the form field `decision`.
     private enum Decision: String {
         case save
         case disconnect
@@ -58,7 +58,8 @@ struct ConnectedApps: Sendable {
 
     /// Returns the scope that a form keeps.
     ///
-    /// `openid` is withdrawn only with everything else, because no sign-in works without it.
+    /// `openid` can be withdrawn only together with all other scopes, because the client cannot sign users in without
+    /// it.
     private static func kept(of scope: Scope, _ form: PageForm) throws -> Scope {
         var kept: [Scope.Token] = []
         for token in scope.tokens {
@@ -80,7 +81,7 @@ struct ConnectedApps: Sendable {
         return Reply(.badRequest, .page(page))
     }
 
-    /// Returns the user's consent to the client in the path; without one, the client is not found.
+    /// Returns the user's consent to the client in the path; throws `NotFoundError` if there is none.
     private func facts(_ visit: Console.Visit) async throws -> ConsentFacts {
         guard let id = visit.request.parameters.clientID,
             let consent = try await console.store.consent(of: visit.person.id, to: id),

@@ -28,7 +28,7 @@ struct PasswordChange: Sendable {
         guard chosen != typed else {
             return again(visit, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
-        // Counts as a sign-in attempt of this user, so that an attacker with a stolen session cannot guess
+        // This check counts as a sign-in attempt of the user, so that an attacker with a stolen session cannot guess
         // the password here.
         let outcome = try await people.confirm(
             visit.person, password: typed, source: visit.request.countedSource(console.settings.issuer),
@@ -47,7 +47,7 @@ struct PasswordChange: Sendable {
 
     /// Replaces the password and, in the same transaction, ends all other sessions of the user.
     ///
-    /// This browser continues its session with a new token.
+    /// The session of this browser continues with a new session token.
     private func replace(_ person: Person, with hash: PasswordHash, _ visit: Console.Visit) async throws -> Reply {
         let begun = try await console.sessions.begin(
             for: person, beside: visit.request, goingOnWith: visit.session, now: visit.now)
@@ -99,7 +99,7 @@ struct PasswordChange: Sendable {
     }
 }
 
-/// The errors of a password change, beside those of the new password.
+/// The errors of the password form, except those of the new password itself.
 private enum PasswordChangeError: String, LocalizationKey {
     case currentMissing = "account.password.current-missing"
     case currentWrong = "account.password.current-wrong"

@@ -9,9 +9,9 @@ package struct PasswordPage: ConsolePage, Hashable {
     package var paths: AccountPaths
     /// The username, for password managers.
     package var username: String
-    /// The field for the current password; the typed value is never sent back.
+    /// The field for the current password; a response never contains the typed value.
     package var current: FormField
-    /// The field for the new password; the typed value is never sent back.
+    /// The field for the new password; a response never contains the typed value.
     package var new: FormField
     package var action: String
     /// The anti-CSRF token of the form; the hidden field `ticket`.

@@ -2,14 +2,14 @@ import CounterfoilServer
 
 /// The sessions of a user; the form posts `decision`, `session` and `ticket`.
 ///
-/// `decision` is `end`, for the session in `session`, or `end-others`.
+/// `decision` is `end`, to end the session in the field `session`, or `end-others`.
 package struct SessionsPage: ConsolePage, Hashable {
     package static let template = "sessions"
 
     package struct Row: Sendable, Hashable {
         /// The digest of the session token, which identifies the session in the form.
         ///
-        /// It is no secret and cannot be used as a cookie.
+        /// The digest is no secret and cannot be used as a cookie.
         package var id: String
         /// The browser and the device, in words.
         package var device: String
@@ -25,7 +25,7 @@ package struct SessionsPage: ConsolePage, Hashable {
     /// The confirmation of the last action, in one sentence; nil if there is none.
     package var notice: String?
     package var paths: AccountPaths
-    /// This browser first, then the others, most recently used first.
+    /// The session of this browser first, then the other sessions, most recently used first.
     package var rows: [Row]
     /// Whether there are sessions of other browsers.
     package var hasOthers: Bool

@@ -3,11 +3,11 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/account/sessions`: the sessions of a user, and the end of one or of all others.
+/// `/account/sessions`: the sessions of a user, and the forms that end one session or all except the current one.
 struct SignedInBrowsers: Sendable {
     let console: Console
 
-    /// The wire field `decision`.
+    /// The values of the form field `decision`.
     private enum Decision: String {
         case end
         case endOthers = "end-others"

@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// The pages for administrators, which other users do not find.
+/// The pages for administrators; other users get status 404.
 struct AdministrationEndpoints: Sendable {
     let console: Console
     let branding: BrandingForm

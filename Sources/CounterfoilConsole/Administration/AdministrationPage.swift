@@ -24,25 +24,23 @@ package struct BrandingPage: ConsolePage, Hashable {
     /// The problems of all fields.
     package var problems: [FormProblem]
     package var siteName: FormField
-    /// The name that pages show if the field is empty.
+    /// The name that pages show if `siteName` is empty.
     package var standardName: DisplayName
-    /// The accent color.
     package var accent: FormField
-    /// The state of the checkbox `own_colour`.
+    /// Whether the checkbox `own_colour` is selected, so that the color in `accent` is used.
     ///
-    /// It exists because a color input cannot be empty.
+    /// The checkbox is needed because a color input cannot be empty.
     package let ownColour: Bool
-    /// The URL of the support page.
     package var supportURI: FormField
-    /// The statements on the consent page, by language.
+    /// The statements of the service on the consent page, by language.
     package var statements: [Statement]
-    /// The upload of a logo.
+    /// The field that uploads a logo.
     package var logo: FormField
     /// Whether there is a logo that can be removed.
     package var hasLogo: Bool
-    /// Whether the logo will be removed.
+    /// Whether the form is set to remove the logo.
     package var removesLogo: Bool
-    /// Whether the page shows the typed values, which are not saved yet.
+    /// Whether the page is a preview of the typed values, which are not saved yet.
     package var isPreview: Bool
     package var paths: AdministrationPaths
     /// The path that the form posts to, as `multipart/form-data`; `decision` is `save`, `preview` or
@@ -50,7 +48,7 @@ package struct BrandingPage: ConsolePage, Hashable {
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The revision that the form was made from.
+    /// The revision of the branding in the form; a later change by another request makes saving fail.
     package var revision: Int
 
     package init(
@@ -86,10 +84,9 @@ extension BrandingPage {
     package struct Statement: Sendable, Hashable {
         /// The language tag (BCP 47).
         package let language: String
-        /// The name of the language in itself.
+        /// The name of the language, in this language.
         package let languageName: String
         package var text: FormField
-        /// The URL of the privacy policy.
         package var privacyURI: FormField
         /// The text as the consent page shows it; nil unless the page is a preview.
         package var shown: SafeHTML?
@@ -98,7 +95,7 @@ extension BrandingPage {
 
         /// Creates the fields.
         ///
-        /// They are expanded for the standard language, and if they contain a value or a problem.
+        /// The fields are expanded for the standard language, and if they contain a value or a problem.
         package init(language: Language, text: FormField, privacyURI: FormField, shown: SafeHTML? = nil) {
             self.language = language.rawValue
             languageName = language.ownName

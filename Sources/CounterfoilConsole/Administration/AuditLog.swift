@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/admin/audit`: the audit log.
+/// `/admin/audit`: the audit log with a filter, in pages of 50 events.
 struct AuditLog: Sendable {
     let console: Console
 
@@ -28,7 +28,7 @@ struct AuditLog: Sendable {
 
         init() {}
 
-        /// Returns the query string of the page with the events before a number.
+        /// Returns the query string of the page with the events before an event number.
         func before(_ number: Int) -> String {
             var query = FormParameters()
             for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]
@@ -124,7 +124,7 @@ struct AuditLog: Sendable {
     }
 }
 
-/// The labels and errors of the page.
+/// The labels and errors of the audit log page.
 private enum AuditMessage: String, LocalizationKey {
     case everyKind = "audit.every-kind"
     case done = "audit.done"

@@ -8,13 +8,13 @@ package struct AuditPage: ConsolePage, Hashable {
     package var paths: AdministrationPaths
     /// The problems of the filter.
     package var problems: [FormProblem] = []
-    /// The kind of events, `kind`.
+    /// The field `kind`: the kind of the events.
     package var kind: FormChoices
-    /// The username, `person`.
+    /// The field `person`: a username.
     package var person: FormField
-    /// The `client_id`, `client`.
+    /// The field `client`: a `client_id`.
     package var client: FormField
-    /// The first day, `since`.
+    /// The field `since`: the first day, in UTC.
     package var since: FormField
     /// The path that the form sends a GET request to.
     package var action: String
@@ -29,7 +29,7 @@ package struct AuditPage: ConsolePage, Hashable {
         package var what: String
         package var outcome: String
         package var isRefused: Bool
-        /// The name of the user; nil if unknown.
+        /// The username, or the identifier if the user does not exist; nil if the event concerns no user.
         package var person: DisplayName?
         /// The name of the client; nil if the event concerns none or the client was deleted.
         package var application: DisplayName?
@@ -44,9 +44,7 @@ package struct AuditPage: ConsolePage, Hashable {
 package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the list of all clients.
     package let applications: String
-    /// The path of the branding page.
     package let branding: String
-    /// The path of the audit log.
     package let audit: String
     package let isAtApps: Bool
     package let isAtBranding: Bool

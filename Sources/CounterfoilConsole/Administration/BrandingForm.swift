@@ -8,7 +8,7 @@ enum BrandingNotice: String, LocalizationKey, Notice {
     case saved = "branding.notice.branded"
 }
 
-/// `/admin/branding`: the name, logo and color of the service.
+/// `/admin/branding`: the form for the name, logo, color, support URL and statements of the service.
 struct BrandingForm: Sendable {
     let console: Console
     let encoder: LogoEncoder
@@ -31,7 +31,7 @@ struct BrandingForm: Sendable {
         case "standard":
             typed = BrandingDraft(branding)
             draft = BrandingDraft()
-            // The reset applies to the look alone, not to the statements.
+            // The reset applies to the name, logo, color and support URL, but not to the statements of the service.
             draft.statements = typed.statements
             logo = .remove
         case "preview":

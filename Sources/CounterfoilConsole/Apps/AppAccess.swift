@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// A client that the user may manage, as only ``AppAccess`` can create it.
+/// A client that the user may manage; only ``AppAccess`` can create this value.
 struct AccessibleApp: Sendable {
     let client: RegisteredClient
     /// Whether the user is an administrator, who may also change the policy.
@@ -13,8 +13,9 @@ struct AccessibleApp: Sendable {
     }
 }
 
-/// The access rule for clients: their owner and every administrator may manage them; for other users they do
-/// not exist.
+/// The access rule for clients: their owner and every administrator may manage them.
+///
+/// For other users, a client is treated as if it did not exist.
 enum AppAccess {
     static func judge(_ client: RegisteredClient?, by person: Person) -> AccessibleApp? {
         guard let client else { return nil }
@@ -24,7 +25,7 @@ enum AppAccess {
 }
 
 extension Console {
-    /// Returns the client in the path if the user may manage it; otherwise the page is not found.
+    /// Returns the client in the path if the user may manage it; otherwise throws `NotFoundError`.
     func application(_ visit: Visit) async throws -> AccessibleApp {
         guard let id = visit.request.parameters.clientID,
             let application = AppAccess.judge(try await store.client(id), by: visit.person)
@@ -32,13 +33,13 @@ extension Console {
         return application
     }
 
-    /// Returns the part of the console to which a client belongs: My Apps if the user owns it, otherwise the
+    /// Returns the part of the console to which a client belongs: My Apps if it is the user's own client, or else the
     /// administration.
     func part(of client: RegisteredClient, _ visit: Visit) -> ConsoleHead.Part {
         client.owner == visit.person.id ? .applications : .administration
     }
 
-    /// The paths of the pages about a client, with the current one marked.
+    /// Returns the paths of the pages about a client, with the current page marked.
     func paths(
         of client: RegisteredClient, at part: AppPaths.Part?, _ visit: Visit
     ) -> AppPaths {

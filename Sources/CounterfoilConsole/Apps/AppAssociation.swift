@@ -3,13 +3,14 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/apps/{client_id}/association`: the check that the hosts of claimed https redirect URIs name the client.
+/// `/apps/{client_id}/association`: the check that the association files on the hosts of claimed https redirect URIs
+/// name the apps of the client.
 struct AppAssociation: Sendable {
     let console: Console
     let check: AssociationCheck?
     let looks = AssociationCheckLimiter()
 
-    /// The most files that one request fetches.
+    /// The maximum number of files that one request fetches.
     private static let fetchLimit = 8
 
     /// An association file, and the apps that it should name.
@@ -28,9 +29,9 @@ struct AppAssociation: Sendable {
         Reply(.ok, .page(page(visit, client: try await claiming(visit))))
     }
 
-    /// Fetches the files, with a limit on how often.
+    /// Fetches and checks the association files, within a rate limit for each user.
     ///
-    /// Only a form can start it, so that no link makes the server send requests.
+    /// Only a form with an anti-CSRF token can start this, so that no link makes the server send requests.
     func look(_ visit: Console.Visit) async throws -> Reply {
         let client = try await claiming(visit)
         _ = try console.form(visit)
@@ -78,7 +79,7 @@ struct AppAssociation: Sendable {
         }
     }
 
-    /// Returns the files that should name the apps, at most two for each host.
+    /// Returns the files that should name the apps: for each host at most two, one per platform.
     private static func questions(_ client: RegisteredClient) -> [Question] {
         let platforms = [
             client.appleApps.map(AssociationCheck.App.apple), client.androidApps.map(AssociationCheck.App.android),

@@ -45,7 +45,7 @@ struct AppEndpoints: Sendable {
     }
 }
 
-/// `/apps`: the clients of a developer.
+/// `/apps`: the list of a developer's own clients.
 struct ApplicationList: Sendable {
     let console: Console
 
@@ -62,7 +62,9 @@ struct ApplicationList: Sendable {
     }
 }
 
-/// The confirmations of actions on a client; the raw value ends in the code of `done`.
+/// The confirmations of actions on a client.
+///
+/// The last part of the raw value is the code in the query parameter `done`.
 enum AppNotice: String, LocalizationKey, Notice {
     case registered = "applications.notice.registered"
     case saved = "applications.notice.saved"

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/apps/new` and `/apps/{client_id}/edit`: the registration of a client, and its change.
+/// `/apps/new` and `/apps/{client_id}/edit`: the forms that register and change a client.
 struct AppForm: Sendable {
     let console: Console
 
@@ -37,7 +37,7 @@ struct AppForm: Sendable {
         guard let type = ClientType(rawValue: try form.value(ClientField.type.rawValue)) else {
             return .seeOther(console.path(.newApp))
         }
-        // The page has chosen the identifier, so that a form that is sent twice registers one client.
+        // The ticket of the page determines the identifier, so that a form that is sent twice registers one client.
         guard let id = ClientIdentifier(registeredFrom: ticket.interaction) else { throw PageProblem.fromElsewhere }
         func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
             try await page(
@@ -117,8 +117,8 @@ struct AppForm: Sendable {
             return try await again(error.problems)
         }
         let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
-        // Otherwise a developer could learn the pairwise identifiers of another host, or lose those of their
-        // own users.
+        // Without this check, a developer could learn the pairwise subject identifiers of another host, or lose those
+        // of their own users.
         guard application.byAdministrator || client.keepsNames(as: changed) else {
             return try await again([ClientProblem(.redirectURIs, .hostOfNames)])
         }
@@ -151,7 +151,8 @@ struct AppForm: Sendable {
         let verdicts = try await RedirectURIVerdicts(console: console).rows(draft, of: subject, words: words)
         func problem(_ field: ClientField) -> String? {
             let said = problems.filter { $0.field == field }
-            // A refused line shows its own reason.
+            // The reason for a refused redirect URI is shown at its line, so the field shows only the number of
+            // refused lines.
             let isRefusedLine = { (problem: ClientProblem) in
                 field == .redirectURIs && problem.text.key == ClientProblem.Reason.redirectURIRefused.rawValue
             }
@@ -213,7 +214,7 @@ struct AppForm: Sendable {
 }
 
 extension ClientField {
-    /// The field beside which the page shows a problem; both columns of the scopes share one.
+    /// The field beside which the page shows a problem; those of `optionalScopes` are shown beside `scopes`.
     fileprivate var place: String? {
         switch self {
         case .whole: nil

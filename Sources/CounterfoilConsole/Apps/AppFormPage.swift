@@ -11,48 +11,48 @@ package struct AppFormPage: ConsolePage, Hashable {
         package var isAssigned: Bool
         /// Whether the user may decline the scope; sent as `optional_scope`.
         package var isOptional: Bool
-        /// Whether the scope may be optional.
+        /// Whether the scope can be made optional, which is true for all scopes except `openid`.
         package var canBeOptional: Bool = true
     }
 
     /// The fields for redirect URIs and logout URLs, for client types that have them.
     package struct Addresses: Sendable, Hashable {
         package var redirectURIs: FormLines
-        /// The path that returns the verdicts while the developer types.
+        /// The path from which the script of the page gets verdicts while the developer types.
         package var verdictPath: String
         /// The URIs to which a user may return after signing out.
         package var postLogoutRedirectURIs: FormLines
-        /// The URL for notifications of ended sessions.
+        /// The URL that gets a logout token when a session ends.
         package var backchannelLogoutURI: FormField
     }
 
-    /// The fields of native clients only.
+    /// The fields that only native clients have.
     package struct Platforms: Sendable, Hashable {
         package var appleApps: FormLines
         package var androidApps: FormLines
     }
 
     package var console: ConsoleHead
-    /// The client that is changed; nil for a new one.
+    /// The client that the form changes; nil for a new one.
     package var application: AppSummary?
-    /// The paths of its pages; nil for a new client.
+    /// The paths of the pages about the client; nil for a new one.
     package var paths: AppPaths?
-    /// The client type on the wire.
+    /// The raw value of the client type, such as `spa`.
     package var type: String
-    /// The name of the client type.
+    /// The localized name of the client type.
     package var typeName: String
     /// The problems of all fields.
     package var problems: [FormProblem]
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The revision that the form was made from.
+    /// The revision of the client in the form; a later change by another request makes saving fail.
     package var revision: Int
     package var name: FormField
     package var publisher: FormField
     /// The fields for URIs; nil if the type has none.
     package var addresses: Addresses?
-    /// The fields for apps; nil if the type has none.
+    /// The fields for Apple and Android apps; nil if the type has none.
     package var platforms: Platforms?
     /// The field for origins; nil if the type has none.
     package var origins: FormLines?
@@ -63,12 +63,12 @@ package struct AppFormPage: ConsolePage, Hashable {
     package var consentText: FormField
     package var privacyURI: FormField
     package var termsURI: FormField
-    /// The path that leaves the form without a change.
+    /// The path of the link that leaves the form without a change.
     package var cancelPath: String
     /// The field for the keys of client authentication; nil if the type has none.
     package var keys: FormField?
 
-    /// Whether users consent to clients of this type.
+    /// Whether clients of this type ask users for consent.
     package let asksPeople: Bool
     package let isNative: Bool
     /// Whether the registration creates a secret, which is shown once.

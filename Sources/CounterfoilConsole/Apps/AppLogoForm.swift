@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/apps/{client_id}/logo`: the logo of a client.
+/// `/apps/{client_id}/logo`: the form that replaces or removes the logo of a client.
 struct AppLogoForm: Sendable {
     let console: Console
     let encoder: LogoEncoder
@@ -75,7 +75,7 @@ struct AppLogoForm: Sendable {
     }
 }
 
-/// The errors in the form of a logo, beside those of the image.
+/// The errors of the logo form, except those of the image itself.
 private enum LogoFormError: String, LocalizationKey {
     case noPicture = "applications.no-picture"
     case pictureExpired = "applications.picture-expired"

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/apps/{client_id}`: the registration of a client, the values to connect it, and its deletion.
+/// `/apps/{client_id}` and the pages below it that connect and delete a client.
 struct AppOverview: Sendable {
     let console: Console
     let challenges: ChallengeReuseDetector
@@ -113,7 +113,7 @@ struct AppOverview: Sendable {
         ].compactMap(\.self)
     }
 
-    /// Matches a redirect URI that the user tries.
+    /// Matches the redirect URI in the query parameter `uri` against those of the client.
     private func trial(_ client: RegisteredClient, _ visit: Console.Visit) -> AppPage.Trial {
         var trial = AppPage.Trial(action: console.path(.application, of: client.id))
         guard let tried = try? FormParameters(parsing: visit.request.query).single("uri") else { return trial }
@@ -136,7 +136,7 @@ struct AppOverview: Sendable {
         return trial
     }
 
-    /// Returns the problems with the PKCE of a client, in sentences; nil if there is none.
+    /// Returns the PKCE exceptions and reused code challenges of a client, in sentences; nil if there are none.
     private func pkceDangers(_ client: RegisteredClient, words: Localizer) async throws -> String? {
         let repeated = challenges.lastRepetition(of: client.id).map {
             words(LocalizedText("applications.pkce.challenge-reused", ["date": .date($0)]))

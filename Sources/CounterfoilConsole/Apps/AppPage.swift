@@ -1,10 +1,10 @@
 package import CounterfoilServer
 
-/// The registration of a client.
+/// The overview of a registered client.
 package struct AppPage: ConsolePage, Hashable {
     package static let template = "application"
 
-    /// A redirect URI, with examples of what matches it.
+    /// A registered redirect URI, with examples of redirect URIs that match it or do not.
     package struct Address: Sendable, Hashable {
         /// The registered URI.
         package var uri: String
@@ -19,7 +19,7 @@ package struct AppPage: ConsolePage, Hashable {
     package struct Example: Sendable, Hashable, Encodable {
         package var uri: String
         package var matches: Bool
-        /// The reason, in one sentence.
+        /// The reason why the URI matches or does not, in one sentence.
         package var why: String
     }
 
@@ -41,11 +41,11 @@ package struct AppPage: ConsolePage, Hashable {
         package var uri: String = ""
         /// Whether the URI matches; nil if none was typed.
         package var matches: Bool?
-        /// The reason, in one sentence.
+        /// The reason why the typed URI matches or does not, in one sentence.
         package var why: String?
-        /// The most similar registered URI; nil if one matches.
+        /// The most similar registered URI; nil if the typed URI matches.
         package var nearest: String?
-        /// The differences from that URI, one sentence each.
+        /// The differences between the typed URI and `nearest`, one sentence each.
         package var differences: [String] = []
     }
 
@@ -79,10 +79,10 @@ package struct AppPage: ConsolePage, Hashable {
     package var notice: String?
     package var application: AppSummary
     package var addresses: [Address]
-    /// The form that tries a redirect URI; nil for a client without any.
+    /// The form that tries a redirect URI; nil for a client type without redirect URIs.
     package var trial: Trial?
     package var origins: [String] = []
-    /// The Apple and Android apps.
+    /// The identifiers of the Apple and Android apps.
     package var apps: [String] = []
     package var permissions: [Permission]
     /// The text as the consent page shows it; nil if there is none.
@@ -90,7 +90,7 @@ package struct AppPage: ConsolePage, Hashable {
     /// The URLs of the privacy policy and the terms.
     package var links: [PolicyLine] = []
     package var policy: [PolicyLine]
-    /// The statistics of refresh tokens; empty if the client never had one.
+    /// The statistics of refresh tokens; empty if the client gets no refresh tokens and has no counts.
     package var refreshes: [Happening] = []
     /// The problems with PKCE in sentences: an exception, or a reused challenge; nil if there is none.
     package var pkceDanger: String?

@@ -23,12 +23,13 @@ package struct AppPaths: Sendable, Hashable {
     /// The path of the policy; nil unless the user is an administrator.
     package var policy: String?
     package var delete: String
-    /// The list that the client belongs to for this user.
+    /// The path of the list in which this user sees the client.
     package var list: String
-    /// Whether that list is the user's own clients; otherwise it is the administration.
+    /// Whether `list` is the list of the user's own clients; if false, it is the administration.
     package var isOwn: Bool
 
-    /// Whether the overview is the current page; the templates cannot compare values.
+    /// Whether the overview is the current page; there is a flag for each page, because templates cannot compare
+    /// values.
     package let isAtOverview: Bool
     package let isAtEdit: Bool
     package let isAtConnect: Bool
@@ -37,7 +38,7 @@ package struct AppPaths: Sendable, Hashable {
     package let isAtAssociation: Bool
     package let isAtPolicy: Bool
 
-    /// Creates paths; `part` is nil for a page that is not among them.
+    /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
     package init(
         at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
         association: String? = nil, policy: String? = nil, delete: String, list: String, isOwn: Bool

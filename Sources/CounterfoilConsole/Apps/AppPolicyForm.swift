@@ -152,7 +152,7 @@ struct AppPolicyForm: Sendable {
         func choice(_ value: String, _ label: LocalizedText) -> FormChoices.Choice {
             FormChoices.Choice(value, label: words(label), isChosen: value == draft.rotatesRefreshTokens)
         }
-        // The tokens of public clients always rotate.
+        // Refresh tokens of public clients always rotate, so the form offers no choice unless the draft contains one.
         let mayKeep = client.type.isConfidential || !draft.rotatesRefreshTokens.isEmpty
         func said(_ time: TimeInterval) -> String { words(.exactly(seconds: Int(time))) }
         return PolicyPage.Refreshing(
@@ -194,7 +194,8 @@ extension PolicyDraft {
             ? Self.exemptionPrefix + (try form.value(ClientField.exemptUntil.rawValue)) : chosen
         refreshTokens = try form.value(ClientField.refreshTokens.rawValue)
         if refreshTokens != RefreshTokenPolicy.never.rawValue {
-            // Without refresh tokens the page hides these fields.
+            // The page hides these fields if refresh tokens are never issued. The draft then keeps the client's
+            // values.
             rotatesRefreshTokens = try form.value(ClientField.rotatesRefreshTokens.rawValue)
             refreshGracePeriod = try form.value(ClientField.refreshGracePeriod.rawValue)
             refreshIdleLifetime = try form.value(ClientField.refreshIdleLifetime.rawValue)

@@ -3,7 +3,9 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// `/apps/{client_id}/secrets`: the secrets of a confidential client, each shown once.
+/// `/apps/{client_id}/secrets`: the secrets of a confidential client.
+///
+/// A new secret is shown once.
 struct AppSecrets: Sendable {
     let console: Console
 
@@ -40,7 +42,7 @@ struct AppSecrets: Sendable {
         }
     }
 
-    /// Shows the page, with a secret that was just created.
+    /// Shows the list of secrets, and `newSecret` in clear text if it was just created.
     func page(
         _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil
     ) async throws -> Reply {

@@ -10,13 +10,13 @@ package struct AppSummary: Sendable, Hashable {
     package var logo: String?
     package var typeName: String
     package var publisher: DisplayName?
-    /// Whether an administrator knows the publisher.
+    /// Whether an administrator has verified the publisher.
     package var isVouchedFor: Bool
     /// Whether the policy has a PKCE exception.
     package var hasPKCEException: Bool
     /// Whether scopes await approval by an administrator.
     package var hasPendingScopes: Bool
-    /// The developer, if the list shows it.
+    /// The developer who owns the client; nil if the list does not show owners.
     package var owner: DisplayName?
     package var path: String
 
@@ -54,7 +54,7 @@ package struct AppSummary: Sendable, Hashable {
 }
 
 extension ClientType {
-    /// The name of the type.
+    /// The localized name of the type.
     var label: LocalizedText { LocalizedText(key: "client-type.\(rawValue)") }
 
     /// The kind of app that the type is for.

@@ -1,6 +1,6 @@
 import CounterfoilServer
 
-/// The clients of a developer, or all clients for administrators.
+/// The list of a developer's own clients.
 package struct AppsPage: ConsolePage, Hashable {
     package static let template = "applications"
 
@@ -18,7 +18,7 @@ package struct AppTypesPage: ConsolePage, Hashable {
     package static let template = "application-types"
 
     package struct Choice: Sendable, Hashable {
-        /// The client type on the wire.
+        /// The raw value of the client type, such as `spa`.
         package var type: String
         package var name: String
         package var meaning: String

@@ -3,18 +3,18 @@ import CounterfoilServer
 import Foundation
 import Synchronization
 
-/// A rate limit on the fetches of association files that a user may start, with bounded memory.
+/// A rate limit on the association checks that a user may start, with bounded memory.
 final class AssociationCheckLimiter: Sendable {
-    /// The most fetches of one user within the window.
+    /// The maximum number of checks of one user within `window` seconds.
     static let limit = 5
     static let window = 60
 
-    /// The most users in memory; the one with the oldest fetch is dropped first.
+    /// The maximum number of users in memory; the user with the oldest last check is dropped first.
     private static let capacity = 10_000
 
     private let looks = Mutex<[PersonIdentifier: [Date]]>([:])
 
-    /// Admits a fetch and returns nil, or returns the seconds until the user may retry.
+    /// Admits a check and returns nil, or returns the seconds until the user may retry.
     func admit(_ person: PersonIdentifier, now: Date) -> Int? {
         let start = now.addingTimeInterval(-TimeInterval(Self.window))
         return looks.withLock { looks in

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// The labels of the values that a client needs.
+/// The labels of the values that a client needs to use this server.
 private enum ConnectLabel: String, LocalizationKey {
     case issuer = "connect.issuer"
     case clientID = "connect.client-id"
@@ -51,7 +51,9 @@ extension ConnectPage {
 }
 
 extension RegisteredClient {
-    /// The callback URL for the client: at the callback origin, or at the issuer if there is none or the client is
+    /// Returns the callback URL on this server that the client can claim.
+    ///
+    /// The URL is at the callback origin. It is at the issuer if there is no callback origin, or if the client is
     /// first-party.
     fileprivate func callbackToClaim(settings: ServerSettings) -> CallbackAddress? {
         if let origin = settings.callbackOrigin, !policy.isFirstParty {
@@ -62,9 +64,9 @@ extension RegisteredClient {
 }
 
 extension RegisteredClient {
-    /// Returns the command that signs in with this client, one option per line.
+    /// Returns the `counterfoil login` command that signs in with this client, one option per line.
     ///
-    /// It is nil unless the client is native and has a loopback redirect URI.
+    /// The result is nil unless the client is native and has a loopback redirect URI.
     func loginCommand(issuer: Issuer) -> String? {
         guard type == .native,
             let uri = redirectURIs.first(where: { uri in if case .loopback = uri.kind { true } else { false } })
@@ -77,7 +79,7 @@ extension RegisteredClient {
 }
 
 extension String {
-    /// The text quoted as one word of a shell.
+    /// The text quoted as one word of a POSIX shell.
     fileprivate var quotedForShell: String {
         let plain = utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)

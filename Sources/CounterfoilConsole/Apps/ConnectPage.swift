@@ -1,6 +1,6 @@
 import CounterfoilServer
 
-/// The values to connect a client to this server, and a command that signs in with them.
+/// The values that connect a client to this server, and a command that signs in with them.
 package struct ConnectPage: ConsolePage, Hashable {
     package static let template = "connect"
 
@@ -18,10 +18,10 @@ package struct ConnectPage: ConsolePage, Hashable {
     package var application: AppSummary
     package var paths: AppPaths
     package var values: [Value]
-    /// The command that signs in; nil for client types that it does not support.
+    /// The `counterfoil login` command; nil unless the client is native and has a loopback redirect URI.
     package var command: String?
-    /// The Swift code that signs in; nil for client types without a user at a device.
+    /// The Swift code that signs in; nil if there is none for the client.
     package var snippet: String?
-    /// The URL to claim on this host; nil for client types that claim none.
+    /// The callback URL on this server that the client can claim; nil for client types that claim none.
     package var callback: String?
 }

@@ -9,16 +9,16 @@ package struct LogoPage: ConsolePage, Hashable {
     package var paths: AppPaths
     /// The problems of all fields.
     package var problems: [FormProblem] = []
-    /// The upload, the field `logo` of a `multipart/form-data` form; `decision` is `replace` or `remove`.
+    /// The field `logo`, which uploads an image as `multipart/form-data`; `decision` is `replace` or `remove`.
     package var logo: FormField
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The revision that the form was made from.
+    /// The revision of the client in the form; a later change by another request makes saving fail.
     package var revision: Int
 }
 
-/// The check that the hosts of claimed redirect URIs name the client.
+/// The page that checks whether the association files on the hosts of claimed redirect URIs name the client's apps.
 package struct AssociationPage: ConsolePage, Hashable {
     package static let template = "association"
 
@@ -36,15 +36,15 @@ package struct AssociationPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     package var application: AppSummary
     package var paths: AppPaths
-    /// The hosts that the check sends requests to.
+    /// The hosts to which the check sends requests.
     package var hosts: [String]
-    /// Whether the client has an app that a file could name.
+    /// Whether the client has an Apple or Android app that a file could name.
     package var hasApps: Bool
     /// The results; nil before the first check.
     package var findings: [Finding]?
-    /// The URLs of files beyond the limit of one check.
+    /// The URLs of the files that were not checked, because they exceed the limit of one check.
     package var notLookedAt: [String] = []
-    /// The rate-limit message with the time to retry; nil if the check ran.
+    /// The rate-limit message with the time to retry; nil unless the rate limit refused the check.
     package var wait: String?
     package var action: String
     /// The anti-CSRF token of the form.

@@ -6,19 +6,20 @@ package struct PolicyPage: ConsolePage, Hashable {
 
     /// The fields for refresh tokens; an empty field keeps the default.
     package struct Refreshing: Sendable, Hashable {
-        /// Whether each use replaces a token: `true`, `false` or empty; nil if the type has no choice.
+        /// The choice whether each use replaces a refresh token: `true`, `false` or empty; nil if the client type has
+        /// no choice.
         package var rotation: FormChoices?
-        /// The time in which the response to a refresh may be repeated, in seconds.
+        /// The time in seconds in which a refresh can be retried with the previous token.
         package var gracePeriod: FormField
-        /// The time that a token outlives its last use, in seconds.
+        /// The lifetime of a refresh token after its last use, in seconds.
         package var idleLifetime: FormField
-        /// The time that a token family lives, in seconds.
+        /// The lifetime of a token family, in seconds.
         package var lifetime: FormField
-        /// The default of the client type, in words.
+        /// The default of `gracePeriod` for the client type, in words.
         package var usualGracePeriod: String
-        /// The default of the client type, in words.
+        /// The default of `idleLifetime` for the client type, in words.
         package var usualIdleLifetime: String
-        /// The default of the client type, in words.
+        /// The default of `lifetime` for the client type, in words.
         package var usualLifetime: String
     }
 
@@ -30,21 +31,21 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String
-    /// The revision that the form was made from.
+    /// The revision of the client in the form; a later change by another request makes saving fail.
     package var revision: Int
-    /// The check box for a publisher that an administrator knows.
+    /// The check box that marks the publisher as verified by an administrator.
     package var vouchedFor: FormCheck
-    /// The check box for a client of the owner of the server; nil for a type without sign-ins.
+    /// The check box for a first-party client, which belongs to the owner of the server; nil for the type `service`.
     package var firstParty: FormCheck?
-    /// The check box for verified https redirect URIs; nil for a type without them.
+    /// The check box that marks claimed https redirect URIs as verified; nil unless the client is native.
     package var claimedHTTPSVerified: FormCheck?
     /// The required PKCE: `s256`, `s256-or-plain` or `exempt-until`.
     package var pkce: FormChoices?
-    /// The last day of the exemption.
+    /// The last day of the PKCE exemption, if `pkce` is `exempt-until`.
     package var exemptUntil: FormField?
-    /// Whether requests must contain `state`.
+    /// The check box that requires `state` in authorization requests.
     package var requireState: FormCheck?
-    /// The condition for a refresh token.
+    /// The condition under which the client gets refresh tokens.
     package var refreshTokens: FormChoices?
     /// The lifetime and rotation of refresh tokens; nil for a type without them.
     package var refreshing: Refreshing?
@@ -54,6 +55,6 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var webViews: FormChoices?
     package var idTokenAlgorithm: FormChoices?
     package var subjectType: FormChoices?
-    /// The scopes for requests without a user; nil if there is none to approve.
+    /// The scopes that the client can request without a user; nil if it has no scope to approve.
     package var machineScope: FormChoices?
 }

@@ -3,7 +3,7 @@ import CounterfoilServer
 import CounterfoilTokens
 import Foundation
 
-/// The labels of the policy of a client, and of its settings.
+/// The labels of the settings in the policy of a client, and of their values.
 enum PolicyLabel: String, LocalizationKey {
     case firstParty = "policy.first-party"
     case vouchedFor = "policy.vouched-for"
@@ -28,12 +28,12 @@ enum PolicyLabel: String, LocalizationKey {
     case asServer = "policy.as-server"
     case s256 = "policy.pkce.s256"
     case s256OrPlain = "policy.pkce.s256-or-plain"
-    /// Exempt until a day that another field contains.
+    /// Exempt until a day, which is entered in another field.
     case exemptUntilDay = "policy.pkce.exempt-until-day"
 }
 
 extension AppOverview {
-    /// Returns the policy of a client in words.
+    /// Returns the settings that apply to the type of a client, with their values in words.
     func policy(of client: RegisteredClient, words: Localizer) -> [AppPage.PolicyLine] {
         let (policy, type) = (client.policy, client.type)
         func line(_ name: PolicyLabel, _ value: String) -> AppPage.PolicyLine {
@@ -100,12 +100,12 @@ extension PolicyLabel {
 }
 
 extension LocalizedText {
-    /// Marks a value as the default of the client type.
+    /// Formats a value as the default of the client type.
     static func asUsual(_ value: LocalizedText) -> LocalizedText {
         LocalizedText("policy.as-usual", ["value": .nested(value)])
     }
 
-    /// Formats seconds in the largest unit that is exact.
+    /// Formats a duration in minutes, hours or days if that is exact, and otherwise in seconds.
     static func exactly(seconds: Int) -> LocalizedText {
         let unit = seconds < 120 ? 1 : seconds < 7200 && seconds != 3600 ? 60 : seconds < 172_800 ? 3600 : 86_400
         return seconds.isMultiple(of: unit)

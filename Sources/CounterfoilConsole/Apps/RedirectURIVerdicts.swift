@@ -9,7 +9,7 @@ import HTTPTypes
 struct RedirectURIVerdicts: Sendable {
     let console: Console
 
-    /// The client that the redirect URIs would belong to.
+    /// The client to which the redirect URIs would belong.
     struct Subject: Sendable {
         let type: ClientType
         /// The identifier; nil if it is not known yet.
@@ -17,8 +17,8 @@ struct RedirectURIVerdicts: Sendable {
         let owner: PersonIdentifier?
     }
 
-    /// `/apps/verdict`: the verdicts as JSON, by the same rules and for the same client as when the form is
-    /// saved.
+    /// Responds to `/apps/verdict` with the verdicts as JSON, by the same rules and for the same client as when the
+    /// form is saved.
     func answer(_ visit: Console.Visit) async throws -> Reply {
         let form = try PageForm(visit.request, issuer: console.settings.issuer)
         let draft = try ClientDraft(form)
@@ -57,7 +57,8 @@ struct RedirectURIVerdicts: Sendable {
         }
     }
 
-    /// Returns the client of the form: the one that it names, if the user may manage it, or a new one.
+    /// Returns the client that the field `client_id` names, if the user may manage it; a new client if the field is
+    /// empty.
     private func subject(_ form: PageForm, _ visit: Console.Visit) async throws -> Subject {
         let named = try form.value("client_id")
         if !named.isEmpty {
@@ -67,8 +68,8 @@ struct RedirectURIVerdicts: Sendable {
             return Subject(type: client.type, id: client.id, owner: client.owner)
         }
         guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
-        // The page has already chosen the identifier. A form without its valid ticket gets verdicts that do
-        // not depend on it.
+        // The ticket of the page determines the identifier of the new client. Without a valid ticket, the verdicts do
+        // not depend on the identifier.
         let ticket = try? console.tickets.check(
             try form.value("ticket"), .console, of: visit.session.holder, request: console.path(.newApp),
             now: visit.now)
@@ -77,7 +78,7 @@ struct RedirectURIVerdicts: Sendable {
             id: ticket.flatMap { ClientIdentifier(registeredFrom: $0.interaction) }, owner: visit.person.id)
     }
 
-    /// Creates a client with the values that the matcher uses.
+    /// Creates a client with the values that matching a redirect URI uses.
     private static func client(of subject: Subject, at redirectURIs: [RedirectURI]) -> RegisteredClient? {
         guard let id = subject.id ?? ClientIdentifier("app") else { return nil }
         return RegisteredClient(
@@ -98,12 +99,12 @@ extension Console {
 }
 
 extension ClientIdentifier {
-    /// The identifier that a registration form gives its client, so that a form that is sent twice registers
+    /// Derives the identifier of a new client from its registration form, so that a form that is sent twice registers
     /// one client.
     init?(registeredFrom page: InteractionIdentifier) { self.init("app_" + page.rawValue) }
 }
 
-/// A verdict in the JSON for the script of the form.
+/// A verdict in the JSON that the script of the form reads.
 private struct LiveVerdict: Encodable {
     let uri: String
     let state: FormVerdict.State

@@ -19,7 +19,9 @@ private enum RefreshLabel: String, LocalizationKey {
 }
 
 extension AppOverview {
-    /// Returns the refresh statistics of a client, which `/metrics` counts for all clients together.
+    /// Returns the refresh statistics of a client in words.
+    ///
+    /// `/metrics` reports the same counts for all clients together.
     func refreshes(of client: RegisteredClient, words: Localizer) async throws -> [AppPage.Happening] {
         let statistics = try await console.store.refreshStatistics(of: client.id)
         guard client.getsRefreshTokens || statistics != RefreshStatistics() else { return [] }

@@ -1,6 +1,6 @@
 import CounterfoilServer
 
-/// The secrets of a confidential client: their times of creation, and a new secret once.
+/// The list of the secrets of a confidential client with their creation times; a new secret is shown once.
 package struct SecretsPage: ConsolePage, Hashable {
     package static let template = "secrets"
 
@@ -18,16 +18,16 @@ package struct SecretsPage: ConsolePage, Hashable {
     package var notice: String?
     package var application: AppSummary
     package var paths: AppPaths
-    /// A secret that was just created and is shown only now.
+    /// The secret that was just created, which is never shown again.
     package var newSecret: String?
     package var secrets: [Secret]
     /// Whether another secret can be created.
     package var canAdd: Bool
-    /// The path that the forms post to; `decision` is `add`, or `remove` with `secret`.
+    /// The path that the forms post to; `decision` is `add`, or `remove` with the digest in `secret`.
     package var action: String
     /// The anti-CSRF token of the forms.
     package var ticket: String
-    /// Whether the client authenticates with keys, so that its secrets are not accepted.
+    /// Whether the client authenticates with keys; its secrets are then not accepted.
     package var usesKeys: Bool = false
 }
 
