@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// The options of every administration command.
+/// The options that most administration commands share.
 struct AdministrationOptions: ParsableArguments {
     @OptionGroup var location: DataDirectoryOption
 
     @Flag(name: .long, help: "Print JSON instead of text.")
     var json = false
 
-    /// Opens the data directory, and closes it after the work.
+    /// Opens the data directory, runs `work`, and closes the store.
     func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
         -> Result
     {

@@ -1,15 +1,15 @@
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// A failure of a command, as a sentence for people and an exit code for scripts.
+/// A failure of a command, with a message for people and an exit code for scripts.
 struct CommandFailure: Error {
     let message: String
     let exitCode: Int32
 
-    /// Creates a failure that a retry does not solve.
+    /// Creates a failure that a retry does not solve, with exit code 3.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
 
-    /// Describes a failure to open the store.
+    /// Creates a failure from an error of opening the store; only a locked store is temporary.
     init(_ refusal: SQLiteStore.OpeningRefusal) {
         switch refusal {
         case .locked: self = .temporary("\(refusal)")
@@ -17,7 +17,7 @@ struct CommandFailure: Error {
         }
     }
 
-    /// Describes a failure of a store operation.
+    /// Creates a failure from an error of a store operation; only an unavailable store is temporary.
     init(_ fault: StoreFault) {
         switch fault {
         case .unavailable: self = .temporary("\(fault); nothing was changed")
@@ -30,6 +30,6 @@ struct CommandFailure: Error {
         self.exitCode = exitCode
     }
 
-    /// Creates a failure that a retry may solve.
+    /// Creates a failure that a retry may solve, with exit code 6.
     static func temporary(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 6) }
 }

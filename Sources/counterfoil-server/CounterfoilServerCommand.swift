@@ -2,7 +2,7 @@ import ArgumentParser
 import CounterfoilServer
 import Foundation
 
-/// The server program and its administration commands.
+/// The root command of the program: the server and its administration commands.
 @main
 struct CounterfoilServerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A file named by an argument.
+/// A file that a command-line argument names.
 ///
-/// It is read completely, up to a limit.
+/// The file is read completely; one that is larger than a limit is refused.
 enum InputFile {
-    /// Reads the bytes of a file of at most `limit` bytes.
+    /// Reads a file of at most `limit` bytes.
     static func bytes(at path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw CommandFailure.refused("cannot read the file \(path); check its name and permissions")
         }
         defer { try? file.close() }
         let data: Data
-        // An empty file gives nil.
+        // At the end of the file, and so for an empty file, this call returns nil.
         do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
             throw CommandFailure.refused("cannot read the file \(path); check that it is not a directory")
         }
@@ -23,7 +23,7 @@ enum InputFile {
 
     /// Reads the text of a JSON Web Key Set.
     ///
-    /// An empty file is an error, because it is probably a mistake.
+    /// An empty file is refused, because it is probably a mistake.
     static func keys(at path: String) throws -> String {
         let text = try text(at: path)
         guard !text.allSatisfy(\.isWhitespace) else {

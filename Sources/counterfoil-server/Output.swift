@@ -1,6 +1,6 @@
 import Foundation
 
-/// The output of commands.
+/// The output of commands: results on standard output, notes on standard error.
 enum Output {
     /// Prints a line on standard output.
     static func line(_ text: String) {

@@ -10,7 +10,7 @@ struct AppArgument: ParsableArguments {
 }
 
 extension DataDirectory {
-    /// Finds the client with the given identifier.
+    /// Returns the client with a `client_id`; fails the command if there is none.
     func client(_ clientID: String) async throws -> RegisteredClient {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
             throw CommandFailure.noApp(clientID)

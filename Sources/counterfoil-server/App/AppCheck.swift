@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// `app check`.
 struct AppCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",

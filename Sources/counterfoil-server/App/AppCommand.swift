@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `app`: the registered clients.
+/// The command group `app`, which manages registered clients.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",

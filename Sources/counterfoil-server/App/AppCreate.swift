@@ -5,7 +5,6 @@ import CounterfoilSQLite
 public import CounterfoilServer
 import Foundation
 
-/// `app create`.
 struct AppCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -59,9 +58,10 @@ struct AppCreate: AsyncParsableCommand {
         draft.name = name
         try registration.write(into: &draft)
         var policyDraft = PolicyDraft(.standard(for: type))
-        // The operator of this server vouches for the apps that the command registers.
+        // Only the operator runs this command, so the publisher of the app counts as verified.
         policyDraft.isVouchedFor = true
-        // For the same reason, the scopes of a service are approved.
+        // For the same reason, a service may request all its scopes without a user, unless `--machine-scope` limits
+        // them.
         policyDraft.machineScopes =
             registration.policy.machineScopes.isEmpty ? registration.requests.scopesWithoutUser(for: type) : []
         registration.write(into: &policyDraft)

@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `app delete`.
 struct AppDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",

@@ -5,7 +5,8 @@ import Foundation
 
 /// A client in the output of commands.
 ///
-/// JSON members have the names of the form fields, and so those of RFC 7591 §2 where it defines one.
+/// JSON members have the same names as the fields of the registration form. These are the names of RFC 7591 §2 where
+/// it defines one.
 struct AppDocument: Encodable {
     private let client: RegisteredClient
     private let secrets: [ClientSecretRecord]
@@ -22,7 +23,7 @@ struct AppDocument: Encodable {
         self.exceptionUse = exceptionUse
     }
 
-    /// The members that are not fields of the registration form.
+    /// The JSON members that are not fields of the registration form.
     private enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
         case clientSecret = "client_secret"

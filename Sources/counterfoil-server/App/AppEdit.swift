@@ -4,7 +4,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `app edit`.
 struct AppEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
@@ -51,10 +50,10 @@ struct AppEdit: AsyncParsableCommand {
 
             let now = Date()
             let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
-            // Without a policy option the policy is not checked again, so an expired exemption does not block
+            // If no option changes the policy, the policy is not checked again, so an expired exemption does not block
             // other changes.
             var policyDraft = PolicyDraft(former.policy)
-            // Approvals of scopes that are no longer registered are dropped.
+            // If a scope is no longer registered for the client, its approval for requests without a user is dropped.
             policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
             registration.write(into: &policyDraft)
             let checked = try review.check(draft, policy: registration.hasPolicyChanges ? policyDraft : nil, now: now)

@@ -3,7 +3,6 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `app list`.
 struct AppList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -3,8 +3,8 @@ import CounterfoilServer
 
 /// The options of `app create` and `app edit`, except the name.
 ///
-/// An empty value clears, and a list replaces the existing one. The options are not validated here:
-/// `ClientRules` validates the drafts that they give.
+/// An option with an empty value clears the setting, and a list replaces the existing list. The options are not
+/// validated here: `ClientRules` validates the drafts that the options are written into.
 struct AppOptions: ParsableArguments {
     @OptionGroup(title: "Consent page") var presentation: AppPresentationOptions
     @OptionGroup(title: "Requests") var requests: AppRequestOptions

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CounterfoilServer
 
-/// The options for what the operator requires of a client and permits to it.
+/// The options for the policy of a client: what the operator requires of it and permits to it.
 struct AppPolicyOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -52,7 +52,7 @@ struct AppPolicyOptions: ParsableArguments {
             || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
     }
 
-    /// Writes the options into a draft.
+    /// Writes the given options into a draft.
     func write(into draft: inout PolicyDraft) {
         if let pkce { draft.pkce = pkce }
         if let requireState { draft.requiresState = requireState == "true" }

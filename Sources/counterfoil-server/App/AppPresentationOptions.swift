@@ -1,7 +1,7 @@
 import ArgumentParser
 import CounterfoilServer
 
-/// The options for what the pages show about a client.
+/// The options for the presentation of a client on pages.
 struct AppPresentationOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The publisher shown to users.", valueName: "name"))
     var publisher: String?
@@ -25,7 +25,7 @@ struct AppPresentationOptions: ParsableArguments {
     /// Whether any option is given.
     var hasChanges: Bool { [publisher, consentText, privacyURI, termsURI, logo].contains { $0 != nil } }
 
-    /// Writes the options into a draft, except the logo, which is no part of it.
+    /// Writes the given options into a draft, except the logo, which a draft does not contain.
     func write(into draft: inout ClientDraft) throws {
         if let publisher { draft.publisher = publisher }
         if let consentText { draft.consentText = consentText.isEmpty ? "" : try InputFile.text(at: consentText) }

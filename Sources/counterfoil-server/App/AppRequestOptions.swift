@@ -2,7 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// The options for the requests of a client: its redirect URIs, scopes and keys.
+/// The options that determine which requests of a client are accepted: its redirect URIs, scopes and keys.
 struct AppRequestOptions: ParsableArguments {
     @Option(name: .customLong("redirect-uri"), help: ArgumentHelp("A redirect URI. Can be repeated.", valueName: "uri"))
     var redirectURIs: [String] = []
@@ -57,7 +57,7 @@ struct AppRequestOptions: ParsableArguments {
             { !$0.isEmpty }
     }
 
-    /// Writes the options into a draft.
+    /// Writes the given options into a draft; a given list replaces the whole list.
     func write(into draft: inout ClientDraft) throws {
         func replace(_ list: inout [String], by values: [String]) {
             if !values.isEmpty { list = values.filter { !$0.isEmpty } }
@@ -73,7 +73,8 @@ struct AppRequestOptions: ParsableArguments {
         if let backchannelLogoutURI { draft.backchannelLogoutURI = backchannelLogoutURI }
     }
 
-    /// Returns the given scopes that a client of the type can request without a user.
+    /// Returns the scopes of `--scope` that a client can request without a user: for a service all but the standard
+    /// scopes, for other types none.
     func scopesWithoutUser(for type: ClientType) -> [String] {
         guard type == .service else { return [] }
         let standard = ScopeDefinition.standard.map(\.token)

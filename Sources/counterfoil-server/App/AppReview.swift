@@ -3,16 +3,15 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// The validation of a registration by the rules of the server.
-///
-/// It reports all problems at once.
+/// The validation of a registration by the rules of the server, which reports all problems at once.
 struct AppReview {
     private let rules: ClientRules
     private let type: ClientType
     private let id: ClientIdentifier
     private let schemesInUse: Set<String>
 
-    /// Reads the data for the rules: the issuer, the plain schemes, and the schemes of the owner's other clients.
+    /// Reads what the rules need: the issuer, the callback origin, the plain schemes, and the schemes of the owner's
+    /// other clients.
     init(
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
     ) async throws {
@@ -24,7 +23,7 @@ struct AppReview {
         schemesInUse = RedirectURIContext.schemes(of: others)
     }
 
-    /// Validates a draft, and the draft of a policy if there is one.
+    /// Validates the draft of a registration and, if there is one, the draft of a policy.
     func check(
         _ draft: ClientDraft, policy policyDraft: PolicyDraft?, now: Date
     ) throws -> (application: CheckedClient, policy: ClientPolicy?) {
@@ -60,7 +59,7 @@ struct AppReview {
 }
 
 extension CommandFailure {
-    /// Lists the problems of a registration, one a line, each after the name of its option.
+    /// Creates a failure that lists the problems of a registration, one a line, each after the name of its option.
     static func refused(_ problems: [ClientProblem]) -> CommandFailure {
         .refused(
             problems.map { problem in
@@ -69,7 +68,7 @@ extension CommandFailure {
         )
     }
 
-    /// Describes why a logo cannot be used.
+    /// Creates a failure that says why a logo cannot be used.
     static func refused(_ refusal: LogoRefusal) -> CommandFailure {
         .refused("--logo: \(Localizer.english(refusal.text))")
     }
@@ -80,7 +79,7 @@ extension CommandFailure {
 }
 
 extension DataDirectory {
-    /// Records approved and withdrawn scopes for requests without a user in the audit log.
+    /// Records in the audit log which scopes for requests without a user were approved or withdrawn.
     func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient) async {
         guard let change = MachineAccessChange(from: former, to: client) else { return }
         await note(.machineAccess, client: client.id, detail: change.detail)
@@ -88,7 +87,7 @@ extension DataDirectory {
 }
 
 extension Logo {
-    /// Reads a logo from an image file.
+    /// Reads an image file and converts it to a logo.
     static func encoded(from path: String) throws -> Logo {
         let upload = try InputFile.bytes(at: path, limit: LogoEncoder.uploadLimit)
         do { return try LogoEncoder.logo(from: upload) } catch { throw CommandFailure.refused(error) }
@@ -96,9 +95,9 @@ extension Logo {
 }
 
 extension ClientField {
-    /// The option that sets the field; nil if there is no single one.
+    /// The command-line option that sets the field; nil if no single option does.
     ///
-    /// Most options have the name of the field.
+    /// Most options are named like their field.
     fileprivate var option: String? {
         switch self {
         case .whole: nil

@@ -4,7 +4,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `app secret`.
 struct AppSecret: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secret",

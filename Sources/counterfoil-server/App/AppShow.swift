@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `app show`.
 struct AppShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CounterfoilServer
 
-/// The options for the tokens of a client.
+/// The options for the lifetimes, rotation and contents of a client's tokens.
 struct AppTokenOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -59,7 +59,7 @@ struct AppTokenOptions: ParsableArguments {
         ].contains { $0 != nil }
     }
 
-    /// Writes the options into a draft.
+    /// Writes the given options into a draft.
     func write(into draft: inout PolicyDraft) {
         if let refreshTokens { draft.refreshTokens = refreshTokens }
         if let rotateRefreshTokens { draft.rotatesRefreshTokens = rotateRefreshTokens }

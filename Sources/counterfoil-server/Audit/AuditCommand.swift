@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import CounterfoilServer
 
-/// `audit`: the audit log.
+/// The command group `audit`, which lists, exports and deletes events of the audit log.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",

@@ -18,7 +18,7 @@ struct AuditDelete: AsyncParsableCommand {
             """
     )
 
-    /// The number of events that one transaction deletes.
+    /// The maximum number of events that one transaction deletes.
     ///
     /// Small transactions let a running server write in between.
     private static let batch = 500
@@ -35,7 +35,8 @@ struct AuditDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let store = directory.store
-            // The deletion appends an event of its own, which is newer than this one and is kept.
+            // The deletion is recorded as a new event. The limit `newest` keeps this event from being deleted in a
+            // later batch.
             let newest = try await store.audit(AuditQuery(limit: 1)).first?.number ?? 0
             let through = min(self.through, newest)
             var removed = 0

@@ -24,7 +24,7 @@ struct AuditDocument: Encodable {
         case requestID = "request_id"
     }
 
-    /// Converts entries, with the user names of accounts that still exist.
+    /// Converts entries, with the user names of those accounts that still exist.
     static func documents(
         of entries: [AuditEntry], in store: SQLiteStore
     ) async throws(StoreFault) -> [AuditDocument] {

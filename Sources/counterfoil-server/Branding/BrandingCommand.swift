@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `branding`: the branding of the pages.
+/// The command group `branding`, which shows and changes the branding of the pages.
 struct BrandingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "branding",

@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `branding edit`.
 struct BrandingEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",

@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `branding show`.
 struct BrandingShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",

@@ -3,8 +3,8 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// The directory of all persistent data: the database, the server key, the lock of the running server, and its
-/// settings.
+/// The directory of all persistent data: the database, the server key, the lock of the running server, and the
+/// settings that this server last used.
 struct DataDirectory {
     let path: String
     /// The key from which the server derives its other secrets.
@@ -13,11 +13,11 @@ struct DataDirectory {
 
     /// Opens a data directory.
     ///
-    /// Missing parts are created, accessible to their owner only.
+    /// Missing files and directories are created, accessible to their owner only.
     ///
     /// - Parameters:
     ///   - creating: Whether to create a missing database. If false, a missing database is an error.
-    ///   - lock: The lock of the running server, if that is this process.
+    ///   - lock: The lock of the directory, if this process is the server; nil for an administration command.
     init(at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil) throws {
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
@@ -28,7 +28,8 @@ struct DataDirectory {
                 "no data directory found at \(path); check --data-dir, or start the server there first")
         }
         try Self.make(path)
-        // The key is created first, so that a database never exists without its key, wherever a start is interrupted.
+        // The key is created before the database. If a start is interrupted, there is never a database without its
+        // key.
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
@@ -43,7 +44,7 @@ struct DataDirectory {
 
     /// Records an administration command in the audit log.
     ///
-    /// A failure is reported but does not fail the command.
+    /// If recording fails, the command prints a warning but succeeds.
     func note(
         _ kind: AuditEvent.Kind, person: PersonIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
     ) async {
@@ -54,8 +55,9 @@ struct DataDirectory {
         }
     }
 
-    /// The issuer of the server that last ran on this directory, so that no client registers a URL of the
-    /// server itself.
+    /// The issuer of the server that last ran on this directory; nil if none has run.
+    ///
+    /// Commands need it to refuse redirect URIs that belong to the server itself.
     var issuer: Issuer? {
         guard let text = try? String(contentsOfFile: Self.file("issuer", in: path), encoding: .utf8) else { return nil }
         return try? Issuer(text.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -69,7 +71,7 @@ struct DataDirectory {
         return try? CallbackOrigin(text.trimmingCharacters(in: .whitespacesAndNewlines), issuer: issuer)
     }
 
-    /// The plain schemes of the server that last ran on this directory, so that commands accept the same.
+    /// The plain schemes of the server that last ran on this directory, so that commands accept the same schemes.
     var plainSchemes: Set<String> {
         guard let text = try? String(contentsOfFile: Self.file("plain-schemes", in: path), encoding: .utf8) else {
             return ServerSettings.standardPlainSchemes
@@ -77,7 +79,7 @@ struct DataDirectory {
         return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
     }
 
-    /// Stores the settings of the running server that administration commands need to validate registrations.
+    /// Stores the settings of this server that administration commands need to validate registrations.
     func note(_ settings: ServerSettings) throws {
         try note(settings.issuer.rawValue, in: "issuer")
         try note(settings.callbackOrigin?.rawValue ?? "", in: "callback-origin")
@@ -91,7 +93,8 @@ struct DataDirectory {
 
     /// Migrates a database to this version.
     ///
-    /// The command fails if a server runs on it: that server is of an earlier version, or is just starting.
+    /// The migration fails if a server holds the lock of the directory: that server is of an earlier version, or is
+    /// just starting.
     private static func upgrade(_ database: String, in path: String) throws -> SQLiteStore {
         let held = try lock(
             path,
@@ -101,7 +104,7 @@ struct DataDirectory {
         do { return try SQLiteStore(at: database) } catch { throw CommandFailure(error) }
     }
 
-    /// Locks a directory for one running server, before any other access.
+    /// Locks a directory for a server, before any other access to the directory.
     ///
     /// The lock is held until the process ends.
     static func lockForServing(_ path: String) throws -> ServingLock {

@@ -2,7 +2,7 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// The option that names the data directory.
+/// The option `--data-dir`.
 struct DataDirectoryOption: ParsableArguments {
     @Option(
         name: .customLong("data-dir"), help: ArgumentHelp("The data directory of the server.", valueName: "directory"))
@@ -12,7 +12,7 @@ struct DataDirectoryOption: ParsableArguments {
         guard !path.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
     }
 
-    /// Opens the data directory, and closes it after the work.
+    /// Opens the data directory, runs `work`, and closes the store.
     func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
         -> Result
     {

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// The file of the server key: 32 bytes, mode 0600.
+/// The file that contains the server key: 32 bytes, accessible to its owner only (mode 0600).
 struct ServerKeyFile {
     let path: String
 
@@ -30,7 +30,8 @@ struct ServerKeyFile {
 
     /// Writes a new key to a temporary file and links it to its path.
     ///
-    /// So exactly one of two processes creates the key, and no process reads an incomplete one.
+    /// If two processes do this at the same time, exactly one of them creates the key, and neither reads an incomplete
+    /// key.
     private func make() throws {
         let draft = path + ".\(getpid())"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

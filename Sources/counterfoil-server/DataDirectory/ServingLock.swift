@@ -1,14 +1,14 @@
 import Foundation
 
-/// The lock that prevents a second server on a data directory.
+/// The lock that prevents two servers from running on one data directory.
 ///
-/// The system releases it when the process ends, even killed.
+/// The operating system releases the lock when the process ends, even if it is killed.
 final class ServingLock: Sendable {
     private let descriptor: Int32
 
-    /// Acquires the lock of a file.
+    /// Acquires an exclusive lock on a file (`flock`), without waiting.
     ///
-    /// - Parameter refusal: The message of the error if another process holds the lock.
+    /// - Parameter refusal: The message of the failure if another process holds the lock.
     init(path: String, orRefuse refusal: String) throws {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `key`: the keys that sign tokens.
+/// The command group `key`, which lists and rotates the keys that sign tokens.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",

@@ -3,7 +3,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `key list`.
 struct KeyList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -4,7 +4,6 @@ import CounterfoilServer
 public import CounterfoilTokens
 import Foundation
 
-/// `key rotate`.
 struct KeyRotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
@@ -73,6 +72,6 @@ struct KeyRotate: AsyncParsableCommand {
 }
 
 extension SigningAlgorithm: ExpressibleByArgument {
-    /// Parses the name of an algorithm; nil for an unknown one.
+    /// Parses the JOSE name of an algorithm, such as `ES256`; returns nil for any other text.
     public init?(argument: String) { self.init(rawValue: argument) }
 }

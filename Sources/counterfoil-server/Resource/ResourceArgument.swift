@@ -11,7 +11,7 @@ struct ResourceArgument: ParsableArguments {
 }
 
 extension DataDirectory {
-    /// Finds the API with the given resource indicator.
+    /// Returns the API with a resource indicator; fails the command if there is none.
     func resource(_ text: String) async throws -> RegisteredResource {
         guard let indicator = try? Resource(text), let resource = try await store.resource(indicator) else {
             throw CommandFailure.refused("there is no API with the URI \(text); see: counterfoil-server resource list")

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `resource`: the APIs that accept tokens.
+/// The command group `resource`, which manages the APIs that accept tokens of this server.
 struct ResourceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resource",

@@ -4,7 +4,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `resource create`.
 struct ResourceCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",

@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `resource delete`.
 struct ResourceDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",

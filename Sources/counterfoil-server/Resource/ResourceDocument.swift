@@ -39,7 +39,7 @@ struct ResourceDocument: Encodable {
         return lines.joined(separator: "\n")
     }
 
-    /// Prints the API, and advice about its new secret if it has one.
+    /// Prints the API, and a note about its new secret if it has one.
     func print(json: Bool) throws {
         if json { return try Output.json(self) }
         Output.line(words)

@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `resource list`.
 struct ResourceList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

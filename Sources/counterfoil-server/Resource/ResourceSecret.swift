@@ -3,7 +3,6 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `resource secret`.
 struct ResourceSecret: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secret",

@@ -10,7 +10,7 @@ struct ScopeArgument: ParsableArguments {
 }
 
 extension DataDirectory {
-    /// Finds the definition of the scope with the given name.
+    /// Returns the definition of the scope with a name; fails the command if there is none.
     func scope(_ name: String) async throws -> ScopeDefinition {
         guard let scope = try await store.scopes().first(where: { $0.token.rawValue == name }) else {
             throw CommandFailure.noScope(name)

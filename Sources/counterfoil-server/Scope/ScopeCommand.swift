@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `scope`: the scopes that clients can request.
+/// The command group `scope`, which manages the scopes that clients can request.
 struct ScopeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scope",

@@ -3,7 +3,6 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `scope create`.
 struct ScopeCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",

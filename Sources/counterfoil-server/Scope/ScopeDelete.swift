@@ -4,7 +4,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `scope delete`.
 struct ScopeDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
@@ -27,7 +26,7 @@ struct ScopeDelete: AsyncParsableCommand {
 
     @OptionGroup var options: AdministrationOptions
 
-    /// A deleted scope, and the clients and APIs that had it.
+    /// A deleted scope, and the clients and APIs from which it was removed.
     private struct Removal: Encodable {
         let scope: String
         let clients: [String]

@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `scope edit`.
 struct ScopeEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",

@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `scope list`.
 struct ScopeList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -4,7 +4,9 @@ import CounterfoilServer
 
 /// The options for the properties of a scope.
 struct ScopeOptions: ParsableArguments {
-    /// The help of `--description`, which `scope create` requires and `scope edit` does not.
+    /// The help text of `--description`.
+    ///
+    /// The option itself is declared by the commands, because `scope create` requires it and `scope edit` does not.
     static let descriptionHelp = ArgumentHelp(
         "What the scope permits, shown on the consent page; 1 to 200 characters.", valueName: "text")
 

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// The retention of audit log events, the value of `--audit-retention`.
+/// The retention of audit log events, as given with `--audit-retention`.
 struct AuditRetention: ExpressibleByArgument, CustomStringConvertible {
-    /// The number of days; nil means forever.
+    /// The number of days, 1 to 36500; nil means forever.
     let days: Int?
 
     init(days: Int?) { self.days = days }

@@ -4,7 +4,7 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `demo`: a server with sample data.
+/// The command `demo`, which runs a server with sample data in a temporary directory.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

@@ -8,7 +8,7 @@
 
 /// The number of file descriptors that this process may open (`RLIMIT_NOFILE`).
 enum DescriptorLimit {
-    /// Raises the soft limit to the wanted number, or to the hard limit if that is lower.
+    /// Raises the soft limit to `wanted`, or to the hard limit if that is lower; never lowers it.
     ///
     /// - Returns: The soft limit afterwards; nil if the system does not report it.
     static func raise(to wanted: Int) -> Int? {

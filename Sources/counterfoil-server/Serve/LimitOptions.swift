@@ -1,7 +1,7 @@
 import ArgumentParser
 import CounterfoilWeb
 
-/// The options of `serve` that limit users and clients.
+/// The options of `serve` for rate limits and the connection limit.
 struct LimitOptions: ParsableArguments {
     @Option(
         name: .long,

@@ -26,7 +26,7 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
             return logger
         }
 
-        /// Reports an event of the start, at every log level: as a sentence, or as an object in JSON.
+        /// Reports an event of the start at every log level, as a sentence in the text format or as an object in JSON.
         func report(_ event: Logger.Message, metadata: Logger.Metadata, sentence: String) {
             guard format == .json else { return Output.note(sentence) }
             var logger = logger
@@ -36,8 +36,9 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Writes each event as one JSON object on its own line, with the members `time`, `level`, `message` and the
-/// metadata.
+/// A log handler that writes each event as one JSON object on its own line.
+///
+/// The object has the members `time`, `level` and `message`, and a member for each metadata value.
 struct JSONLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.info

@@ -33,7 +33,7 @@ struct NetworkOptions: ParsableArguments {
         }
     }
 
-    /// Reads the certificate authorities, and combines them with the networks.
+    /// Returns the rules for outbound requests, with the networks and certificate authorities of the options.
     func outboundRules() throws -> OutboundRules {
         let networks = try OutboundNetworks(outboundNetworks)
         guard let outboundAuthorities else { return OutboundRules(networks: networks) }

@@ -1,8 +1,8 @@
 import CounterfoilProtocol
 
-/// The schemes of redirect URIs without a period.
+/// The URI schemes without a period that redirect URIs may use, called plain schemes.
 ///
-/// They are not reversed domain names, so the operator must allow each.
+/// A plain scheme is not a reversed domain name, so the operator must allow each one.
 enum PlainSchemes {
     /// Returns whether a text is a lowercase scheme (RFC 3986 §3.1) without a period.
     ///

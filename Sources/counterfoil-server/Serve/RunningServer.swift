@@ -9,13 +9,13 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// A server with all its parts.
+/// A server with all its components: data directory, keys, listeners and background services.
 ///
-/// Its initializer is the only place that connects them.
+/// The initializer is the only place that connects the components.
 struct RunningServer {
-    /// The host and port for requests.
+    /// The host and port on which the server listens for requests.
     let listen: ListenAddress
-    /// The link that creates the first administrator; nil if there is one already.
+    /// The link that creates the first administrator; nil if an administrator exists.
     let setupLink: String?
 
     private let metrics: ListenAddress?
@@ -66,7 +66,8 @@ struct RunningServer {
             keys: keys,
             hasher: PasswordHasher(),
             pages: .console,
-            // Two clients, so that DNS lookups of association files cannot delay logout notifications.
+            // There are two outbound clients, so that DNS lookups for association files cannot delay logout
+            // notifications.
             associations: AssociationFileFetcher(OutboundClient(outbound)),
             logoutSender: LogoutNoticePost(OutboundClient(outbound)),
             logger: logger
@@ -74,7 +75,7 @@ struct RunningServer {
         do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }
     }
 
-    /// Serves until a signal stops it.
+    /// Serves requests until SIGTERM or SIGINT, and then closes the store.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         let application = try WebServer.service(
             server, host: listen.host, port: listen.port, trustedProxies: trustedProxies,
@@ -111,7 +112,7 @@ struct RunningServer {
         await directory.store.close()
     }
 
-    /// Lowers the wanted limits to what the limit of open files of this process allows.
+    /// Lowers the wanted connection limits, if needed, to what the limit of open files of this process allows.
     private static func limits(_ wanted: ConnectionLimits, logger: Logger) throws -> ConnectionLimits {
         let reserved = ConnectionLimits.reservedDescriptors
         guard let descriptors = DescriptorLimit.raise(to: wanted.total + reserved) else { return wanted }
@@ -128,7 +129,7 @@ struct RunningServer {
         return ConnectionLimits(total: possible)
     }
 
-    /// The host and port for requests, and those for metrics if they are set.
+    /// The host and port for requests, and those for metrics if they are set, for error messages.
     private var addresses: String {
         ([listen] + (metrics.map { [$0] } ?? [])).map { "\($0.host):\($0.port)" }.joined(separator: " or ")
     }
@@ -142,7 +143,7 @@ struct RunningServer {
     }
 }
 
-/// The service that deletes expired records and rotates keys.
+/// The service that deletes expired records and rotates signing keys.
 private struct Maintenance: Service {
     let maintenance: MaintenanceService
 

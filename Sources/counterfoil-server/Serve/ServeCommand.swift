@@ -5,7 +5,7 @@ import CounterfoilServer
 import CounterfoilWeb
 import Logging
 
-/// `serve`.
+/// The command `serve`, which runs the authorization server.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",

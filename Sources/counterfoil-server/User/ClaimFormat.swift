@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// The format of a claim about a user.
+/// The format that a claim about a user must have.
 enum ClaimFormat {
     case name
     case lines
@@ -49,10 +49,10 @@ enum ClaimFormat {
 
     /// Returns whether a text is a day of the calendar.
     ///
-    /// `CalendarDay` does not accept the birthdays of the oldest people.
+    /// It accepts the years 1800 to 2099, because `CalendarDay` accepts none before 1970.
     private static func isDay(_ text: String) -> Bool {
         guard text.wholeMatch(of: /(18|19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}/) != nil else { return false }
-        // Adding 400 years keeps leap years.
+        // The calendar repeats every 400 years, so the later date exists if and only if this one does.
         let later = Int(text.prefix(4)).map { String($0 + 400) + text.dropFirst(4) }
         return later.flatMap { CalendarDay($0) } != nil
     }

@@ -3,7 +3,7 @@ import CounterfoilServer
 
 /// The option for a new password.
 ///
-/// A password is never an argument, because other users of the machine can see the arguments.
+/// A password is never a command-line argument, because other users of the machine can see the arguments.
 struct PasswordOption: ParsableArguments {
     @Flag(name: .long, help: "Read the password from standard input (one line). Required.")
     var passwordStdin = false
@@ -22,7 +22,7 @@ struct PasswordOption: ParsableArguments {
         return line
     }
 
-    /// Checks a line against the rules for the password of a user.
+    /// Checks a new password against the rules for a user's password.
     static func password(_ line: String, for username: Username) throws(CommandFailure) -> Password {
         do { return try Password(choosing: line, for: username) } catch {
             throw CommandFailure.refused("\(error)")

@@ -10,7 +10,7 @@ struct UserArgument: ParsableArguments {
 }
 
 extension DataDirectory {
-    /// Finds the user with the given user name.
+    /// Returns the user with a user name; fails the command if there is none.
     func person(_ name: String) async throws -> Person {
         guard let username = Username(name), let person = try await store.person(named: username) else {
             throw CommandFailure.refused(

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `user`: the user accounts.
+/// The command group `user`, which manages user accounts.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",

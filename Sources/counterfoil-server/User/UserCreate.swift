@@ -3,7 +3,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `user create`.
 struct UserCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",

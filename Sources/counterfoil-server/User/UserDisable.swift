@@ -3,7 +3,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `user disable`.
 struct UserDisable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",

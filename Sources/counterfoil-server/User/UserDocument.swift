@@ -3,7 +3,7 @@ import Foundation
 
 /// A user in the output of commands, without the password hash.
 ///
-/// JSON members have the names of OpenID Connect Core §5.1 where it defines one.
+/// JSON members have the claim names of OpenID Connect Core §5.1 where it defines one.
 struct UserDocument: Encodable {
     private let person: Person
 

@@ -3,7 +3,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `user edit`.
 struct UserEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",

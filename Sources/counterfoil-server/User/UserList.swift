@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `user list`.
 struct UserList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

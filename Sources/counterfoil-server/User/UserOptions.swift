@@ -5,7 +5,7 @@ import Foundation
 
 /// The options for the claims of a user (OpenID Connect Core §5.1).
 ///
-/// An empty value clears.
+/// An option with an empty value removes the claim. Only the display name cannot be empty.
 struct UserOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The name shown on pages.", valueName: "name"))
     var displayName: String?
@@ -107,9 +107,9 @@ struct UserOptions: ParsableArguments {
         }
     }
 
-    /// Writes the options into a record.
+    /// Writes the given options into a user.
     ///
-    /// A changed email address or phone number is unverified unless the options also say that it is verified.
+    /// A changed email address or phone number becomes unverified, unless the options also say that it is verified.
     func write(into person: inout Person) {
         func replace(_ old: inout String?, by value: String?) {
             if let value { old = value.isEmpty ? nil : value }

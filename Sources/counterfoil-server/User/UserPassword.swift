@@ -3,7 +3,6 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-/// `user password`.
 struct UserPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",

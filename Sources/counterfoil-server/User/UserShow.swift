@@ -2,7 +2,6 @@ import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
 
-/// `user show`.
 struct UserShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
