@@ -1,9 +1,9 @@
 public import CounterfoilResource
 public import Hummingbird
 
-/// The response for a refusal that a middleware or a handler throws.
+/// An `AccessRefusal` that a middleware or a handler throws becomes the response to the request.
 extension AccessRefusal: HTTPResponseError {
-    /// Creates the response: status, challenge and a small JSON body.
+    /// Creates the response with the status, the header fields and the JSON body of the refusal.
     public func response(from request: Request, context: some RequestContext) throws -> Response {
         Response(status: status, headers: headerFields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }

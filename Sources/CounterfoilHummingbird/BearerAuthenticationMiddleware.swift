@@ -4,13 +4,13 @@ public import Hummingbird
 import Logging
 import NIOCore
 
-/// A middleware that rejects requests without an access token that the resource server accepts.
+/// A middleware that rejects a request unless the resource server accepts its access token.
 ///
-/// RFC 6750 §3. Add it to a group of routes, not to a path prefix. Every spelling of a path that reaches a
-/// handler then passes through the middleware.
+/// The responses follow RFC 6750 §3. Add the middleware to a group of routes instead of comparing path
+/// prefixes. It then runs for every spelling of a path that reaches a handler of the group.
 ///
-/// If two middlewares of the same resource server are nested, the token is verified once. The inner one
-/// checks only the scope and the authentication requirement.
+/// If two middlewares of the same resource server are nested, only the outer one verifies the token. The inner
+/// middleware checks only the scope and the authentication requirement.
 public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestContext>: RouterMiddleware {
     private let resourceServer: ResourceServer
     private let scope: Scope
@@ -21,10 +21,13 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
     ///
     /// - Parameters:
     ///   - resourceServer: The resource server that verifies the tokens.
-    ///   - scope: The scope that a token must contain completely.
-    ///   - authentication: The required age or authentication context of the sign-in (RFC 9470 §3); nil for any.
-    ///   - limit: The maximum length in bytes of form bodies, which are searched for a second token
-    ///     (RFC 6750 §2). A longer form is rejected with 413. Nil leaves bodies unread.
+    ///   - scope: The required scope. The access token must grant all its scope tokens. By default, no scope is
+    ///     required.
+    ///   - authentication: The required maximum age or authentication context of the sign-in (RFC 9470 §3). If
+    ///     nil, any sign-in is sufficient.
+    ///   - limit: The maximum length in bytes of a form body. The middleware reads a form body to reject a
+    ///     second token in it (RFC 6750 §2). A longer form is rejected with status 413. If nil, the middleware
+    ///     reads no bodies.
     public init(
         _ resourceServer: ResourceServer, requiring scope: Scope = Scope(),
         authentication: AuthenticationRequirement? = nil, checkingFormsUpTo limit: Int? = nil
@@ -35,7 +38,7 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         formLimit = limit
     }
 
-    /// Verifies the request and calls the next responder.
+    /// Verifies the access token of the request, and calls the next responder with the verified access in the context.
     ///
     /// - Throws: An `AccessRefusal`, which the router turns into a response.
     public func handle(
@@ -66,9 +69,9 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         return try await next(request, context)
     }
 
-    /// Logs a refusal.
+    /// Logs the status and the reason of a refusal.
     ///
-    /// The reason contains no token. The URL of the request is not logged, because it may contain one.
+    /// The reason contains no token. The URL of the request is not logged, because its query may contain a token.
     private func log(_ refusal: AccessRefusal, to logger: Logger) {
         logger.log(
             level: refusal.status == .serviceUnavailable ? .warning : .debug,
@@ -79,13 +82,13 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
 }
 
 extension RouterMethods where Context: VerifiedAccessRequestContext {
-    /// Creates a group of routes that require an access token with all tokens of a scope.
+    /// Creates a group of routes that require an access token with a scope.
     ///
     /// - Parameters:
-    ///   - scope: The required scope.
+    ///   - scope: The required scope. The access token must grant all its scope tokens.
     ///   - resourceServer: The resource server that verifies the tokens.
-    ///   - limit: The maximum length in bytes of form bodies, which are rejected if they contain a second
-    ///     token. Nil leaves bodies unread.
+    ///   - limit: The maximum length in bytes of a form body. A form body is read, and the request is rejected
+    ///     if the form contains a second token. If nil, no bodies are read.
     public func requireScope(
         _ scope: Scope, of resourceServer: ResourceServer, checkingFormsUpTo limit: Int? = nil
     ) -> RouterGroup<Context> {
@@ -94,7 +97,8 @@ extension RouterMethods where Context: VerifiedAccessRequestContext {
     }
     /// Creates a group of routes that require a recent sign-in or certain authentication contexts (RFC 9470 §3).
     ///
-    /// Nest it in a group of ``requireScope(_:of:checkingFormsUpTo:)``, or use it alone if any scope is sufficient.
+    /// To require a scope too, create this group inside a group of ``requireScope(_:of:checkingFormsUpTo:)``.
+    /// Alone, it accepts an access token with any scope.
     public func requireAuthentication(
         _ requirement: AuthenticationRequirement, of resourceServer: ResourceServer
     ) -> RouterGroup<Context> {

@@ -3,15 +3,15 @@ public import Hummingbird
 
 /// A request context that stores the verified access of a request.
 public protocol VerifiedAccessRequestContext: RequestContext {
-    /// The verified access; nil until ``BearerAuthenticationMiddleware`` has run.
+    /// The verified access; nil until ``BearerAuthenticationMiddleware`` has accepted the access token.
     var verifiedAccess: VerifiedAccess? { get set }
 }
 
 extension VerifiedAccessRequestContext {
     /// Returns the verified access of the request.
     ///
-    /// - Throws: ``UnprotectedRouteError`` if the route has no ``BearerAuthenticationMiddleware``, so that
-    ///   a request is never treated as anonymous.
+    /// - Throws: ``UnprotectedRouteError`` if the route has no ``BearerAuthenticationMiddleware``. The error
+    ///   prevents a handler from treating such a request as anonymous.
     public func requireAccess() throws -> VerifiedAccess {
         guard let verifiedAccess else { throw UnprotectedRouteError() }
         return verifiedAccess
@@ -19,7 +19,8 @@ extension VerifiedAccessRequestContext {
 
     /// Returns the user on whose behalf the client acts.
     ///
-    /// - Throws: A refusal with status 403 if the client acts for itself, or ``UnprotectedRouteError``.
+    /// - Throws: An `AccessRefusal` with status 403 if the client acts for itself, or ``UnprotectedRouteError``
+    ///   if the route has no ``BearerAuthenticationMiddleware``.
     public func requireUser() throws -> VerifiedAccess.User {
         try requireAccess().user()
     }
@@ -27,9 +28,9 @@ extension VerifiedAccessRequestContext {
 
 /// A minimal request context with storage for the verified access.
 public struct BasicVerifiedAccessRequestContext: VerifiedAccessRequestContext {
-    /// The storage that Hummingbird requires.
+    /// The storage that Hummingbird requires of every request context.
     public var coreContext: CoreRequestContextStorage
-    /// The verified access; nil until ``BearerAuthenticationMiddleware`` has run.
+    /// The verified access; nil until ``BearerAuthenticationMiddleware`` has accepted the access token.
     public var verifiedAccess: VerifiedAccess?
 
     /// Creates the context of a new request.
@@ -38,11 +39,11 @@ public struct BasicVerifiedAccessRequestContext: VerifiedAccessRequestContext {
     }
 }
 
-/// The error of a handler that requires a verified access on a route without ``BearerAuthenticationMiddleware``.
+/// The error thrown if a handler requires the verified access on a route without ``BearerAuthenticationMiddleware``.
 ///
-/// It is a programming error of the API.
+/// It indicates a programming error in the API, not an error of the client.
 public struct UnprotectedRouteError: Error, Sendable, CustomStringConvertible {
-    /// The cause of the error.
+    /// The cause of the error, and how to correct the routes.
     public var description: String {
         "the route has no BearerAuthenticationMiddleware; create its group with requireScope or requireAuthentication"
     }
