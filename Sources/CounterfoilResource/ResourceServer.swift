@@ -5,14 +5,14 @@ public import HTTPTypes
 
 /// An API that accepts access tokens of one authorization server.
 ///
-/// RFC 6750 and RFC 9068 §4. It verifies a request and returns ``VerifiedAccess`` or throws
+/// RFC 6750 and RFC 9068 §4. A resource server verifies a request, and returns ``VerifiedAccess`` or throws
 /// ``AccessRefusal``. It does not depend on a web framework.
 public struct ResourceServer: Sendable {
     /// The authorization server whose tokens are accepted.
     public let issuer: Issuer
-    /// The identifier of this API, which `aud` of a token must contain.
+    /// The identifier of this API, which the `aud` claim of a token must contain.
     public let audience: String
-    /// `realm` of the challenges; omitted if nil.
+    /// `realm` of the challenges; if nil, it is omitted, or `api` in a challenge without other parameters.
     public let realm: String?
     /// `resource_metadata` of the challenges (RFC 9728 §5.1); omitted if nil.
     public let resourceMetadata: String?
@@ -28,14 +28,14 @@ public struct ResourceServer: Sendable {
     ///
     /// - Parameters:
     ///   - issuer: The authorization server.
-    ///   - audience: The identifier of this API.
-    ///   - keys: The key cache, which resource servers of the same issuer should share. Nil for a new
-    ///     cache, which finds the keys through the metadata of the issuer.
+    ///   - audience: The identifier of this API, which the `aud` claim of a token must contain.
+    ///   - keys: The key cache, which resource servers of the same issuer should share. Nil for a new cache,
+    ///     which finds the keys through the metadata of the issuer.
     ///   - algorithms: The accepted signature algorithms.
-    ///   - clockSkew: The tolerated difference between the clocks, in seconds.
-    ///   - introspection: The configuration for rejecting revoked tokens before they expire; nil for no
-    ///     introspection.
-    ///   - realm: `realm` of the challenges; omitted if nil.
+    ///   - clockSkew: The tolerated difference between the clocks of the issuer and of this API, in seconds.
+    ///   - introspection: The configuration of token introspection, with which revoked tokens are rejected
+    ///     before they expire. Nil for no introspection.
+    ///   - realm: `realm` of the challenges; if nil, it is omitted, or `api` in a challenge without other parameters.
     ///   - resourceMetadata: `resource_metadata` of the challenges; omitted if nil.
     public init(
         issuer: Issuer,
@@ -86,16 +86,16 @@ public struct ResourceServer: Sendable {
             issuer: issuer, audience: audience, algorithms: algorithms, clockSkew: clockSkew)
     }
 
-    /// Verifies the access token in the header of a request, and its scope.
+    /// Verifies the access token in the header of a request, and checks that it grants the required scope.
     public func access(
         for request: HTTPRequest, requiring scope: Scope = Scope()
     ) async throws(AccessRefusal) -> VerifiedAccess {
         try await access(for: request, body: EmptyCollection(), requiring: scope)
     }
 
-    /// Verifies the access token of a request whose body has been collected, and its scope.
+    /// Verifies the access token in the header of a request whose body has been collected, and its scope.
     ///
-    /// A form body that contains a second token is rejected (RFC 6750 §2).
+    /// The request is rejected if its form body contains a second token (RFC 6750 §2).
     public func access(
         for request: HTTPRequest, body: some Collection<UInt8>, requiring scope: Scope = Scope()
     ) async throws(AccessRefusal) -> VerifiedAccess {
@@ -113,17 +113,17 @@ public struct ResourceServer: Sendable {
         }
     }
 
-    /// Requires all tokens of a scope (RFC 6750 §3.1).
+    /// Checks that a verified access grants every scope token of the required scope (RFC 6750 §3.1).
     ///
-    /// - Throws: An ``AccessRefusal`` with `insufficient_scope` and a challenge for the whole scope.
+    /// - Throws: An ``AccessRefusal`` with `insufficient_scope` and a challenge that states the whole required scope.
     public func require(_ scope: Scope, of access: VerifiedAccess) throws(AccessRefusal) {
         guard scope.isSubset(of: access.scope) else { throw insufficientScope(scope) }
     }
 
-    /// Requires a maximum age or an authentication context of the sign-in (RFC 9470 §3).
+    /// Checks that the sign-in of a verified access meets a requirement (RFC 9470 §3).
     ///
-    /// - Throws: An ``AccessRefusal`` with `insufficient_user_authentication` and a challenge that states
-    ///   the requirement.
+    /// - Throws: An ``AccessRefusal`` with `insufficient_user_authentication` and a challenge that states the
+    ///   requirement.
     public func require(_ requirement: AuthenticationRequirement, of access: VerifiedAccess) throws(AccessRefusal) {
         guard !requirement.isMet(by: access, at: now(), clockSkew: clockSkew) else { return }
         var challenge = challenge(Scope())
@@ -136,9 +136,9 @@ public struct ResourceServer: Sendable {
             challenge: challenge)
     }
 
-    /// Returns whether a resource server with this issuer and audience created `access`.
+    /// Returns true if a resource server with the same issuer and audience created `access`.
     ///
-    /// If this resource server introspects tokens, the access must have been introspected too.
+    /// If this resource server introspects tokens, the token of `access` must have been introspected too.
     public func recognizes(_ access: VerifiedAccess) -> Bool {
         guard introspectionCache == nil || access.isIntrospected else { return false }
         return access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
@@ -172,8 +172,8 @@ public struct ResourceServer: Sendable {
         do throws(KeySetUnavailable) {
             let held = try await keys.keys(at: now)
             verdict = judge(token, by: held.keys, at: now)
-            // The key may be newer than the cached keys, so they are fetched again if the rate limit of the
-            // cache allows it.
+            // The token may be signed with a key that is newer than the cached keys. They are fetched again if
+            // the rate limit of the cache allows it.
             if case .failure(.unknownKey) = verdict, let renewed = try await keys.keys(after: held, at: now) {
                 verdict = judge(token, by: renewed.keys, at: now)
             }
@@ -195,10 +195,11 @@ public struct ResourceServer: Sendable {
     private func refusal(for refusal: TokenRefusal, requiring scope: Scope) -> AccessRefusal {
         switch refusal {
         case .invalidClaim("scope") where !scope.isEmpty:
-            // An authentic token whose scope is not a string grants nothing.
+            // A token with a valid signature but a malformed `scope` claim grants no scope.
             return insufficientScope(scope)
         case .unknownKey:
-            // The key identifier is chosen by the sender, so it is only logged.
+            // The sender of the token chooses its key identifier, so the identifier is logged but is not in the
+            // response.
             let words = "the token is not signed by a key of the issuer"
             return .refused(OAuthError(.invalidToken, words, reason: "\(refusal)"), challenge: challenge(scope))
         default:

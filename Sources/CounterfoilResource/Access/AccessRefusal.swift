@@ -2,34 +2,37 @@ public import CounterfoilProtocol
 import Foundation
 public import HTTPTypes
 
-/// A rejected request: the status, the challenge and the error of the response.
+/// The rejection of a request: the status, the challenge and the error of the response.
 ///
-/// RFC 6750 §3. The response contains no part of the token. ``reason`` may contain its key identifier.
+/// RFC 6750 §3. The response contains no part of the token. ``reason``, which is for the log only, may contain
+/// the key identifier of the token.
 public struct AccessRefusal: Error, Sendable, Hashable {
     /// The HTTP status of the response.
     public let status: HTTPResponse.Status
-    /// The value of `WWW-Authenticate`; nil if another token would not help.
+    /// The value of `WWW-Authenticate`; nil if the client cannot succeed with another token.
     public let challenge: BearerChallenge?
-    /// The error; nil if the request contained no token (RFC 6750 §3.1).
+    /// The error in the response; nil if the request contained no token (RFC 6750 §3.1).
     public let error: OAuthError?
     /// `Retry-After` in seconds; nil if a retry would not help.
     public let retryAfter: Int?
 
-    /// Creates a 403 response for a valid token of a user who does not own the requested object.
+    /// Creates a refusal with status 403 for a valid token whose user may not access the requested object.
     ///
-    /// It has no challenge, because no other token of the same user would help. A client must not request one.
+    /// The response has no challenge, because a client reacts to a challenge with a request for another token.
+    /// No other token of the same user would help.
     ///
     /// - Parameter description: The `error_description` of the response.
     public static func forbidden(_ description: String) -> AccessRefusal {
         AccessRefusal(status: .forbidden, error: OAuthError(.init(rawValue: "forbidden"), description))
     }
 
-    /// RFC 6750 §3.1: the response to a request without authentication contains a challenge without an error code.
+    /// RFC 6750 §3.1: the response to a request without a token contains a challenge without an error code.
     static func noToken(_ challenge: BearerChallenge) -> AccessRefusal {
         AccessRefusal(status: .unauthorized, challenge: challenge)
     }
 
-    /// RFC 6750 §3.1: `invalid_request` has status 400, `invalid_token` 401, and `insufficient_scope` 403.
+    /// RFC 6750 §3.1, RFC 9470 §3: the status is 400 for `invalid_request`, 403 for `insufficient_scope`, and
+    /// 401 for every other error.
     static func refused(_ error: OAuthError, challenge: BearerChallenge) -> AccessRefusal {
         let status: HTTPResponse.Status =
             switch error.code {
@@ -42,18 +45,18 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         return AccessRefusal(status: status, challenge: challenge, error: error)
     }
 
-    /// Creates a 503 response for unavailable issuer keys.
+    /// Creates a refusal with status 503, because the keys of the issuer are unavailable.
     ///
-    /// The token may be valid, so the client must not discard it.
+    /// The token may be valid. The client must not discard it, so the refusal has no challenge.
     static func keysUnavailable(_ unavailable: KeySetUnavailable) -> AccessRefusal {
         unavailableNow(
             "the keys of the authorization server are unavailable; retry later",
             reason: unavailable.reason, retryAfter: unavailable.retryAfter)
     }
 
-    /// Creates a 503 response for a failed introspection.
+    /// Creates a refusal with status 503, because the introspection request failed.
     ///
-    /// The token may be valid, so the client must not discard it.
+    /// The token may be valid. The client must not discard it, so the refusal has no challenge.
     static func statusUnavailable(_ unavailable: IntrospectionCache.Unavailable) -> AccessRefusal {
         unavailableNow(
             "the authorization server cannot confirm at present that the token is active; retry later",
@@ -78,10 +81,10 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// The reason for the log.
+    /// The reason, for the log only; it may be more detailed than `error_description`.
     public var reason: String { error?.reason ?? "the request contains no access token" }
 
-    /// The header fields of the response.
+    /// The header fields of the response, which include `Cache-Control: no-store`.
     public var headerFields: HTTPFields {
         var fields: HTTPFields = [.cacheControl: "no-store"]
         fields[.wwwAuthenticate] = challenge?.description
@@ -92,7 +95,7 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         return fields
     }
 
-    /// The JSON body of the response; empty if there is no error.
+    /// The JSON body of the response; empty if ``error`` is nil.
     public var body: [UInt8] {
         guard let error, let json = try? JSONEncoder().encode(TokenErrorResponse(error)) else { return [] }
         return Array(json)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The required age and authentication context of the user's sign-in.
+/// The maximum age and the authentication contexts that an API requires of the user's sign-in.
 ///
-/// RFC 9470 §3. A valid access token from an older or weaker sign-in is rejected with a challenge that
-/// states the requirement. The client can then ask the user to sign in again.
+/// RFC 9470 §3. A valid access token from an older or weaker sign-in is rejected with a challenge that states
+/// the requirement. The client can then ask the user to sign in again.
 public struct AuthenticationRequirement: Sendable, Hashable {
-    /// The maximum time since the user signed in, in seconds; wire name `max_age`.
+    /// The maximum time since the user signed in, in seconds; `max_age` of the challenge.
     ///
-    /// Nil for any time.
+    /// Nil if a sign-in of any age is accepted.
     public var maxAge: Int?
-    /// The accepted authentication contexts, in order of preference; wire name `acr_values`.
+    /// The accepted authentication contexts, in order of preference; `acr_values` of the challenge.
     ///
-    /// Empty for any context.
+    /// Empty if every context is accepted.
     public var contexts: [String]
 
     /// Creates a requirement of a maximum age, an authentication context, or both.
@@ -22,8 +22,8 @@ public struct AuthenticationRequirement: Sendable, Hashable {
 
     /// Returns true if the sign-in of a token meets the requirement.
     ///
-    /// A required value that the token lacks does not meet it. A sign-in time that exceeds the current time
-    /// by more than the clock skew does not meet it either.
+    /// The result is false if the token lacks a claim that the requirement needs, or if `auth_time` is later
+    /// than the current time by more than the clock skew.
     func isMet(by access: VerifiedAccess, at now: Date, clockSkew: TimeInterval) -> Bool {
         if let maxAge {
             guard let age = access.authTime.map(now.timeIntervalSince) else { return false }

@@ -3,12 +3,12 @@ package import HTTPTypes
 
 /// The unverified access token of a request.
 ///
-/// Only the `Authorization` field is read (RFC 6750 §2.1). A token in the query is ignored (§2.3), and one
-/// in the body is not accepted (§2.2).
+/// The token is read only from the `Authorization` field (RFC 6750 §2.1). A token in the query is ignored
+/// (§2.3). A token in a form body is never used (§2.2).
 package enum PresentedBearerToken: Sendable, Hashable {
-    /// The request has no `Authorization` field, or one of another scheme.
+    /// The request has no `Authorization` field, or the field has a scheme other than Bearer.
     case absent
-    /// The request has exactly one token.
+    /// The token of the `Authorization` field.
     case bearer(AccessToken)
 
     /// The reason why the credentials of a request are rejected.
@@ -17,9 +17,9 @@ package enum PresentedBearerToken: Sendable, Hashable {
         case repeatedField
         /// The scheme is Bearer but is not followed by one space and one token.
         case malformed
-        /// The request has a token in the header and another one in the form body (RFC 6750 §2).
+        /// The request has a token in the `Authorization` field and another one in the form body (RFC 6750 §2).
         case twoMethods
-        /// The content type is that of a form, but the body is not a valid form.
+        /// The content type is `application/x-www-form-urlencoded`, but the body is not a valid form.
         case malformedForm
 
         /// An explanation with a remedy, safe to show to users.
@@ -33,7 +33,7 @@ package enum PresentedBearerToken: Sendable, Hashable {
         }
     }
 
-    /// Reads the token from the header of a request.
+    /// Reads the token from the header of a request, without a check of the body.
     package init(in request: HTTPRequest) throws(Refusal) {
         let fields = request.headerFields[values: .authorization]
         // RFC 9110 §5.3: `Authorization` is not a list, so it must occur only once.
@@ -41,9 +41,9 @@ package enum PresentedBearerToken: Sendable, Hashable {
         self = try fields.first.map(Self.read) ?? .absent
     }
 
-    /// Reads the token from the header of a request whose body has been collected.
+    /// Reads the token from the header of a request, and checks the collected body for a second token.
     ///
-    /// RFC 6750 §2: a token in the header is rejected if the form body also contains an `access_token`.
+    /// RFC 6750 §2: a request with a token in the header is rejected if its form body also contains an `access_token`.
     package init(in request: HTTPRequest, body: some Collection<UInt8>) throws(Refusal) {
         try self.init(in: request)
         guard case .bearer = self, Self.mayBeInBody(of: request) else { return }
@@ -64,7 +64,7 @@ package enum PresentedBearerToken: Sendable, Hashable {
 
     /// Parses an `Authorization` field: `"Bearer" 1SP b64token` (RFC 6750 §2.1).
     ///
-    /// The scheme is case-insensitive (RFC 9110 §11.4); any other scheme returns `.absent`.
+    /// The scheme is case-insensitive (RFC 9110 §11.4). For any other scheme, the function returns `.absent`.
     private static func read(_ field: String) throws(Refusal) -> PresentedBearerToken {
         let bytes = Array(field.utf8)
         let scheme = bytes.prefix(while: isTokenCharacter)
@@ -76,7 +76,8 @@ package enum PresentedBearerToken: Sendable, Hashable {
         return .bearer(token)
     }
 
-    /// `b64token = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="` (RFC 6750 §2.1).
+    /// Returns true if the bytes are a `b64token` (RFC 6750 §2.1):
+    /// `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`.
     private static func isBase64Token(_ bytes: ArraySlice<UInt8>) -> Bool {
         let padding = UInt8(ascii: "=")
         let body = bytes.prefix { $0 != padding }
@@ -84,7 +85,7 @@ package enum PresentedBearerToken: Sendable, Hashable {
             && bytes.dropFirst(body.count).allSatisfy { $0 == padding }
     }
 
-    /// `tchar` (RFC 9110 §5.6.2).
+    /// Returns true if the byte is a `tchar` (RFC 9110 §5.6.2), a character of an authentication scheme.
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         isLetterOrDigit(byte) || tokenMarks.contains(byte)
     }

@@ -4,8 +4,8 @@ public import Foundation
 
 /// The verified content of an access token: the subject, the client, the scope and the expiration time.
 ///
-/// RFC 9068 §2.2. Only a ``ResourceServer`` creates values of this type. A value does not say which objects
-/// the user owns. The API must check that, and reject other users with ``AccessRefusal/forbidden(_:)``.
+/// RFC 9068 §2.2. Only a ``ResourceServer`` creates values of this type. The API itself must check that the
+/// user owns a requested object, and reject other users with ``AccessRefusal/forbidden(_:)``.
 public struct VerifiedAccess: Sendable, Hashable {
     /// The party on whose behalf the client acts.
     public enum Party: Sendable, Hashable {
@@ -17,8 +17,8 @@ public struct VerifiedAccess: Sendable, Hashable {
 
     /// A user, identified by issuer and subject.
     ///
-    /// Identify a user in your database by both values. The subject is unique only within its issuer (RFC
-    /// 9068 §5, OpenID Connect Core §5.7).
+    /// Use both values as the key of a user in your database. The subject is unique only within its issuer
+    /// (RFC 9068 §5, OpenID Connect Core §5.7).
     public struct User: Sendable, Hashable {
         /// `iss`, the server at which the user signs in.
         public let issuer: Issuer
@@ -32,12 +32,12 @@ public struct VerifiedAccess: Sendable, Hashable {
     public let audience: String
     /// `sub`; ``party`` tells whether it identifies a user.
     public let subject: String
-    /// `client_id`, the client that sent the request.
+    /// `client_id`, the client that the token was issued to.
     public let clientID: ClientIdentifier
-    /// `scope`, the granted scope.
+    /// `scope`, the granted scope; empty if the token has no scope.
     ///
-    /// Empty if the token has no scope. If the token was introspected, it is only the part that the
-    /// introspection response also contains.
+    /// If the token was introspected, the scope contains only those scope tokens that the introspection
+    /// response contains too.
     public let scope: Scope
     /// `exp`, the expiration time of the token.
     public let expires: Date
@@ -53,7 +53,7 @@ public struct VerifiedAccess: Sendable, Hashable {
 
     /// Creates the verified access of a token.
     ///
-    /// `holding` is the scope of the introspection response; nil if the token was not introspected.
+    /// The argument `holding` is the scope of the introspection response; nil if the token was not introspected.
     init(_ token: VerifiedAccessToken, issuer: Issuer, audience: String, holding scope: Scope? = nil) {
         self.issuer = issuer
         self.audience = audience
@@ -69,16 +69,16 @@ public struct VerifiedAccess: Sendable, Hashable {
 
     /// The party on whose behalf the client acts.
     ///
-    /// RFC 9068 §2.2: if no user is involved, the subject of the token is the client. If the subject equals
-    /// the client identifier, the party is therefore always the client, even if a user has the same
-    /// identifier (RFC 9700 §4.15).
+    /// RFC 9068 §2.2: if no user is involved, the subject of the token is the client. A subject that equals the
+    /// client identifier is therefore always taken as the client, even if a user has the same identifier
+    /// (RFC 9700 §4.15).
     public var party: Party {
         subject == clientID.rawValue ? .client(clientID) : .user(User(issuer: issuer, subject: subject))
     }
 
     /// Returns the user on whose behalf the client acts.
     ///
-    /// - Throws: ``AccessRefusal/forbidden(_:)`` if the client acts for itself.
+    /// - Throws: ``AccessRefusal/forbidden(_:)`` if the client acts for itself, without a user.
     public func user() throws(AccessRefusal) -> User {
         switch party {
         case .user(let user): return user

@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// A small HTTP exchange with an authorization server, limited in size and time, without redirects.
+/// HTTP requests to an authorization server, with limits on time and response size, and without redirects.
 enum BoundedRequest {
     /// The response of the server.
     struct Response {
@@ -33,7 +33,8 @@ enum BoundedRequest {
 
     /// Posts a form with an `Authorization` field.
     ///
-    /// The request must be idempotent, because it may be sent twice.
+    /// The request must be idempotent, because it is sent a second time if the server closes the connection
+    /// without a response.
     static func post(
         _ form: FormParameters, to url: String, authorization: String, byteLimit: Int
     ) async throws(RequestFailure) -> Response {
@@ -72,7 +73,8 @@ enum BoundedRequest {
         do {
             response = try await client.execute(request, deadline: .distantFuture)
         } catch let error as HTTPClientError where error == .remoteConnectionClosed && !isSecondTry {
-            // RFC 9112 §9.3.1: the server may close an idle connection at the moment it is reused.
+            // RFC 9112 §9.3.1: the server may close an idle connection at the moment at which the client reuses
+            // it, so the request is sent a second time.
             return try await send(request, byteLimit: byteLimit, isSecondTry: true)
         }
         let isGood = response.status.code == 200
@@ -85,7 +87,7 @@ enum BoundedRequest {
         )
     }
 
-    /// The time limit of the whole exchange, including slow responses.
+    /// The time limit of the whole exchange, including the response body and a second attempt.
     private static let timeLimit: Duration = .seconds(5)
 
     private struct TimedOut: Error {}
@@ -103,15 +105,15 @@ enum BoundedRequest {
         }
     }
 
-    /// The client of the process, which is never shut down.
+    /// The HTTP client that all requests of the process share, which is never shut down.
     ///
-    /// The shared client of AsyncHTTPClient would follow redirects.
+    /// It replaces `HTTPClient.shared`, which follows redirects.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: .seconds(5))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
-        // A failed connection must end the exchange within the time limit, so it is not retried.
+        // A failed connection attempt is not retried, so that its error is reported before the time limit ends.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
@@ -122,7 +124,7 @@ enum BoundedRequest {
 /// It contains no secret.
 struct RequestFailure: Error, Hashable, CustomStringConvertible {
     let description: String
-    /// The number of seconds until the server accepts another request; nil if it states none.
+    /// `Retry-After` of the response in seconds; nil if there is none.
     let retryAfter: Int?
 
     init(_ description: String, retryAfter: Int? = nil) {

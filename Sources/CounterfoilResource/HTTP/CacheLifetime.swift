@@ -4,7 +4,8 @@ import Foundation
 ///
 /// RFC 9111 §5.2.2.
 enum CacheLifetime {
-    /// Returns `max-age` in seconds, or 0 for `no-store` and `no-cache`; nil if the fields contain none of them.
+    /// Returns `max-age` in seconds, or 0 for `no-store` or `no-cache`; nil if the fields contain none of these
+    /// directives.
     static func seconds(in fields: [String]) -> TimeInterval? {
         var lifetime: TimeInterval?
         for directive in fields.flatMap({ $0.split(separator: ",") }) {

@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 
-/// The metadata of an issuer, and the validation of the URLs in them.
+/// Functions that fetch the metadata of an issuer and validate the URLs in them.
 ///
 /// RFC 8414 §3. URLs must be https, or http on a loopback host for development.
 enum IssuerMetadata {
-    /// Fetches the metadata of an issuer.
+    /// Fetches the metadata of an issuer from the first of its metadata URLs that responds with status 200.
     static func get(of issuer: Issuer) async throws(RequestFailure) -> AuthorizationServerMetadata {
         var last: BoundedRequest.Response?
         for url in issuer.metadataURLs {
@@ -14,7 +14,7 @@ enum IssuerMetadata {
             guard let metadata = try? AuthorizationServerMetadata(parsing: response.body) else {
                 throw RequestFailure("\(url): the response is not valid metadata of an authorization server")
             }
-            // RFC 8414 §3.3: the issuer in the metadata must be identical to the requested one.
+            // RFC 8414 §3.3: `issuer` in the metadata must be identical to the issuer that was requested.
             guard metadata.issuer.utf8.elementsEqual(issuer.rawValue.utf8) else {
                 throw RequestFailure("\(url): the metadata belongs to another issuer")
             }
@@ -23,7 +23,7 @@ enum IssuerMetadata {
         throw last?.failure ?? RequestFailure("no metadata URL can be derived from \(issuer)")
     }
 
-    /// Validates a URL of the metadata; `name` is its wire name for error messages, such as `jwks_uri`.
+    /// Validates a URL in the metadata; `name` is the name of its member, such as `jwks_uri`, for error messages.
     static func url(
         _ text: String?, of name: String, loopbackAllowed: Bool
     ) throws(RequestFailure) -> AbsoluteURI {

@@ -2,27 +2,28 @@ import CounterfoilProtocol
 import Crypto
 import Foundation
 
-/// A cache of introspection responses, which tells whether an access token is still active.
+/// A cache of introspection responses, which state whether an access token is still active.
 ///
-/// At most one request for each token is in progress, and concurrent callers share it. Only tokens with a
-/// valid signature are introspected. Forged tokens therefore cause no requests to the server. Time is
-/// measured with a monotonic clock.
+/// At most one request for each token is in progress, and concurrent callers share it. Only tokens with a valid
+/// signature are introspected, so forged tokens cause no requests to the authorization server. Time is measured
+/// with a monotonic clock.
 actor IntrospectionCache {
-    /// The status of a token at its server.
+    /// The status of a token at the authorization server.
     enum TokenStatus: Sendable {
-        /// The token is active, with this scope.
+        /// The token is active and has this scope.
         case active(Scope)
-        /// The token is not active, or not for this API.
+        /// The token is not active, or this API is not one of its audiences.
         case inactive
     }
 
-    /// The server did not return a usable response.
+    /// The error thrown if the status of a token cannot be determined.
     struct Unavailable: Error {
         /// The number of seconds until a retry is useful.
         let retryAfter: Int
         /// The reason for the log.
         let reason: String
-        /// Whether the failure would be the same for any other token.
+        /// Whether the failure would be the same for any other token; if so, no requests are sent for
+        /// ``retryAfter`` seconds.
         var isGeneral = true
 
         init(_ failure: RequestFailure) {
@@ -42,7 +43,7 @@ actor IntrospectionCache {
         let until: ContinuousClock.Instant
     }
 
-    /// The capacity of each of the two cache generations.
+    /// The capacity of each of the two cache generations, `entries` and `earlierEntries`.
     private static let capacity = 10_000
     /// The maximum number of concurrent introspection requests.
     private static let requestLimit = 256
@@ -51,8 +52,9 @@ actor IntrospectionCache {
     private let introspection: TokenIntrospection
     private let now: @Sendable () -> ContinuousClock.Instant
     private var lookup: Task<Result<AbsoluteURI, RequestFailure>, Never>?
-    /// The cached responses, keyed by the digest of the token, so that no tokens are stored.
+    /// The current generation of cached responses, keyed by the digest of the token, so that no tokens are stored.
     private var entries: [SHA256Digest: Entry] = [:]
+    /// The previous generation, which the current one replaces when it is full.
     private var earlierEntries: [SHA256Digest: Entry] = [:]
     private var requests: [SHA256Digest: Task<Result<TokenStatus, Unavailable>, Never>] = [:]
     private var pause: (until: ContinuousClock.Instant, because: Unavailable)?
@@ -73,8 +75,8 @@ actor IntrospectionCache {
         guard requests.count < Self.requestLimit else {
             throw Unavailable("\(Self.requestLimit) introspection requests are already in progress")
         }
-        // The task belongs to the cache, because a waiting caller may be cancelled. The lifetime of a
-        // response starts when the request is sent.
+        // The task is independent of the callers that wait for it, so it continues if one of them is cancelled.
+        // The lifetime of a response starts when the request is sent.
         let request = Task {
             let result: Result<TokenStatus, Unavailable>
             do throws(Unavailable) { result = .success(try await introspect(token)) } catch { result = .failure(error) }
@@ -108,7 +110,7 @@ actor IntrospectionCache {
                 FormParameters(["token": token.exposed, "token_type_hint": "access_token"]), to: uri.rawValue,
                 authorization: authorization, byteLimit: 64 * 1024)
         } catch {
-            // The endpoint may have changed, so the next request looks it up again.
+            // The endpoint may have changed, so the next request reads it from the metadata again.
             lookup = nil
             throw Unavailable(error)
         }
@@ -116,7 +118,8 @@ actor IntrospectionCache {
         case 200: return try Self.status(in: response)
         case 400, 413: throw Unavailable(response.failure.description, isGeneral: false)
         case 401:
-            // Frequent retries do not help, and the server may treat them as an attempt to guess the secret.
+            // Frequent retries do not help, and the authorization server may treat them as attempts to guess
+            // the secret.
             throw Unavailable(
                 "\(response.url) responded with status 401: the client_id or the client_secret of this API is wrong",
                 retryAfter: 5)
@@ -137,7 +140,7 @@ actor IntrospectionCache {
             throw Unavailable("\(response.url): the response is not a valid introspection response")
         }
         guard body.active else { return .inactive }
-        // A scope that the response omits is not granted.
+        // RFC 7662 §2.2: `scope` is optional. If the response omits it, the token grants no scope.
         guard let text = body.scope, !text.isEmpty else { return .active(Scope()) }
         guard let scope = try? Scope(lenient: text) else {
             throw Unavailable("\(response.url): the scope in the introspection response is invalid", isGeneral: false)
@@ -145,7 +148,7 @@ actor IntrospectionCache {
         return .active(scope)
     }
 
-    /// RFC 6749 §2.3.1: both parts are form-encoded before they are joined.
+    /// RFC 6749 §2.3.1: `client_id` and `client_secret` are form-encoded before they are joined with a colon.
     private var authorization: String {
         let pair =
             FormParameters.encoded(introspection.clientID.rawValue) + ":"
@@ -153,7 +156,7 @@ actor IntrospectionCache {
         return "Basic " + Data(pair.utf8).base64EncodedString()
     }
 
-    /// Returns the introspection endpoint, which is cached after the first lookup.
+    /// Returns the introspection endpoint from the metadata, which is cached until a request to the endpoint fails.
     private func introspectionEndpoint() async throws(RequestFailure) -> AbsoluteURI {
         let lookup =
             lookup

@@ -2,17 +2,18 @@ public import CounterfoilProtocol
 
 /// The client credentials with which an API introspects tokens, and the cache lifetime of the responses.
 ///
-/// RFC 7662. A signature proves that a token was issued. Only the server knows whether the token was
-/// revoked. An API with introspection rejects a revoked token within ``lifetime``. An API without it
-/// accepts the token until it expires.
+/// RFC 7662. A signature proves only that a token was issued. Whether the token was revoked is known only to
+/// the authorization server. An API with introspection rejects a revoked token within ``lifetime``. An API
+/// without introspection accepts it until it expires.
 public struct TokenIntrospection: Sendable, Hashable {
-    /// The identifier of the API at the server; wire name `client_id`.
+    /// `client_id`, the identifier of the API at the authorization server.
     public var clientID: ClientIdentifier
-    /// The secret of the API, sent with HTTP Basic authentication; wire name `client_secret`.
+    /// `client_secret`, the secret of the API, sent with HTTP Basic authentication.
     public var clientSecret: ClientSecret
-    /// The time for which a response is cached, and so the maximum time for which a revoked token is still accepted.
+    /// The time for which a response is cached, which is also the maximum time for which a revoked token is
+    /// still accepted.
     ///
-    /// RFC 7662 §4. With zero, every request is introspected.
+    /// RFC 7662 §4. If it is zero, responses are not cached, and the token of every request is introspected.
     public var lifetime: Duration
 
     /// Creates the configuration.

@@ -13,13 +13,13 @@ public struct HTTPKeySetSource: KeySetSource {
 
     private let location: Location
 
-    /// Creates a source that reads `jwks_uri` from the metadata of the issuer for each fetch, so that
-    /// changes take effect.
+    /// Creates a source that reads `jwks_uri` from the metadata of the issuer before each fetch, so that a
+    /// change of the URL takes effect.
     public init(issuer: Issuer) {
         location = .metadata(of: issuer)
     }
 
-    /// Creates a source for a known URL.
+    /// Creates a source that fetches the keys from a fixed URL, without the metadata of the issuer.
     ///
     /// - Throws: ``KeySetFailure`` if the URL is invalid or insecure.
     public init(jwksURI: String) throws(KeySetFailure) {
@@ -28,9 +28,9 @@ public struct HTTPKeySetSource: KeySetSource {
         }
     }
 
-    /// Fetches the keys.
+    /// Fetches the keys; each HTTP request, including a request for metadata, has a time limit of 5 seconds.
     ///
-    /// - Throws: ``KeySetFailure``.
+    /// - Throws: ``KeySetFailure`` if a request fails or the response is not a valid key set.
     public func fetch() async throws -> FetchedKeySet {
         do throws(RequestFailure) { return try await fetched() } catch { throw KeySetFailure(error.description) }
     }

@@ -10,24 +10,26 @@ public import Foundation
 public actor KeySetCache {
     /// The cache lifetimes and the request intervals, in seconds.
     public struct Policy: Sendable, Hashable {
-        /// The lifetime of keys if the issuer states none.
+        /// The time for which keys are fresh if the issuer states no cache lifetime.
         public var lifetime: TimeInterval = 600
-        /// The range to which the lifetime in the issuer's `Cache-Control` is limited.
+        /// The range to which a cache lifetime in the `Cache-Control` field of the issuer is limited.
         public var lifetimeBounds: ClosedRange<TimeInterval> = 60...3600
-        /// The minimum time between two requests for unknown keys, successful or not.
+        /// The minimum time between two requests that tokens with unknown keys cause, whether they succeed or fail.
         public var unknownKeyInterval: TimeInterval = 30
         /// The minimum time between a failed request and the next attempt to renew stale keys.
         public var renewalInterval: TimeInterval = 30
         /// The minimum time between a failed request and the next attempt if no usable keys are cached.
         public var retryInterval: TimeInterval = 5
-        /// The time for which stale keys stay in use if they cannot be renewed.
+        /// The time for which keys stay in use after they have become stale, if they cannot be renewed.
         public var staleLimit: TimeInterval = 3600
 
         /// Creates the default policy.
         public init() {}
     }
 
-    /// Cached keys with their expiration times.
+    /// The keys of one fetch, with the times until which they are fresh and usable.
+    ///
+    /// Each successful fetch increments the generation.
     struct CachedKeys {
         let keys: JSONWebKeySet
         let generation: Int
@@ -39,13 +41,13 @@ public actor KeySetCache {
     public struct Failure: Sendable, Hashable {
         /// The time at which the request started.
         public let date: Date
-        /// The reason.
+        /// The description of the error that the key set source threw.
         public let reason: String
     }
 
-    /// The failure of the last request; nil if it succeeded or none was sent.
+    /// The failure of the last request; nil if it succeeded, or if no request has completed.
     ///
-    /// Intended for health pages.
+    /// Use it for health checks.
     public private(set) var lastFailure: Failure?
 
     private let source: any KeySetSource
@@ -56,17 +58,17 @@ public actor KeySetCache {
 
     /// Creates an empty cache.
     ///
-    /// The first token causes the first request.
+    /// The keys are fetched when the first token is verified.
     public init(source: any KeySetSource, policy: Policy = Policy()) {
         self.source = source
         self.policy = policy
     }
 
-    /// Returns the keys for verification.
+    /// Returns the cached keys, after an attempt to fetch them if they are missing or stale.
     func keys(at now: Date) async throws(KeySetUnavailable) -> CachedKeys {
         if let cached, now < cached.freshUntil { return cached }
         let usable = cached.map { now < $0.usableUntil } ?? false
-        // Stale keys are returned at once while another task renews them.
+        // If another task already renews the stale keys, this call returns them without waiting.
         if usable, request != nil, let cached { return cached }
         let interval = usable ? policy.renewalInterval : policy.retryInterval
         if Self.hasPassed(interval, since: lastFailure?.date, at: now) {
@@ -76,7 +78,7 @@ public actor KeySetCache {
         throw unavailable(at: now, retryAfter: policy.retryInterval)
     }
 
-    /// Returns keys that are newer than those in which a token's key was not found; nil if there are none.
+    /// Returns keys that are newer than `outdated`, the key set that lacks the key of a token; nil if there are none.
     ///
     /// OpenID Connect Core §10.1.1: an unknown key is a reason to fetch the keys again.
     func keys(after outdated: CachedKeys, at now: Date) async throws(KeySetUnavailable) -> CachedKeys? {
@@ -88,14 +90,14 @@ public actor KeySetCache {
             await request.value
         }
         if let cached, cached.generation != outdated.generation { return cached }
-        // While the issuer is unavailable, it is unknown whether the key exists.
+        // The last request failed, so it is unknown whether the issuer has the key.
         guard lastFailure == nil else { throw unavailable(at: now, retryAfter: policy.unknownKeyInterval) }
         return nil
     }
 
-    /// Starts a request, or waits for the one in progress.
+    /// Waits for the request in progress, or starts a request and waits for it.
     ///
-    /// The task belongs to the cache, because a waiting caller may be cancelled.
+    /// The task is independent of the callers that wait for it, so it continues if one of them is cancelled.
     private func fetchOnce(at now: Date) async {
         let request = self.request ?? Task { await fetch(at: now) }
         self.request = request
@@ -130,10 +132,9 @@ public actor KeySetCache {
         )
     }
 
-    /// Returns whether at least `interval` separates `date` and `now`, in either direction; true if `date`
-    /// is nil.
+    /// Returns true if `date` and `now` differ by at least `interval`, in either direction, or if `date` is nil.
     ///
-    /// A wall clock that was set back therefore cannot block a fetch for long.
+    /// Because of the comparison in both directions, a wall clock that was set back cannot block a fetch for long.
     private static func hasPassed(_ interval: TimeInterval, since date: Date?, at now: Date) -> Bool {
         date.map { abs(now.timeIntervalSince($0)) >= interval } ?? true
     }

@@ -13,7 +13,7 @@ public protocol KeySetSource: Sendable {
 
 /// The keys of an issuer with their cache lifetime.
 public struct FetchedKeySet: Sendable {
-    /// The keys.
+    /// The keys, which replace all keys that were fetched earlier.
     public let keys: JSONWebKeySet
     /// The cache lifetime in seconds that the issuer states; nil if it states none.
     public let lifetime: TimeInterval?
@@ -30,13 +30,13 @@ public struct KeySetFailure: Error, Hashable, Sendable, CustomStringConvertible 
     /// The reason, for the log and for operators of the API.
     public let description: String
 
-    /// Creates a failure from an explanation.
+    /// Creates a failure from an explanation, which must contain no secret, because it is logged.
     public init(_ description: String) {
         self.description = description
     }
 }
 
-/// The error for missing or expired keys, when a request at once would not help.
+/// The error thrown if no usable keys are cached, or if it is unknown whether the issuer has the key of a token.
 struct KeySetUnavailable: Error {
     /// The number of seconds until a retry is useful.
     let retryAfter: Int
