@@ -1,4 +1,4 @@
-// An API that accepts access tokens of one issuer. A constructed GET request takes the place of a received one.
+// An API that accepts access tokens of one issuer. The snippet constructs the GET request that a real API receives.
 import CounterfoilProtocol
 import CounterfoilResource
 import HTTPTypes

@@ -1,4 +1,4 @@
-// A sign-in for a single request. It stores nothing and requests no refresh token. StaySignedIn.swift requests one.
+// A sign-in for a single request, without stored credentials or a refresh token. StaySignedIn.swift has both.
 import CounterfoilClient
 
 // snippet.show

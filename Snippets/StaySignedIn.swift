@@ -1,4 +1,4 @@
-// A user who stays signed in: the best available store for the credentials, and a session that refreshes them.
+// A user who stays signed in: the best available store keeps the credentials, and a session refreshes them.
 import CounterfoilClient
 
 // snippet.show

@@ -1,4 +1,5 @@
-// A client without prior registration: a client ID metadata document if supported, otherwise dynamic registration.
+// A client that was not registered in advance. It uses a client ID metadata document if the server supports
+// that, and dynamic registration if not.
 import CounterfoilClient
 import CounterfoilProtocol
 

@@ -1,4 +1,4 @@
-// The verification of an access token from standard input, with the key set in the file given as argument.
+// The verification of an access token from standard input. The argument is the path of the file with the key set.
 import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation

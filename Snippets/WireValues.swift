@@ -1,4 +1,4 @@
-// Wire values, each with a type that accepts only what the standards allow.
+// Values of protocol parameters. Each type accepts only the values that its standard allows.
 import CounterfoilProtocol
 
 // snippet.show

@@ -1,7 +1,7 @@
 import CounterfoilClient
 import Foundation
 
-/// A minimal native app, which signs the user in and lists their photos.
+/// A minimal native app, which signs the user in and lists their photos of the photo library API.
 ///
 ///     lightbox http://127.0.0.1:8080 CLIENT_ID http://127.0.0.1:8081
 @main

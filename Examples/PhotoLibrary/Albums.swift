@@ -11,7 +11,7 @@ actor Albums {
 
     /// Returns the photos of a user, oldest first.
     ///
-    /// The first call creates a starter album.
+    /// The first call for a user adds two sample photos.
     func photos(of user: VerifiedAccess.User) -> [Photo] {
         if let album = albums[user] { return album }
         let starters = ["First snow on the ridge", "Harbour at dawn"].compactMap(Photo.Title.init)
@@ -21,10 +21,10 @@ actor Albums {
         return album
     }
 
-    /// Returns a photo, regardless of its owner.
+    /// Returns the photo with an identifier, of any owner; nil if it does not exist.
     func photo(_ id: UUID) -> Photo? { photos[id] }
 
-    /// Adds a photo; returns nil if the album is full.
+    /// Adds a photo for a user; returns nil if the user already has ``photoLimit`` photos.
     func add(_ title: Photo.Title, of user: VerifiedAccess.User) -> Photo? {
         let album = photos(of: user)
         guard album.count < Self.photoLimit else { return nil }

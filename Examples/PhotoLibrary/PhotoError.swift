@@ -1,9 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// The errors of the API itself.
-///
-/// Authorization errors are not included.
+/// The errors of the API except refused access, for which `AccessRefusal` is thrown.
 enum PhotoError: Error {
     case notFound
     case badDraft

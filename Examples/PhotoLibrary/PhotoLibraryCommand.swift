@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The command `photo-library`.
+/// The root command of the program `photo-library`, an example of an API that accepts access tokens.
 @main
 struct PhotoLibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,7 +6,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// `photo-library serve`.
+/// The command `photo-library serve`, which runs the API.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the API.",
@@ -82,12 +82,12 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// An error that prevents the server from starting; printed unchanged.
+    /// The error thrown if the server cannot start; its description is the error message of the command.
     private struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Prints the URL of the API, unbuffered, so that it appears at once in a pipe too.
+    /// Prints the URL of the API without buffering, so that a reader of a pipe receives it immediately.
     private static func announce(_ address: SocketAddress?) {
         let host = address?.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? "?"
         let line = "photo-library listens on http://\(host):\(address?.port ?? 0)\n"

@@ -33,7 +33,7 @@ extension Serve {
         do { return try Issuer(ofServer: argument) } catch { throw ValidationError("\(error)") }
     }
 
-    /// Parses the argument of `--audience`, a URL that is compared byte for byte with `aud` of tokens.
+    /// Parses the argument of `--audience`, a URL that must equal a member of `aud` of a token byte for byte.
     static func audience(_ argument: String) throws -> String {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: argument) } catch { throw ValidationError("\(error)") }
@@ -48,7 +48,7 @@ extension Serve {
         return clientID
     }
 
-    /// Reads the client secret from the first line of a file, for `--client-secret-file`.
+    /// Reads the client secret from the first line of the file that `--client-secret-file` names.
     static func secret(inFile path: String) throws -> ClientSecret {
         let text: String
         do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
