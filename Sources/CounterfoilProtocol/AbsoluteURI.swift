@@ -1,17 +1,17 @@
 /// An absolute URI, parsed strictly by RFC 3986 and never normalized.
 ///
-/// The text is kept byte for byte, because redirect URIs and issuers are compared as strings
-/// (RFC 3986 §6.2.1). Limit: 4096 bytes of ASCII.
+/// The text is kept byte for byte, because redirect URIs and issuers are compared as strings (RFC 3986 §6.2.1).
+/// The maximum length is 4096 bytes of ASCII.
 public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a string is not an absolute URI.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The URI is longer than ``AbsoluteURI/byteLimit`` bytes.
         case tooLong
-        /// The URI has no scheme, or a scheme that does not begin with a letter.
+        /// The URI has no scheme, or its scheme is malformed (RFC 3986 §3.1).
         case relative
         /// The URI contains a character that is not allowed in a URI, or an incomplete percent escape.
         case badCharacter
-        /// The port is not a number from 1 to 65535 without leading zeros.
+        /// The port is not a number from 1 to 65535, or it has leading zeros.
         case badPort
         /// The authority is not a host with an optional port.
         case badAuthority
@@ -35,7 +35,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
     /// The scheme, unchanged, without its colon.
     public let scheme: String
-    /// Whether `//` follows the scheme.
+    /// Whether `//` follows the scheme, so that the URI has an authority.
     public let hasAuthority: Bool
     /// The user information of the authority, without its `@`; nil if there is none.
     public let userInformation: String?
@@ -50,7 +50,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     /// The fragment, unchanged, without its `#`; nil if there is none.
     public let fragment: String?
 
-    /// Parses an absolute URI.
+    /// Parses an absolute URI of at most ``byteLimit`` bytes.
     public init(parsing text: String) throws(Refusal) {
         guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
         guard Self.hasOnlyURICharacters(text.utf8) else { throw .badCharacter }
@@ -85,7 +85,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the path contains a `.` or `..` segment, including percent-encoded dots (RFC 3986 §3.3 and §6.2.2.3).
     ///
-    /// Browsers remove such segments and therefore request a different path than the one written.
+    /// Browsers remove such segments, and therefore request another path than the URI contains.
     public var hasDotSegments: Bool {
         path.split(separator: "/").contains { segment in
             [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
@@ -136,8 +136,8 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         byte.isLetterOrDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Returns true if every byte is a reserved or unreserved character or part of a complete percent
-    /// escape (RFC 3986 §2).
+    /// Returns true if every byte is a reserved or unreserved character, or part of a complete percent escape
+    /// (RFC 3986 §2).
     private static func hasOnlyURICharacters(_ text: String.UTF8View) -> Bool {
         var bytes = text.makeIterator()
         while let byte = bytes.next() {

@@ -1,11 +1,11 @@
-/// One challenge of a `WWW-Authenticate` field, of any scheme.
+/// A challenge of a `WWW-Authenticate` field, of any authentication scheme.
 ///
-/// RFC 9110 §11.6.1 and §11.2. A response may contain several fields, and a field several challenges.
-/// Commas separate both challenges and the parameters of a challenge.
+/// RFC 9110 §11.6.1 and §11.2. A response may contain several such fields, and each field several challenges.
+/// Commas separate the challenges of a field, and also the parameters of a challenge.
 public struct AuthenticationChallenge: Sendable, Hashable {
     /// The scheme in lower case, for example `bearer`.
     public let scheme: String
-    /// The value that follows the scheme in place of parameters (`token68`); nil if there are parameters or neither.
+    /// The `token68` value, which a challenge may have in place of parameters; nil if it has none.
     public let token68: String?
     /// The parameters, keyed by lower-case name.
     ///
@@ -14,18 +14,17 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 
     /// The maximum length of a field in bytes; ``list(in:)`` returns no challenges for a longer field.
     public static let byteLimit = 16 * 1024
-    /// The maximum number of challenges; ``list(in:)`` ignores those that follow.
+    /// The maximum number of challenges in a field; ``list(in:)`` ignores further challenges.
     public static let challengeLimit = 20
-    /// The maximum number of parameters in a challenge; ``list(in:)`` stops at a challenge with more.
+    /// The maximum number of parameters in a challenge; ``list(in:)`` discards a challenge with more, and stops there.
     public static let parameterLimit = 50
 
-    /// The value of a parameter; the name is case-insensitive.
+    /// The value of a parameter by its case-insensitive name; nil if the parameter is missing or repeated.
     public subscript(name: String) -> String? { parameters[name.lowercased()] }
 
-    /// Parses the challenges of a field.
+    /// Parses the value of a `WWW-Authenticate` field.
     ///
-    /// Parsing stops at the first part that does not follow the grammar. The result contains the challenges
-    /// before it.
+    /// Parsing stops at the first syntax error. The result then contains the challenges before the error.
     public static func list(in field: String) -> [AuthenticationChallenge] {
         guard field.utf8.count <= byteLimit else { return [] }
         var reader = Reader(bytes: Array(field.utf8))
@@ -43,7 +42,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 }
 
 extension AuthenticationChallenge {
-    /// A parser that reads from left to right and backtracks by one name at most.
+    /// A parser that reads the field from left to right and backtracks by at most one parameter.
     private struct Reader {
         let bytes: [UInt8]
         var position = 0
@@ -74,8 +73,8 @@ extension AuthenticationChallenge {
             while true {
                 let start = position
                 guard let pair = parameter() else {
-                    // Not a parameter: the next challenge starts here, or the field is malformed, which the
-                    // next iteration detects.
+                    // This is not a parameter. Either the next challenge starts here, or the field is
+                    // malformed. The loop in `challenges()` detects a malformed field.
                     position = start
                     break
                 }
@@ -109,9 +108,10 @@ extension AuthenticationChallenge {
             return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
         }
 
-        /// Parses a `token68` (RFC 9110 §11.2).
+        /// Parses a `token68` (RFC 9110 §11.2); returns nil if the text is not a `token68`.
         ///
-        /// A list separator or the end of the field must follow it. Otherwise `a=b` is a parameter.
+        /// A comma or the end of the field must follow it. This rule distinguishes the `token68` value `a=`
+        /// from the parameter `a=b`.
         private mutating func token68() -> String? {
             let start = position
             var end = position

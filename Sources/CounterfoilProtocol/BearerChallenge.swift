@@ -1,9 +1,9 @@
 /// The `WWW-Authenticate` value with which a protected resource rejects a request.
 ///
-/// RFC 6750 §3 and RFC 9728 §5.1. `resource_metadata` and `scope` precede `error_description`, because
-/// clients use the first occurrence of each name.
+/// RFC 6750 §3 and RFC 9728 §5.1. `resource_metadata` and `scope` are written before `error_description`,
+/// because some clients search the text for a parameter name and use the first match.
 public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
-    /// `realm`; omitted if nil.
+    /// `realm`; if nil, it is omitted, or `api` if `resource_metadata`, `scope` and `error` are nil too.
     public var realm: String?
     /// `resource_metadata`; omitted if nil.
     public var resourceMetadata: String?
@@ -16,7 +16,7 @@ public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
     /// `max_age`, the maximum age of the authentication in seconds (RFC 9470 §3); omitted if nil.
     public var maxAge: Int?
 
-    /// Creates a challenge; nil values are omitted.
+    /// Creates a challenge without `acr_values` and `max_age`.
     public init(
         realm: String? = nil,
         resourceMetadata: String? = nil,
@@ -29,9 +29,10 @@ public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
         self.error = error
     }
 
-    /// The wire form.
+    /// The value of the `WWW-Authenticate` field.
     ///
-    /// At least one parameter always follows the scheme (RFC 6750 §3).
+    /// Quotes, backslashes, control characters and non-ASCII characters are removed from the values. At least
+    /// one parameter always follows the scheme (RFC 6750 §3).
     public var description: String {
         var parameters: [(String, String)] = []
         parameters.append(("realm", realm ?? (resourceMetadata == nil && scope == nil && error == nil ? "api" : "")))

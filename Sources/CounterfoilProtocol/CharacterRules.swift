@@ -1,4 +1,4 @@
-/// The character sets of RFC 6749 appendix A and RFC 3986, as predicates on bytes.
+/// Predicates for the character sets of RFC 6749 appendix A and RFC 3986.
 extension UInt8 {
     /// `VSCHAR = %x20-7E` (RFC 6749 appendix A).
     var isVisibleOrSpace: Bool { (0x20...0x7E).contains(self) }
@@ -24,15 +24,15 @@ extension UInt8 {
         }
     }
 
-    /// `ALPHA / DIGIT`.
+    /// `ALPHA / DIGIT` (RFC 5234 appendix B.1).
     var isLetterOrDigit: Bool { isLetter || isDigit }
 
-    /// `ALPHA`.
+    /// `ALPHA` (RFC 5234 appendix B.1).
     var isLetter: Bool {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
     }
 
-    /// `DIGIT`.
+    /// `DIGIT` (RFC 5234 appendix B.1).
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// The value of a hexadecimal digit; nil for any other byte.
@@ -49,16 +49,16 @@ extension UInt8 {
 extension StringProtocol {
     /// Returns true if every UTF-8 byte satisfies a predicate.
     ///
-    /// Iterates over contiguous storage where possible, because a token has hundreds of bytes.
+    /// The function uses contiguous storage if available, which is faster for tokens of hundreds of bytes.
     func bytesAllSatisfy(_ isAllowed: (UInt8) -> Bool) -> Bool {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? utf8.allSatisfy(isAllowed)
     }
 }
 
 extension StringProtocol {
-    /// Returns the longest prefix of at most `limit` UTF-8 bytes that ends between two scalars.
+    /// Returns the longest prefix of at most `limit` UTF-8 bytes that does not split a Unicode scalar.
     ///
-    /// A limit in characters would not bound the size, because one character can contain any number of scalars.
+    /// A limit in characters would not limit the size, because a character can contain any number of scalars.
     package func prefix(bytes limit: Int) -> String {
         var size = 0
         let end = unicodeScalars.firstIndex { scalar in

@@ -1,22 +1,22 @@
-/// Comparison in a time that does not reveal where two values differ.
+/// Comparisons whose duration does not reveal at which byte two values differ.
 public enum ConstantTime {
-    /// Whether two byte strings are equal.
+    /// Returns true if two byte strings are equal.
     ///
-    /// The time depends only on their lengths.
+    /// The duration depends only on their lengths.
     public static func equals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         compare(left, right)
     }
 
-    /// Returns true if two byte strings are equal.
+    /// Returns true if two byte arrays are equal.
     ///
-    /// The time depends only on their lengths.
+    /// The duration depends only on their lengths.
     public static func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         compare(left, right)
     }
 
     /// Returns true if two strings have the same UTF-8 bytes.
     ///
-    /// The time depends only on their lengths.
+    /// The duration depends only on their lengths.
     public static func equals(_ left: String, _ right: String) -> Bool {
         equals(left.utf8, right.utf8)
     }

@@ -3,7 +3,7 @@ package import Foundation
 extension ContiguousBytes {
     /// The bytes as an array.
     ///
-    /// The buffer is copied in one step. Iterating over a digest or an authentication code yields its bytes
-    /// one at a time.
+    /// The buffer is copied in one step. This is faster than iterating over a digest or a message
+    /// authentication code, which yields one byte at a time.
     package var copiedBytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }

@@ -1,9 +1,10 @@
 /// The parameters of a query or of an `application/x-www-form-urlencoded` body.
 ///
-/// RFC 6749 appendix B. The parameters are a flat, bounded list of names and values in wire order, without
-/// nested names, arrays or types. Input that is not correctly encoded UTF-8 is rejected, not repaired.
+/// RFC 6749 appendix B. The parameters are a flat list of names and values, in the order of the query or body.
+/// Nested names, arrays and types are not supported. Input that is not correctly encoded UTF-8 is rejected, not
+/// repaired.
 public struct FormParameters: Sendable, Hashable {
-    /// A decoded name and its decoded value.
+    /// A parameter: a decoded name and its decoded value.
     public struct Pair: Sendable, Hashable {
         /// The decoded name.
         public let name: String
@@ -25,7 +26,8 @@ public struct FormParameters: Sendable, Hashable {
         case tooManyPairs(limit: Int)
         /// The text contains a `%` without two hexadecimal digits, or bytes that are not UTF-8.
         case badEncoding
-        /// A protocol parameter is repeated (RFC 6749 §3.1 and §3.2).
+        /// A parameter that must occur at most once is repeated (RFC 6749 §3.1 and §3.2); the associated value
+        /// is its name.
         case repeated(String)
 
         /// An explanation that is safe to show to users.
@@ -44,7 +46,7 @@ public struct FormParameters: Sendable, Hashable {
     /// The default maximum number of pairs.
     public static let pairLimit = 100
 
-    /// The pairs in wire order.
+    /// The pairs, in the order of the query or body.
     public private(set) var pairs: [Pair]
 
     /// Creates parameters from decoded pairs.
@@ -57,7 +59,7 @@ public struct FormParameters: Sendable, Hashable {
         self.pairs = pairs.map { Pair(name: $0.key, value: $0.value) }
     }
 
-    /// Parses a query (without its `?`) or a form body.
+    /// Parses a query (without its `?`) or a form body, with limits on its size.
     public init(
         parsing text: [UInt8], byteLimit: Int = defaultByteLimit, pairLimit: Int = Self.pairLimit
     ) throws(Refusal) {
@@ -78,7 +80,7 @@ public struct FormParameters: Sendable, Hashable {
         self.pairs = pairs
     }
 
-    /// Parses a query (without its `?`) or a form body, with the default limit of pairs.
+    /// Parses a query (without its `?`) or a form body, with at most ``pairLimit`` pairs.
     public init(parsing text: String, byteLimit: Int = defaultByteLimit) throws(Refusal) {
         try self.init(parsing: Array(text.utf8), byteLimit: byteLimit)
     }
@@ -95,10 +97,10 @@ public struct FormParameters: Sendable, Hashable {
 
     /// Returns the value of a parameter that must not be repeated.
     ///
-    /// Returns nil if the parameter is missing or empty: a parameter without a value counts as omitted
+    /// The result is nil if the parameter is missing or empty. A parameter without a value counts as omitted
     /// (RFC 6749 §3.1 and §3.2).
     ///
-    /// - Throws: ``Refusal/repeated(_:)``.
+    /// - Throws: ``Refusal/repeated(_:)`` if the parameter occurs more than once.
     public func single(_ name: String) throws(Refusal) -> String? {
         var found: String?
         var count = 0
@@ -110,18 +112,18 @@ public struct FormParameters: Sendable, Hashable {
         return found?.isEmpty == false ? found : nil
     }
 
-    /// Returns all non-empty values of a parameter that may be repeated, in wire order.
+    /// Returns all non-empty values of a parameter that may be repeated, in their original order.
     public func all(_ name: String) -> [String] {
         pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value)
     }
 
-    /// Encodes one name or value.
+    /// Percent-encodes one name or value.
     package static func encoded(_ text: String) -> String { FormEncoding.encode(text) }
 
     /// Decodes one name or value; returns nil if a percent escape is invalid or the result is not UTF-8.
     package static func decoded(_ text: ArraySlice<UInt8>) -> String? { FormEncoding.decode(text) }
 
-    /// The wire form: encoded names and values, joined with `=` and `&`.
+    /// The query or body: encoded names and values, joined with `=` and `&`.
     public var encoded: String {
         pairs.map { "\(FormEncoding.encode($0.name))=\(FormEncoding.encode($0.value))" }.joined(separator: "&")
     }
@@ -131,7 +133,7 @@ public struct FormParameters: Sendable, Hashable {
 enum FormEncoding {
     /// Encodes every byte except unreserved characters.
     ///
-    /// A space becomes `%20`, which every decoder reads in the same way.
+    /// A space becomes `%20`, which every decoder reads as a space, and not `+`.
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -178,9 +180,7 @@ extension ArraySlice<UInt8> {
         prefix(withUnsafeBufferPointer { $0.firstIndex(of: byte) } ?? count)
     }
 
-    /// Whether the bytes contain `%` or `+`.
-    ///
-    /// Most names and values contain neither.
+    /// Whether the bytes contain `%` or `+`, so that they must be decoded; most names and values do not.
     ///
     /// The loop visits every byte without an early exit, so that the compiler can vectorize it.
     fileprivate var hasEscapes: Bool {

@@ -1,13 +1,14 @@
 /// The identifier of an authorization server: a URL from which its other URLs are derived.
 ///
-/// Wire names `issuer` and `iss`, RFC 8414 §2 and RFC 9207 §2. The scheme is https, or http on a loopback
-/// host for development. An issuer has no query and no fragment. The issuer of this server is in canonical
-/// form: lower-case host, no default port, no trailing slash. Clients that normalize URLs therefore compare
-/// the same bytes.
+/// The metadata member `issuer`, RFC 8414 §2, and the parameter `iss`, RFC 9207 §2. The scheme is https, or
+/// http on a loopback host for development. An issuer has no query and no fragment.
+///
+/// The issuer of a server of this package is in canonical form: lower-case host, no default port, no trailing
+/// slash. Normalization by a client therefore does not change it.
 public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a string is not a valid issuer.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The string is not an absolute URI.
+        /// The string is not an absolute URI with a host.
         case notAURI(AbsoluteURI.Refusal)
         /// The scheme is neither https nor http on a loopback host.
         case insecure
@@ -30,7 +31,7 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The issuer in its wire form.
+    /// The issuer, unchanged.
     public let rawValue: String
     /// Whether the host is a loopback host.
     public let isLoopback: Bool
@@ -45,14 +46,14 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// The explicit port, or the default port of the scheme.
     public let port: Int
 
-    /// Parses the issuer of this server, which must be in canonical form.
+    /// Parses an issuer, which must be in canonical form, like that of every server of this package.
     public init(_ text: String) throws(Refusal) {
         try self.init(text, canonicalOnly: true)
     }
 
-    /// Parses the issuer of another server, which may have a trailing slash or a default port.
+    /// Parses the issuer of any server, which may have a trailing slash, a default port or an upper-case host.
     ///
-    /// The text is kept unchanged and compared byte for byte (RFC 9207 §2.4).
+    /// The text is kept unchanged, because issuers are compared byte for byte (RFC 9207 §2.4).
     public init(ofServer text: String) throws(Refusal) {
         try self.init(text, canonicalOnly: false)
     }
@@ -81,7 +82,7 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
         self.port = uri.port ?? defaultPort
     }
 
-    /// The issuer in its wire form.
+    /// The issuer, unchanged.
     public var description: String { rawValue }
 
     /// Returns the URL of a path below the issuer; the path must begin with a slash.
@@ -89,8 +90,10 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
 
     /// The metadata URLs, in the order in which a client tries them.
     ///
-    /// For an issuer with a path: RFC 8414 §3.1 (path inserted), the same for OpenID Connect, then OpenID
-    /// Connect Discovery §4 (path appended). Without a path, the last two are the same URL.
+    /// 1. `/.well-known/oauth-authorization-server`, inserted before the path of the issuer (RFC 8414 §3.1).
+    /// 2. `/.well-known/openid-configuration`, inserted in the same way.
+    /// 3. `/.well-known/openid-configuration`, appended to the path (OpenID Connect Discovery §4). For an
+    ///    issuer without a path it equals the second URL, and is omitted.
     public var metadataURLs: [String] {
         let inserted = [
             "\(origin)/.well-known/oauth-authorization-server\(path)",
@@ -100,25 +103,25 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The hosts that refer to the device itself.
+/// The hosts that refer to the device on which a program runs.
 ///
-/// RFC 8252 §7.3 and §8.3. Other spellings of the same hosts are rejected.
+/// RFC 8252 §7.3 and §8.3. Other spellings of these hosts, such as `127.1`, are rejected.
 public enum LoopbackHost: String, Sendable, Hashable, CaseIterable {
     /// The IPv4 loopback literal.
     case ipv4 = "127.0.0.1"
     /// The IPv6 loopback literal, in brackets.
     case ipv6 = "[::1]"
-    /// The host name, which RFC 8252 §8.3 does not recommend.
+    /// The host name `localhost`, which RFC 8252 §8.3 does not recommend.
     case localhost = "localhost"
 }
 
 extension Issuer: Codable {
-    /// Decodes the wire form of an issuer, which may be that of another server.
+    /// Decodes an issuer from a string by the rules of ``init(ofServer:)``.
     public init(from decoder: any Decoder) throws {
         try self.init(ofServer: decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Encodes the wire form.
+    /// Encodes the issuer as a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

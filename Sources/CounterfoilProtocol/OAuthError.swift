@@ -1,17 +1,17 @@
 /// An OAuth error response.
 ///
-/// Wire names `error` and `error_description`, RFC 6749 §4.1.2.1 and §5.2. ``reason`` is for the log only
+/// The parameters `error` and `error_description`, RFC 6749 §4.1.2.1 and §5.2. ``reason`` is for the log only
 /// and is never sent.
 public struct OAuthError: Error, Hashable, Sendable {
-    /// A value of `error`.
+    /// A value of `error`, also of a standard or a server that this package does not know.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
-        /// The value in its wire form.
+        /// The value, as it is sent.
         public let rawValue: String
 
-        /// Creates a code from any value, including codes of later standards and other servers.
+        /// Creates a code from any value, without validation.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The value in its wire form.
+        /// The value, as it is sent.
         public var description: String { rawValue }
     }
 
@@ -26,14 +26,14 @@ public struct OAuthError: Error, Hashable, Sendable {
 
     /// Creates an error.
     ///
-    /// The default reason is the description, or else the code.
+    /// If `reason` is nil, the reason is the description, or the code if there is no description.
     public init(_ code: Code, _ description: String? = nil, reason: String? = nil) {
         self.code = code
         self.description = description.map(Self.onlyAllowedCharacters)
         self.reason = reason ?? description ?? code.rawValue
     }
 
-    /// Replaces characters outside the alphabet of `error_description` (RFC 6749 §4.1.2.1 and §5.2).
+    /// Replaces the characters that `error_description` must not contain (RFC 6749 §4.1.2.1 and §5.2).
     private static func onlyAllowedCharacters(_ text: String) -> String {
         String(
             decoding: text.utf8.map { byte in

@@ -1,15 +1,17 @@
 /// The URI to which the server sends the authorization response.
 ///
-/// Wire name `redirect_uri`, RFC 6749 §3.1.2 and RFC 8252 §7: an absolute URI without a fragment, kept byte
-/// for byte. This type classifies the URI. Registration decides which kinds a client may use.
+/// The parameter `redirect_uri`, RFC 6749 §3.1.2 and RFC 8252 §7: an absolute URI without a fragment, kept byte
+/// for byte. This type determines the ``Kind`` of a URI. Client registration decides which kinds a client may
+/// use.
 public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// The three kinds of redirect URI in RFC 8252 §7.
     public enum Kind: Sendable, Hashable {
-        /// A port on the loopback interface (RFC 8252 §7.3); the port is nil if the URI contains none.
+        /// A URL on the loopback interface (RFC 8252 §7.3); the port is nil if the URI contains none.
         case loopback(LoopbackHost, port: Int?)
-        /// A private-use scheme of the app (RFC 8252 §7.1).
+        /// A URI with a private-use scheme of the app (RFC 8252 §7.1); the associated value is the scheme in
+        /// lower case.
         case privateUseScheme(String)
-        /// An https URL, claimed by a native app (RFC 8252 §7.2) or of a web application.
+        /// An https URL, either claimed by a native app (RFC 8252 §7.2) or belonging to a web application.
         case https(host: String)
     }
 
@@ -19,13 +21,13 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         case notAURI(AbsoluteURI.Refusal)
         /// The URI has a fragment (RFC 6749 §3.1.2).
         case hasFragment
-        /// The URI has user information, which can mislead users.
+        /// The URI has user information, which can mislead users about the host.
         case hasUserInformation
         /// An http or https URL has no host.
         case noHost
         /// An http URL has a host that is not a loopback host.
         case insecure
-        /// The scheme is one that browsers execute, load or render themselves.
+        /// The scheme, which is the associated value, is one that browsers execute, load or render themselves.
         case dangerousScheme(String)
 
         /// An explanation, with a remedy where there is one, safe to show to users.
@@ -42,7 +44,7 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URI in its wire form.
+    /// The URI, unchanged.
     public let rawValue: String
     /// The kind of the URI.
     public let kind: Kind
@@ -71,12 +73,12 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         self.uri = uri
     }
 
-    /// The URI in its wire form.
+    /// The URI, unchanged.
     public var description: String { rawValue }
 
     /// Returns the URI with response parameters appended to its query.
     ///
-    /// The existing query is kept (RFC 6749 §3.1.2).
+    /// The query that the URI already has is kept (RFC 6749 §3.1.2).
     public func appending(_ parameters: FormParameters) -> String {
         let separator = uri.query == nil ? "?" : uri.query == "" ? "" : "&"
         return rawValue + separator + parameters.encoded
@@ -84,7 +86,7 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns true if browsers execute, load or render URLs of a scheme themselves.
     ///
-    /// A response must never be sent to such a scheme.
+    /// An authorization response must never be sent to such a URL.
     public static func isHandledByBrowsers(scheme: some StringProtocol) -> Bool {
         dangerousSchemes.contains(scheme.lowercased())
     }
@@ -97,12 +99,12 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RedirectURI: Codable {
-    /// Decodes the wire form.
+    /// Decodes a redirect URI from a string, and throws if it is invalid.
     public init(from decoder: any Decoder) throws {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Encodes the wire form.
+    /// Encodes the redirect URI as a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

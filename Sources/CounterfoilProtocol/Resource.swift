@@ -1,7 +1,7 @@
 /// A resource indicator, which identifies an API.
 ///
-/// Wire name `resource`, RFC 8707 §2: an absolute URI without a fragment, compared byte for byte. It
-/// becomes the `aud` of an access token.
+/// The parameter `resource`, RFC 8707 §2: an absolute URI without a fragment, compared byte for byte. It
+/// becomes the `aud` claim of an access token.
 public struct Resource: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a string is not a resource indicator.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,14 +1,14 @@
 /// A set of scope tokens that preserves their order.
 ///
-/// Wire name `scope`, RFC 6749 §3.3: case-sensitive tokens, delimited by single spaces, in any order.
-/// Repeated tokens count once. Limits: 4096 bytes and 100 tokens.
+/// The parameter `scope`, RFC 6749 §3.3: case-sensitive tokens, delimited by single spaces, in any order.
+/// Repeated tokens count once. Parsing accepts at most 4096 bytes and 100 tokens.
 public struct Scope: Sendable, Hashable {
     /// A scope token, for example `photos.read`.
     public struct Token: Sendable, Hashable, Comparable, CustomStringConvertible {
-        /// The token in its wire form.
+        /// The token, as it is sent.
         public let rawValue: String
 
-        /// Creates a token; nil if it is not 1 to 255 characters `%x21 / %x23-5B / %x5D-7E`.
+        /// Creates a token; nil if it is not 1 to 255 characters of `%x21 / %x23-5B / %x5D-7E`.
         public init?(_ rawValue: some StringProtocol) {
             guard (1...255).contains(rawValue.utf8.count), rawValue.bytesAllSatisfy(\.isUnquoted) else { return nil }
             self.rawValue = String(rawValue)
@@ -29,10 +29,10 @@ public struct Scope: Sendable, Hashable {
         /// `offline_access` (OpenID Connect Core §11).
         public static let offlineAccess = Token(known: "offline_access")
 
-        /// The token in its wire form.
+        /// The token, as it is sent.
         public var description: String { rawValue }
 
-        /// Orders tokens by their names.
+        /// Orders tokens lexicographically.
         public static func < (left: Token, right: Token) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -55,7 +55,7 @@ public struct Scope: Sendable, Hashable {
         }
     }
 
-    /// The maximum length of the wire form in bytes.
+    /// The maximum length in bytes.
     public static let byteLimit = 4096
     /// The maximum number of distinct tokens.
     public static let tokenLimit = 100
@@ -63,7 +63,7 @@ public struct Scope: Sendable, Hashable {
     /// The distinct tokens, in order of first occurrence.
     public private(set) var tokens: [Token]
 
-    /// Creates a scope of tokens; repeated tokens count once.
+    /// Creates a scope from tokens; repeated tokens count once.
     public init(_ tokens: some Sequence<Token> = []) {
         let given = Array(tokens)
         guard given.count > Self.few else {
@@ -76,16 +76,16 @@ public struct Scope: Sendable, Hashable {
 
     private init(distinct tokens: [Token]) { self.tokens = tokens }
 
-    /// The number of tokens up to which linear search is faster than hashing.
+    /// The maximum number of tokens for which linear search is faster than hashing.
     private static let few = 16
 
-    /// A predicate that tells whether a token is in the scope, for repeated use.
+    /// A predicate that returns true if the scope contains a token; it hashes the tokens of a large scope only once.
     private var membership: (Token) -> Bool {
         guard tokens.count > Self.few else { return tokens.contains }
         return Set(tokens).contains
     }
 
-    /// Parses the wire form.
+    /// Parses the scope of a request, which must not be empty.
     public init(parsing text: String) throws(Refusal) {
         guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
         var tokens: [Token] = []
@@ -100,10 +100,10 @@ public struct Scope: Sendable, Hashable {
     /// Whether the scope has no tokens.
     public var isEmpty: Bool { tokens.isEmpty }
 
-    /// Whether the scope contains a token.
+    /// Returns true if the scope contains a token.
     public func contains(_ token: Token) -> Bool { tokens.contains(token) }
 
-    /// Whether the other scope contains every token of this one.
+    /// Returns true if the other scope contains every token of this scope.
     public func isSubset(of other: Scope) -> Bool {
         tokens.allSatisfy(other.membership)
     }
@@ -113,7 +113,7 @@ public struct Scope: Sendable, Hashable {
         Scope(distinct: tokens.filter(other.membership))
     }
 
-    /// Returns the tokens of this scope, followed by those that only the other scope contains.
+    /// Returns the tokens of this scope, followed by the tokens that only the other scope contains.
     public func union(_ other: Scope) -> Scope { Scope(tokens + other.tokens) }
 
     /// Returns true if two scopes contain the same tokens, in any order.
@@ -126,20 +126,20 @@ public struct Scope: Sendable, Hashable {
 }
 
 extension Scope: CustomStringConvertible {
-    /// The wire form: the tokens, delimited by single spaces.
+    /// The scope, as it is sent: the tokens, delimited by single spaces.
     public var description: String { tokens.map(\.rawValue).joined(separator: " ") }
 }
 
 extension Scope: Codable {
-    /// Decodes the wire form, which may be empty.
+    /// Decodes a scope from a string, which may be empty.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         try self.init(lenient: text)
     }
 
-    /// Parses the wire form of a response or a stored record, which may be empty.
+    /// Parses the scope of a response or of a stored record, which may be empty.
     ///
-    /// The scope of a request must not be empty.
+    /// For the scope of a request, which must not be empty, use ``init(parsing:)``.
     public init(lenient text: String) throws(Refusal) {
         if text.isEmpty {
             self.init()
@@ -148,7 +148,7 @@ extension Scope: Codable {
         }
     }
 
-    /// Encodes the wire form.
+    /// Encodes the scope as a string of tokens, delimited by single spaces.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -1,7 +1,7 @@
 /// A request to the authorization endpoint.
 ///
-/// RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1. A value is syntactically valid. The server
-/// decides whether the client is allowed to make the request.
+/// RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1. Parsing checks only the syntax of the
+/// parameters. The server then decides whether the client is allowed to make the request.
 public struct AuthorizationRequest: Sendable, Hashable {
     /// `client_id`.
     public var clientID: ClientIdentifier
@@ -23,18 +23,18 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public var loginHint: String?
     /// `ui_locales`, unparsed, at most 320 bytes; nil if omitted.
     public var uiLocales: String?
-    /// `resource`, the APIs that the client requests tokens for (RFC 8707 §2.1); empty if omitted.
+    /// `resource`, the APIs for which the client requests tokens (RFC 8707 §2.1); empty if omitted.
     public var resources: [Resource]
 
     /// `response_mode`; nil if omitted, which means `query`.
     public var responseMode: ResponseMode?
     /// `acr_values`, the authentication contexts that the client prefers, in order of preference.
     ///
-    /// The preference is voluntary.
+    /// The server may use another context (OpenID Connect Core §3.1.2.1).
     public var authenticationContexts: [String] = []
     /// `claims`; nil if omitted.
     public var claims: RequestedClaims.Parameter?
-    /// `id_token_hint`, an ID token that identifies the expected user, not verified; nil if omitted.
+    /// `id_token_hint`, an unverified ID token that identifies the expected user; nil if omitted.
     public var idTokenHint: IDToken?
 
     /// A value of `prompt` (OpenID Connect Core §3.1.2.1).
@@ -81,9 +81,9 @@ public struct AuthorizationRequest: Sendable, Hashable {
     /// The S256 challenge that the verifier must match; nil if the request contains no challenge.
     public var codeChallenge: CodeChallenge? { presentedChallenge?.challenge }
 
-    /// The wire form, with the parameters in the order of the standards.
+    /// The request as form parameters, in the order in which the standards list them.
     ///
-    /// A challenge is always sent with the method S256.
+    /// A challenge is always sent with the method S256. ``responseMode`` and ``claims`` are not included.
     public var parameters: FormParameters {
         var form = FormParameters(["response_type": "code", "client_id": clientID.rawValue])
         form.append("redirect_uri", ifPresent: redirectURI?.rawValue)
@@ -104,14 +104,14 @@ public struct AuthorizationRequest: Sendable, Hashable {
         return form
     }
 
-    /// The URL of the authorization endpoint with this request in its query.
+    /// Returns the URL of the authorization endpoint with the ``parameters`` of this request in its query.
     ///
-    /// The existing query of the endpoint is kept (RFC 6749 §3.1).
+    /// The query that the endpoint already has is kept (RFC 6749 §3.1).
     public func url(at endpoint: AbsoluteURI) -> String { endpoint.appending(parameters) }
 }
 
 extension AbsoluteURI {
-    /// Appends parameters to the query of the URI, after the parameters it already contains (RFC 6749 §3.1).
+    /// Returns the URI with parameters appended to its query, after those it already contains (RFC 6749 §3.1).
     package func appending(_ parameters: FormParameters) -> String {
         let separator = query == nil ? "?" : query == "" ? "" : "&"
         return rawValue + separator + parameters.encoded

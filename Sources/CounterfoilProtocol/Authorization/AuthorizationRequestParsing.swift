@@ -1,16 +1,16 @@
 extension AuthorizationRequest {
-    /// The client and the redirect URI of a request, which must be valid before a response may be sent to
-    /// the redirect URI.
+    /// The client identifier and the redirect URI of a request.
     ///
-    /// RFC 6749 §4.1.2.1: if either is missing, invalid or mismatched, the server shows an error page to
-    /// the user and does not redirect.
+    /// The server must validate them before it sends a response to the redirect URI. RFC 6749 §4.1.2.1: if
+    /// either of them is missing, invalid or mismatched, the server shows an error page to the user and does
+    /// not redirect.
     public struct ResponseTarget: Sendable, Hashable {
         /// `client_id`.
         public let clientID: ClientIdentifier
         /// `redirect_uri`, unparsed; nil if omitted.
         public let redirectURI: String?
 
-        /// The reason why no response can be sent to the client.
+        /// The reason why the server cannot send a response to the client.
         public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
             /// The parameters are malformed, or `client_id` or `redirect_uri` is repeated.
             case parameters(FormParameters.Refusal)
@@ -42,14 +42,15 @@ extension AuthorizationRequest {
         }
     }
 
-    /// The `state` to return with an error response; nil if `state` is missing, repeated or too long.
+    /// The `state` that an error response returns; nil if it is missing, repeated or too long in the request.
     public static func returnableState(in form: FormParameters) -> State? {
         (try? form.single("state")).flatMap { $0 }.flatMap(State.init)
     }
 
     /// The response mode of an error response.
     ///
-    /// This is `response_mode` if the request contains one valid value, otherwise ``ResponseMode/query``.
+    /// This is the value of `response_mode` if the request contains exactly one valid value. If not, it is
+    /// ``ResponseMode/query``.
     public static func returnableMode(in form: FormParameters) -> ResponseMode {
         (try? form.single("response_mode")).flatMap { $0 }.flatMap(ResponseMode.init(rawValue:)) ?? .query
     }
@@ -58,8 +59,8 @@ extension AuthorizationRequest {
     ///
     /// - Parameters:
     ///   - form: The parameters of the request.
-    ///   - clientID: The client, already verified.
-    ///   - redirectURI: The redirect URI that the request contains, already verified; nil if omitted.
+    ///   - clientID: The identifier of the client, which the caller has validated.
+    ///   - redirectURI: The redirect URI in the request, which the caller has validated; nil if omitted.
     /// - Throws: An ``OAuthError`` that the server sends to the redirect URI as an error response.
     public init(
         parsing form: FormParameters, from clientID: ClientIdentifier, at redirectURI: RedirectURI?
@@ -75,7 +76,7 @@ extension AuthorizationRequest {
         }
         try Self.refuseRequestObjects(values)
 
-        // RFC 6749 §3.1.1 and §4.1.2.1; the only response type of OAuth 2.1 is `code`.
+        // RFC 6749 §3.1.1 and §4.1.2.1: OAuth 2.1 has only the response type `code`.
         guard let responseType = try values["response_type"] else {
             throw OAuthError(.invalidRequest, "the parameter response_type is missing; it must be code")
         }
@@ -103,8 +104,9 @@ extension AuthorizationRequest {
         loginHint = try values["login_hint"].map { $0.prefix(bytes: 320) }
         uiLocales = try values["ui_locales"].map { $0.prefix(bytes: 320) }
         resources = try form.resources()
-        // OpenID Connect Core §3.1.2.1: a voluntary preference, so unknown values are ignored. `display`
-        // and `claims_locales` are ignored too, because nothing here depends on them.
+        // OpenID Connect Core §3.1.2.1: `acr_values` is a preference, so an unknown value is not an error.
+        // `display` and `claims_locales` are not parsed, because the server has no feature that depends on
+        // them.
         authenticationContexts = (try values["acr_values"] ?? "").split(separator: " ").prefix(16).map(String.init)
         claims = try values["claims"].map { text throws(OAuthError) in
             do { return try RequestedClaims.parameter(parsing: text) } catch {
@@ -119,7 +121,8 @@ extension AuthorizationRequest {
         }
     }
 
-    /// OpenID Connect Core §3.1.2.6: an unsupported parameter is rejected, never silently ignored.
+    /// OpenID Connect Core §3.1.2.6: `request`, `request_uri` and `registration` are unsupported, and are
+    /// rejected instead of ignored.
     private static func refuseRequestObjects(_ values: SingleValues) throws(OAuthError) {
         if try values["request"] != nil {
             throw OAuthError(.requestNotSupported, "this server does not support request objects")
@@ -132,9 +135,9 @@ extension AuthorizationRequest {
         }
     }
 
-    /// RFC 7636 §4.3: a challenge without a method means `plain`.
+    /// RFC 7636 §4.3: a `code_challenge` without `code_challenge_method` has the method `plain`.
     ///
-    /// The server decides whether the client may use it.
+    /// Parsing accepts `plain`. The server then decides whether the client may use it.
     private static func presentedChallenge(_ values: SingleValues) throws(OAuthError) -> PresentedChallenge? {
         let challenge = try values["code_challenge"]
         let method = try values["code_challenge_method"]
@@ -184,7 +187,7 @@ extension AuthorizationRequest {
     }
 }
 
-/// The parameters that must not be repeated (RFC 6749 §3.1).
+/// A reader of parameters that must not be repeated (RFC 6749 §3.1): a repeated parameter is an error.
 struct SingleValues {
     private let form: FormParameters
 
@@ -198,7 +201,7 @@ struct SingleValues {
 }
 
 extension Optional {
-    /// A variant of `map` that preserves the error type.
+    /// A variant of `map` whose typed error is that of the closure.
     func map<Result, Failure: Error>(_ transform: (Wrapped) throws(Failure) -> Result) throws(Failure) -> Result? {
         switch self {
         case .none: nil

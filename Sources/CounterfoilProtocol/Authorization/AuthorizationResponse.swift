@@ -1,13 +1,13 @@
-/// A response of the authorization endpoint, received through the browser.
+/// An authorization response, which the browser delivers from the server to the client.
 ///
-/// RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 §2. ``ResponseMode`` decides whether the parameters are in the
-/// query of the redirect URI or in a posted form.
+/// RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 §2. ``ResponseMode`` decides whether the parameters are in the query
+/// of the redirect URI or in a posted form.
 public struct AuthorizationResponse: Sendable, Hashable {
     /// The result of an authorization request.
     public enum Outcome: Sendable, Hashable {
-        /// The request was approved; wire name `code`.
+        /// The request was approved; the response contains `code`.
         case code(AuthorizationCode)
-        /// The request was denied or failed; wire names `error` and `error_description`.
+        /// The request was denied or failed; the response contains `error` and, optionally, `error_description`.
         case error(OAuthError)
     }
 
@@ -15,17 +15,17 @@ public struct AuthorizationResponse: Sendable, Hashable {
     public let outcome: Outcome
     /// `state`; nil if the request contained none.
     public let state: State?
-    /// `iss`, byte for byte; nil if the server does not send it (RFC 9207 §2).
+    /// `iss`, unchanged; nil if the response does not contain it (RFC 9207 §2).
     public let issuer: String?
 
-    /// Creates the response of a server that identifies itself with `iss`.
+    /// Creates a response with `iss`, as a server sends it.
     public init(_ outcome: Outcome, state: State?, issuer: Issuer) {
         self.outcome = outcome
         self.state = state
         self.issuer = issuer.rawValue
     }
 
-    /// The wire form.
+    /// The response as form parameters.
     public var parameters: FormParameters {
         var form = FormParameters()
         switch outcome {
@@ -40,14 +40,14 @@ public struct AuthorizationResponse: Sendable, Hashable {
         return form
     }
 
-    /// The redirect URI with the response in its query, to which the server redirects the browser.
+    /// Returns the redirect URI with the response in its query, for ``ResponseMode/query``.
     public func url(to redirectURI: RedirectURI) -> String {
         redirectURI.appending(parameters)
     }
 
-    /// The reason why callback parameters are not an authorization response.
+    /// The reason why the parameters that a redirect URI received are not a valid authorization response.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The parameters are malformed, or a protocol parameter is repeated.
+        /// The parameters are malformed, or a parameter of the authorization response is repeated.
         case parameters(FormParameters.Refusal)
         /// The response contains neither `code` nor `error`.
         case empty
@@ -67,9 +67,9 @@ public struct AuthorizationResponse: Sendable, Hashable {
         }
     }
 
-    /// Parses the parameters of a callback.
+    /// Parses the parameters that the redirect URI received.
     ///
-    /// A longer `error_description` is truncated to 1024 characters.
+    /// An `error_description` of more than 1024 characters is truncated.
     public init(parsing form: FormParameters) throws(Refusal) {
         let code: String?
         let error: String?

@@ -1,12 +1,14 @@
 import Foundation
 
-/// The individual claims that a client requests.
+/// The individual claims that a client requests with the parameter `claims`.
 ///
-/// Wire name `claims`, OpenID Connect Core §5.5. Only claim names are kept. `essential` has an effect only
-/// for `acr` in the ID token. `value` and `values` have an effect only for that `acr` and for `sub`. A
-/// claim that the user does not have is omitted from the response.
+/// OpenID Connect Core §5.5. Only the names of the claims are kept. A claim that the user does not have is
+/// omitted from the response.
+///
+/// The members of a claim request have an effect only for two claims, see ``Parameter``: `essential` for `acr`
+/// in the ID token, `value` and `values` for the same `acr` and for `sub`.
 public struct RequestedClaims: Sendable, Hashable {
-    /// The maximum number of claims in `id_token` and in `userinfo`.
+    /// The maximum number of claims in each of `id_token` and `userinfo`.
     public static let limit = 64
     /// The maximum length of the parameter in bytes.
     public static let byteLimit = 4096
@@ -34,17 +36,17 @@ public struct RequestedClaims: Sendable, Hashable {
 }
 
 extension RequestedClaims {
-    /// The parsed parameter: the names of the claims, and the required `acr` and `sub` values.
+    /// The parsed parameter `claims`: the names of the claims, and the required `acr` and `sub` values.
     public struct Parameter: Sendable, Hashable {
         /// The requested claims.
         public let claims: RequestedClaims
-        /// The authentication contexts of which one is required (OpenID Connect Core §5.5.1.1); empty if
-        /// none is required.
+        /// The authentication contexts, one of which the sign-in must have (OpenID Connect Core §5.5.1.1);
+        /// empty if any is acceptable.
         public let requiredContexts: [String]
-        /// The subject identifiers of which the response must contain one (OpenID Connect Core §5.5.1).
+        /// The subject identifiers, one of which the user must have (OpenID Connect Core §5.5.1).
         ///
-        /// The identifiers are those that the client knows. Nil if any subject is acceptable; empty if no
-        /// subject satisfies the request.
+        /// They are the `sub` values that this client receives. Nil if any user is acceptable. Empty if
+        /// `id_token` and `userinfo` require different subjects, so that no user is acceptable.
         public let requiredSubjects: Set<String>?
     }
 
@@ -52,11 +54,11 @@ extension RequestedClaims {
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The parameter is longer than ``RequestedClaims/byteLimit`` bytes.
         case tooLong
-        /// The parameter is not a JSON object of the form that the standard defines.
+        /// The parameter is not a JSON object with the members that OpenID Connect Core §5.5 defines.
         case malformed
         /// The nesting is deeper than ``RequestedClaims/depthLimit``.
         case tooDeep
-        /// The parameter contains more than ``RequestedClaims/limit`` claims in one place.
+        /// `id_token` or `userinfo` contains more than ``RequestedClaims/limit`` claims.
         case tooMany
 
         /// An explanation that is safe to show to users.
@@ -71,16 +73,17 @@ extension RequestedClaims {
         }
     }
 
-    /// Parses the parameter.
+    /// Parses the value of the parameter `claims`.
     public static func parameter(parsing text: String) throws(Refusal) -> Parameter {
         guard text.utf8.count <= byteLimit else { throw .tooLong }
-        // Checked before the recursive JSON parser sees the text.
+        // The depth is checked before decoding, because the JSON decoder is recursive.
         guard depth(of: text) <= depthLimit else { throw .tooDeep }
         let members: WireMembers
         do { members = try JSONDecoder().decode(WireMembers.self, from: Data(text.utf8)) } catch { throw .malformed }
         let (idToken, userInfo) = (members.idToken ?? [:], members.userInfo ?? [:])
         guard idToken.count <= limit, userInfo.count <= limit else { throw .tooMany }
-        // Names are stored as a space-delimited list, so names with other characters are dropped.
+        // Names are stored in a list delimited by spaces. Names that are empty, or contain other than visible
+        // ASCII characters, are therefore dropped.
         func names(_ claims: [String: WireClaim?]) -> Set<String> {
             Set(claims.keys.filter { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
         }
@@ -111,7 +114,7 @@ extension RequestedClaims {
     }
 }
 
-/// The members of the parameter that are defined (OpenID Connect Core §5.5); other members are ignored.
+/// The members of `claims` that OpenID Connect Core §5.5 defines; other members are ignored.
 private struct WireMembers: Decodable {
     let userInfo: [String: WireClaim?]?
     let idToken: [String: WireClaim?]?
@@ -122,8 +125,8 @@ private struct WireMembers: Decodable {
     }
 }
 
-/// The request for one claim (OpenID Connect Core §5.5.1): null, or an object with `essential`, `value` and
-/// `values`.
+/// The request for one claim (OpenID Connect Core §5.5.1), if it is not null: an object with `essential`,
+/// `value` and `values`.
 private struct WireClaim: Decodable {
     let essential: Bool?
     /// The strings in `value` and `values`; values of other types are ignored.

@@ -1,7 +1,7 @@
-/// The way in which the authorization response is returned to the client.
+/// The way in which the authorization response is returned to the client; the parameter `response_mode`.
 ///
-/// Wire name `response_mode`, OAuth 2.0 Multiple Response Type Encoding Practices §2.1. The mode `fragment`
-/// is not supported, because scripts and browser history would expose the code.
+/// OAuth 2.0 Multiple Response Type Encoding Practices §2.1. The mode `fragment` is not supported, because it
+/// exposes the code to scripts and in the browser history.
 public enum ResponseMode: String, Sendable, Hashable, CaseIterable {
     /// The response is in the query of the redirect URI.
     case query

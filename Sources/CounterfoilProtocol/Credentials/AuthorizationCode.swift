@@ -1,9 +1,9 @@
-/// An authorization code, which the server sends through the browser.
+/// An authorization code, which the server sends to the client through the browser.
 ///
-/// Wire name `code`, RFC 6749 §4.1.2: 1 to 4096 characters in the range `%x20-7E`. A code of this server is
-/// 256 random bits in base64url.
+/// The parameter `code`, RFC 6749 §4.1.2: 1 to 4096 characters in the range `%x20-7E`. A code that this server
+/// generates is 256 random bits in base64url.
 public struct AuthorizationCode: Secret {
-    /// The code in its wire form.
+    /// The code in plain text, as it is sent.
     public let exposed: String
 
     /// Creates a code from a received value; nil if its characters or length are invalid.
@@ -12,7 +12,7 @@ public struct AuthorizationCode: Secret {
         exposed = text
     }
 
-    /// Generates a random code (RFC 6749 §10.10 requires at least 128 bits; a code here has 256).
+    /// Generates a code of 256 random bits (RFC 6749 §10.10 requires at least 128).
     public init(random: RandomBytes = RandomBytes()) {
         exposed = Base64URL.encode(random.bytes(32))
     }

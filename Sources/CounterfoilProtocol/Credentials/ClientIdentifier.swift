@@ -1,8 +1,8 @@
 /// The identifier of a client at one authorization server.
 ///
-/// Wire name `client_id`, RFC 6749 §2.2: 1 to 2048 characters in the range `%x20-7E`. It is not a secret.
+/// The parameter `client_id`, RFC 6749 §2.2: 1 to 2048 characters in the range `%x20-7E`. It is not a secret.
 public struct ClientIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier in its wire form.
+    /// The identifier, as it is sent.
     public let rawValue: String
 
     /// Creates an identifier from a received value; nil if its characters or length are invalid.
@@ -11,19 +11,19 @@ public struct ClientIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
-    /// Generates an identifier of 128 random bits, in characters that every client encodes in the same way.
+    /// Generates an identifier of 128 random bits, in characters that need no form encoding.
     ///
     /// It begins with `app_`, so that it never equals the `sub` of a user (RFC 9700 §4.15).
     public init(random: RandomBytes = RandomBytes()) {
         rawValue = "app_" + Base64URL.encode(random.bytes(16))
     }
 
-    /// The identifier in its wire form.
+    /// The identifier, as it is sent.
     public var description: String { rawValue }
 }
 
 extension ClientIdentifier: Codable {
-    /// Decodes the wire form.
+    /// Decodes an identifier from a string, and throws if it is invalid.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = ClientIdentifier(try container.decode(String.self)) else {
@@ -32,7 +32,7 @@ extension ClientIdentifier: Codable {
         self = value
     }
 
-    /// Encodes the wire form.
+    /// Encodes the identifier as a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

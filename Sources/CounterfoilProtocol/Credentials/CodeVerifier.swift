@@ -2,9 +2,9 @@ import Crypto
 
 /// The secret with which a client proves that it started the authorization.
 ///
-/// Wire name `code_verifier`, RFC 7636 §4.1: 43 to 128 unreserved characters.
+/// The parameter `code_verifier`, RFC 7636 §4.1: 43 to 128 unreserved characters.
 public struct CodeVerifier: Secret {
-    /// The verifier in its wire form.
+    /// The verifier in plain text, as it is sent.
     public let exposed: String
 
     /// Creates a verifier from a received value; nil if it is not 43 to 128 unreserved characters.
@@ -15,9 +15,9 @@ public struct CodeVerifier: Secret {
 
     /// Creates a verifier from a value that a client presents to a server; nil if it is invalid.
     ///
-    /// In addition to ``init(_:)``, this accepts the characters of plain base64: `+`, `/` and one or two
-    /// trailing `=`. Widely used clients generate such verifiers. Accepting them does not weaken PKCE,
-    /// because the hash covers every character.
+    /// Unlike ``init(_:)``, this initializer also accepts the characters of plain base64: `+`, `/` and one or
+    /// two trailing `=`. Widely used clients generate such verifiers. PKCE remains equally secure, because the
+    /// hash covers every character.
     public init?(presented text: String) {
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         let isAllowed = { (byte: UInt8) in byte.isUnreserved || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") }
@@ -36,13 +36,13 @@ public struct CodeVerifier: Secret {
 
 /// The SHA-256 digest of a code verifier, which the server stores.
 ///
-/// Wire name `code_challenge` with `code_challenge_method=S256`, RFC 7636 §4.2. A client of this package
-/// sends no other method.
+/// The parameter `code_challenge` with `code_challenge_method=S256`, RFC 7636 §4.2. The client of this package
+/// uses no other method.
 public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
     /// The value of `code_challenge_method`.
     public static let method = "S256"
 
-    /// The challenge in its wire form: 43 characters of base64url.
+    /// The challenge, as it is sent: 43 characters of base64url.
     public let rawValue: String
 
     /// Creates a challenge from a received value; nil if it is not the base64url encoding of 32 bytes.
@@ -61,22 +61,23 @@ public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
         ConstantTime.equals(rawValue, CodeChallenge(of: verifier).rawValue)
     }
 
-    /// The challenge in its wire form.
+    /// The challenge, as it is sent.
     public var description: String { rawValue }
 }
 
-/// The challenge of an authorization request.
+/// The challenge of an authorization request, with its method.
 ///
-/// Wire names `code_challenge` and `code_challenge_method`, RFC 7636 §4.3.
+/// The parameters `code_challenge` and `code_challenge_method`, RFC 7636 §4.3.
 public enum PresentedChallenge: Sendable, Hashable {
     /// A challenge of the method S256.
     case s256(CodeChallenge)
     /// A challenge of the method `plain`; `isNamed` is false if the request omits the method.
     ///
-    /// A plain challenge is the verifier itself. It is therefore not stored. Its S256 challenge is stored instead.
+    /// A plain challenge is the verifier itself, so it is not stored. The associated value is the S256
+    /// challenge of that verifier.
     case plain(CodeChallenge, isNamed: Bool)
 
-    /// The value of `code_challenge_method` for a challenge that equals its verifier.
+    /// The value of `code_challenge_method` with which the challenge equals the verifier.
     static let plainMethod = "plain"
 
     /// The S256 challenge that the verifier must match.

@@ -2,7 +2,7 @@
 public struct RandomBytes: Sendable {
     private let source: @Sendable (Int) -> [UInt8]
 
-    /// Creates a source that uses the generator of the system.
+    /// Creates a source that uses the random number generator of the operating system.
     public init() {
         source = { count in
             var generator = SystemRandomNumberGenerator()

@@ -1,10 +1,11 @@
-/// A secret text, which prints as redacted and compares in constant time.
+/// A secret text, which is redacted when printed and compared in constant time.
 ///
-/// ``exposed`` is the only way to read the text, so that uses of the secret can be found by searching for it.
+/// The text can be read only through ``exposed``. Searching the code for this name therefore finds every use of
+/// a secret.
 public protocol Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The text itself.
+    /// The secret in plain text.
     ///
-    /// Never log it or include it in an error, a command-line argument or the URL of a page.
+    /// Never log it, and never include it in an error, a command-line argument or the URL of a page.
     var exposed: String { get }
 }
 

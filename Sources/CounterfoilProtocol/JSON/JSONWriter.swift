@@ -1,7 +1,7 @@
 /// A writer that serializes JSON directly into bytes, member by member.
 ///
-/// The wire objects are few, small and of fixed shape. Writing them directly takes a fraction of the time
-/// of a signature.
+/// The JSON objects of the protocols are few, small and of fixed shape. Writing them directly takes a fraction
+/// of the time that a signature takes.
 package struct JSONWriter {
     /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []

@@ -2,17 +2,17 @@
 ///
 /// OpenID Connect RP-Initiated Logout §2. Every parameter is optional. The server decides which values it accepts.
 public struct LogoutRequest: Sendable, Hashable {
-    /// `id_token_hint`, not verified.
+    /// The unverified value of `id_token_hint`.
     public enum Hint: Sendable, Hashable {
         /// The parameter is omitted.
         case none
-        /// The value may be an ID token.
+        /// The value consists of characters that an ID token can have.
         case token(IDToken)
-        /// The value cannot be an ID token.
+        /// The value is too long for an ID token, or contains characters that an ID token cannot have.
         case unreadable
     }
 
-    /// `id_token_hint`.
+    /// `id_token_hint`, not verified.
     public let hint: Hint
     /// `client_id`, unparsed; nil if omitted.
     public let clientID: String?
@@ -23,8 +23,8 @@ public struct LogoutRequest: Sendable, Hashable {
 
     /// Parses the parameters, none of which may be repeated.
     ///
-    /// `logout_hint` is ignored, because the session already identifies the user. `ui_locales` selects the
-    /// language of the pages, as for every page.
+    /// `logout_hint` is ignored, because the session already identifies the user. `ui_locales` is not parsed
+    /// here: the server reads it for every page to select the language.
     public init(parsing form: FormParameters) throws(FormParameters.Refusal) {
         hint = try form.single("id_token_hint").map { IDToken($0).map(Hint.token) ?? .unreadable } ?? .none
         clientID = try form.single("client_id")

@@ -1,58 +1,61 @@
 import Foundation
 
-/// The metadata document of an authorization server.
+/// The metadata document of an authorization server, in JSON.
 ///
-/// RFC 8414 §2, OpenID Connect Discovery §3, RFC 9207 §3; JSON. Members that are nil are omitted (RFC 8414 §3.2).
+/// RFC 8414 §2, OpenID Connect Discovery §3, RFC 9207 §3. Members that are nil are omitted (RFC 8414 §3.2).
 public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
-    /// `issuer`, byte for byte.
+    /// `issuer`, unchanged.
     public var issuer: String
-    /// `authorization_endpoint`.
+    /// `authorization_endpoint`, a URL.
     public var authorizationEndpoint: String?
-    /// `token_endpoint`.
+    /// `token_endpoint`, a URL.
     public var tokenEndpoint: String?
-    /// `jwks_uri`.
+    /// `jwks_uri`, the URL of the JSON Web Key Set with the public keys of the server.
     public var jwksURI: String?
-    /// `userinfo_endpoint`.
+    /// `userinfo_endpoint`, the URL at which a client reads the claims of the user.
     public var userInfoEndpoint: String?
-    /// `revocation_endpoint`.
+    /// `revocation_endpoint`, the URL for token revocation (RFC 7009).
     public var revocationEndpoint: String?
-    /// `revocation_endpoint_auth_methods_supported`.
+    /// `revocation_endpoint_auth_methods_supported`, the client authentication methods of the revocation endpoint.
     public var revocationEndpointAuthMethodsSupported: [String]?
-    /// `introspection_endpoint`.
+    /// `introspection_endpoint`, the URL for token introspection (RFC 7662).
     public var introspectionEndpoint: String?
-    /// `introspection_endpoint_auth_methods_supported`.
+    /// `introspection_endpoint_auth_methods_supported`, the client authentication methods of the introspection
+    /// endpoint.
     public var introspectionEndpointAuthMethodsSupported: [String]?
-    /// `introspection_signing_alg_values_supported` (RFC 9701 §7).
+    /// `introspection_signing_alg_values_supported`, the algorithms of signed introspection responses (RFC 9701 §7).
     public var introspectionSigningAlgValuesSupported: [String]?
-    /// `scopes_supported`.
+    /// `scopes_supported`, the scope tokens that the server publishes; it may support others (RFC 8414 §2).
     public var scopesSupported: [String]?
-    /// `response_types_supported`.
+    /// `response_types_supported`, for example `code`.
     public var responseTypesSupported: [String]?
-    /// `response_modes_supported`.
+    /// `response_modes_supported`; nil means `query` and `fragment` (RFC 8414 §2).
     public var responseModesSupported: [String]?
-    /// `grant_types_supported`.
+    /// `grant_types_supported`; nil means `authorization_code` and `implicit` (RFC 8414 §2).
     public var grantTypesSupported: [String]?
-    /// `token_endpoint_auth_methods_supported`.
+    /// `token_endpoint_auth_methods_supported`; nil means `client_secret_basic` (RFC 8414 §2).
     public var tokenEndpointAuthMethodsSupported: [String]?
-    /// `token_endpoint_auth_signing_alg_values_supported`.
+    /// `token_endpoint_auth_signing_alg_values_supported`, the algorithms of client assertions at the token endpoint.
     public var tokenEndpointAuthSigningAlgValuesSupported: [String]?
-    /// `revocation_endpoint_auth_signing_alg_values_supported`.
+    /// `revocation_endpoint_auth_signing_alg_values_supported`, the algorithms of client assertions at the
+    /// revocation endpoint.
     public var revocationEndpointAuthSigningAlgValuesSupported: [String]?
-    /// `introspection_endpoint_auth_signing_alg_values_supported`.
+    /// `introspection_endpoint_auth_signing_alg_values_supported`, the algorithms of client assertions at the
+    /// introspection endpoint.
     public var introspectionEndpointAuthSigningAlgValuesSupported: [String]?
     /// `code_challenge_methods_supported`; nil means that the server does not support PKCE (RFC 8414 §2).
     public var codeChallengeMethodsSupported: [String]?
-    /// `authorization_response_iss_parameter_supported`.
+    /// `authorization_response_iss_parameter_supported`; nil means false (RFC 9207 §3).
     public var authorizationResponseIssParameterSupported: Bool?
-    /// `subject_types_supported`.
+    /// `subject_types_supported`: `public`, `pairwise` or both (OpenID Connect Discovery §3).
     public var subjectTypesSupported: [String]?
-    /// `id_token_signing_alg_values_supported`.
+    /// `id_token_signing_alg_values_supported`, the signature algorithms of ID tokens.
     public var idTokenSigningAlgValuesSupported: [String]?
-    /// `claims_supported`.
+    /// `claims_supported`, the names of the claims that the server can provide.
     public var claimsSupported: [String]?
-    /// `claims_parameter_supported`.
+    /// `claims_parameter_supported`; nil means false (OpenID Connect Discovery §3).
     public var claimsParameterSupported: Bool?
-    /// `acr_values_supported`.
+    /// `acr_values_supported`, the authentication contexts that the server supports.
     public var acrValuesSupported: [String]?
     /// `end_session_endpoint` (OpenID Connect RP-Initiated Logout §2.1).
     public var endSessionEndpoint: String?
@@ -60,24 +63,24 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     public var backchannelLogoutSupported: Bool?
     /// `backchannel_logout_session_supported` (OpenID Connect Back-Channel Logout §2.1).
     public var backchannelLogoutSessionSupported: Bool?
-    /// `prompt_values_supported`.
+    /// `prompt_values_supported`, the values of `prompt` that the server supports.
     public var promptValuesSupported: [String]?
-    /// `request_parameter_supported`.
+    /// `request_parameter_supported`; nil means false (OpenID Connect Discovery §3).
     public var requestParameterSupported: Bool?
-    /// `request_uri_parameter_supported`; the default is true if it is absent (OpenID Connect Discovery §3).
+    /// `request_uri_parameter_supported`; nil means true (OpenID Connect Discovery §3).
     public var requestURIParameterSupported: Bool?
 
-    /// `pushed_authorization_request_endpoint` (RFC 9126 §5).
+    /// `pushed_authorization_request_endpoint`, a URL (RFC 9126 §5).
     public var pushedAuthorizationRequestEndpoint: String?
-    /// `require_pushed_authorization_requests` (RFC 9126 §5).
+    /// `require_pushed_authorization_requests`; nil means false (RFC 9126 §5).
     public var requirePushedAuthorizationRequests: Bool?
-    /// `device_authorization_endpoint` (RFC 8628 §4).
+    /// `device_authorization_endpoint`, a URL (RFC 8628 §4).
     public var deviceAuthorizationEndpoint: String?
-    /// `registration_endpoint` (RFC 8414 §2).
+    /// `registration_endpoint`, the URL for dynamic client registration (RFC 8414 §2).
     public var registrationEndpoint: String?
     /// `client_id_metadata_document_supported` (OAuth Client ID Metadata Document §5).
     public var clientIDMetadataDocumentSupported: Bool?
-    /// `dpop_signing_alg_values_supported` (RFC 9449 §5.1).
+    /// `dpop_signing_alg_values_supported`, the signature algorithms of DPoP proofs (RFC 9449 §5.1).
     public var dpopSigningAlgValuesSupported: [String]?
 
     private enum CodingKeys: String, CodingKey {
@@ -121,7 +124,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
         case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"
     }
 
-    /// Creates metadata that contain only the issuer.
+    /// Creates metadata in which only the issuer is set.
     public init(issuer: Issuer) {
         self.issuer = issuer.rawValue
     }

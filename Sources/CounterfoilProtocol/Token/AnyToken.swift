@@ -1,12 +1,12 @@
 /// A token of unknown kind, presented for revocation or introspection.
 ///
-/// Wire name `token`, RFC 7009 §2.1 and RFC 7662 §2.1. `token_type_hint` is ignored, because a token of
-/// this server identifies its own kind.
+/// The parameter `token`, RFC 7009 §2.1 and RFC 7662 §2.1. `token_type_hint` is ignored, because the server
+/// recognizes the kind of its tokens by their format.
 public struct AnyToken: Secret {
-    /// The token in its wire form.
+    /// The token in plain text, as it is sent.
     public let exposed: String
 
-    /// Creates a token from any string.
+    /// Creates a token from any string, without validation.
     public init(_ text: String) { exposed = text }
 
     /// Parses the body of a revocation or introspection request.

@@ -2,7 +2,8 @@ public import Foundation
 
 /// A token introspection response.
 ///
-/// RFC 7662 §2.2. For a token that is not active for the caller, the response contains nothing but `active`.
+/// RFC 7662 §2.2. The response contains only `active` if the token is inactive, or if the caller is not allowed
+/// to know about it.
 public enum IntrospectionResponse: Sendable, Hashable {
     /// The token is active.
     case active(ActiveToken)
@@ -13,11 +14,11 @@ public enum IntrospectionResponse: Sendable, Hashable {
     public struct ActiveToken: Sendable, Hashable {
         /// `iss`.
         public var issuer: Issuer
-        /// `sub`.
+        /// `sub`, the subject identifier of the user, or the client identifier if no user is involved.
         public var subject: String
         /// `aud`.
         public var audience: [String]
-        /// `client_id`.
+        /// `client_id`, the client that the token was issued to.
         public var clientID: ClientIdentifier
         /// `username`; nil if the caller must not see it.
         public var username: String?
@@ -34,7 +35,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
         /// `acr` (RFC 9470 §6.2); nil if no user signed in.
         public var authenticationContext: String?
 
-        /// Creates the members for one token.
+        /// Creates the members for an active token.
         public init(
             issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, username: String? = nil,
             scope: Scope, expires: Date, issuedAt: Date, tokenID: String, authTime: Date? = nil,
@@ -61,7 +62,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Writes the members of the JSON object.
+    /// Writes the members of the response into the JSON object that the writer has opened.
     package func writeMembers(to writer: inout JSONWriter) {
         guard case .active(let token) = self else { return writer.member("active", false) }
         writer.member("active", true)
@@ -72,7 +73,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
         writer.member("exp", Self.seconds(token.expires))
         writer.member("iat", Self.seconds(token.issuedAt))
         writer.member("sub", token.subject)
-        // RFC 7519 §4.1.3: a single audience is a string, several are an array.
+        // RFC 7519 §4.1.3: a single audience may be a string. Several audiences are an array.
         if token.audience.count == 1 {
             writer.member("aud", token.audience[0])
         } else {

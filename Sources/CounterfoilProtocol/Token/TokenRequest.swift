@@ -1,6 +1,6 @@
-/// A request to the token endpoint, with one case for each grant.
+/// A request to the token endpoint, with one case for each grant type.
 ///
-/// RFC 6749 §3.2 and §4.1.3. The client is not part of the value. Client authentication reads it from the
+/// RFC 6749 §3.2 and §4.1.3. The value does not identify the client, which client authentication reads from the
 /// same HTTP request.
 public enum TokenRequest: Sendable, Hashable {
     /// `grant_type=authorization_code`.
@@ -19,9 +19,9 @@ public enum TokenRequest: Sendable, Hashable {
         /// `code_verifier`; nil if omitted.
         public let codeVerifier: CodeVerifier?
 
-        /// `scope`, which some clients repeat although the standard does not define it here; nil if omitted.
+        /// `scope`, which the standard does not define for this grant but some clients send; nil if omitted.
         public let scope: Scope?
-        /// `resource`, the resources of the authorization request for which the token is requested; empty for all.
+        /// `resource`, a subset of the resources in the authorization request; empty for all of them.
         public let resources: [Resource]
 
         /// Creates a code exchange.
@@ -37,16 +37,16 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// A refresh (RFC 6749 §6).
+    /// The exchange of a refresh token for new tokens (RFC 6749 §6).
     public struct RefreshExchange: Sendable, Hashable {
         /// `refresh_token`.
         public let refreshToken: RefreshToken
         /// `scope`, a subset of the granted scope; nil for all of it.
         public let scope: Scope?
-        /// `resource`, a subset of the granted resources (RFC 8707 §2.2); empty for all.
+        /// `resource`, a subset of the granted resources (RFC 8707 §2.2); empty for all of them.
         public let resources: [Resource]
 
-        /// Creates a refresh.
+        /// Creates a refresh; the default is the complete granted scope and all granted resources.
         public init(refreshToken: RefreshToken, scope: Scope? = nil, resources: [Resource] = []) {
             self.refreshToken = refreshToken
             self.scope = scope
@@ -54,21 +54,21 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// A request for an access token for the client itself, without a user (RFC 6749 §4.4.2).
+    /// The client credentials grant: an access token for the client itself, without a user (RFC 6749 §4.4.2).
     public struct ClientCredentials: Sendable, Hashable {
         /// `scope`; nil for every scope that the client may request.
         public let scope: Scope?
         /// `resource` (RFC 8707 §2.2); empty for the default audience of the server.
         public let resources: [Resource]
 
-        /// Creates a client credentials request.
+        /// Creates a client credentials request; the default is every allowed scope and the default audience.
         public init(scope: Scope? = nil, resources: [Resource] = []) {
             self.scope = scope
             self.resources = resources
         }
     }
 
-    /// `grant_type` in its wire form.
+    /// The value of `grant_type`.
     public var grantType: String {
         switch self {
         case .authorizationCode: "authorization_code"
@@ -77,7 +77,7 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// Parses the body of a token request.
+    /// Parses the body of a token request, without client authentication.
     public init(parsing form: FormParameters) throws(OAuthError) {
         switch try Self.grantType(of: form) {
         case "authorization_code":
@@ -90,7 +90,7 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// Reads `grant_type` of the body of a token request.
+    /// Reads `grant_type` from the body of a token request.
     package static func grantType(of form: FormParameters) throws(OAuthError) -> String {
         guard let grantType = try SingleValues(form)["grant_type"] else {
             throw OAuthError(.invalidRequest, "the parameter grant_type is missing")
@@ -98,18 +98,18 @@ public enum TokenRequest: Sendable, Hashable {
         return grantType
     }
 
-    /// The refusal of a `grant_type` that the server does not have (RFC 6749 §5.2).
+    /// The error for a `grant_type` that the server does not support (RFC 6749 §5.2).
     package static let unsupportedGrantType = OAuthError(
         .unsupportedGrantType, "this server does not support this grant_type")
 
-    /// Returns the wire form with the `client_id` of a public client (RFC 6749 §4.1.3).
+    /// Returns the form parameters of the request, including the `client_id` of a public client (RFC 6749 §4.1.3).
     public func parameters(clientID: ClientIdentifier) -> FormParameters {
         var form = parameters
         form.append("client_id", clientID.rawValue)
         return form
     }
 
-    /// The wire form of the grant, without client authentication.
+    /// The form parameters of the request, without client authentication.
     public var parameters: FormParameters {
         var form = FormParameters(["grant_type": grantType])
         switch self {
@@ -132,7 +132,7 @@ public enum TokenRequest: Sendable, Hashable {
 }
 
 extension TokenRequest.CodeExchange {
-    /// Reads the body of a token request with this grant type.
+    /// Parses the body of a token request with `grant_type=authorization_code`.
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         let resources = try form.resources()
@@ -158,14 +158,14 @@ extension TokenRequest.CodeExchange {
 }
 
 extension TokenRequest.ClientCredentials {
-    /// Reads the body of a token request with this grant type.
+    /// Parses the body of a token request with `grant_type=client_credentials`.
     public init(parsing form: FormParameters) throws(OAuthError) {
         self.init(scope: try SingleValues(form).scope(), resources: try form.resources())
     }
 }
 
 extension TokenRequest.RefreshExchange {
-    /// Reads the body of a token request with this grant type.
+    /// Parses the body of a token request with `grant_type=refresh_token`.
     public init(parsing form: FormParameters) throws(OAuthError) {
         let values = SingleValues(form)
         let resources = try form.resources()
@@ -180,7 +180,7 @@ extension TokenRequest.RefreshExchange {
 }
 
 extension SingleValues {
-    /// Parses `scope`; returns nil if omitted.
+    /// Parses `scope`; returns nil if it is omitted.
     func scope() throws(OAuthError) -> Scope? {
         try self["scope"].map { text throws(OAuthError) in
             do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
@@ -189,7 +189,7 @@ extension SingleValues {
 }
 
 extension FormParameters {
-    /// Parses `resource`, the only parameter that may be repeated (RFC 8707 §2); duplicates are removed.
+    /// Parses the values of `resource`, the only parameter that may be repeated (RFC 8707 §2), and removes duplicates.
     func resources() throws(OAuthError) -> [Resource] {
         var resources: [Resource] = []
         for text in all("resource") where !text.isEmpty {

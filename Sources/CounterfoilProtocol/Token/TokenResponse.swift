@@ -1,20 +1,20 @@
 import Foundation
 
-/// A successful response of the token endpoint.
+/// A successful response of the token endpoint, in JSON.
 ///
-/// RFC 6749 §5.1, OpenID Connect Core §3.1.3.3; JSON.
+/// RFC 6749 §5.1, OpenID Connect Core §3.1.3.3.
 public struct TokenResponse: Sendable, Hashable {
     /// `access_token`.
     public let accessToken: AccessToken
-    /// `token_type`, unchanged; use ``isBearer`` to compare.
+    /// `token_type`, unchanged; use ``isBearer`` for a case-insensitive comparison.
     public let tokenType: String
-    /// `expires_in` in seconds, at most ten years; nil if omitted.
+    /// `expires_in`, the lifetime of the access token in seconds, at most ten years; nil if omitted.
     public let expiresIn: Int?
     /// `refresh_token`; nil if none was issued.
     public let refreshToken: RefreshToken?
-    /// `scope`; nil if it equals the requested scope.
+    /// `scope`, the granted scope; nil if omitted, which means that it equals the requested scope.
     public let scope: Scope?
-    /// `id_token`; nil if `openid` was not granted.
+    /// `id_token`; nil if none was issued, for example because `openid` was not granted.
     public let idToken: IDToken?
 
     /// Creates a response with the token type Bearer.
@@ -33,7 +33,7 @@ public struct TokenResponse: Sendable, Hashable {
         self.idToken = idToken
     }
 
-    /// Creates the response of another server from its members.
+    /// Creates a response from the members that another server sent.
     package init(
         accessToken: AccessToken, tokenType: String, expiresIn: Int?, refreshToken: RefreshToken?, scope: Scope?,
         idToken: IDToken?
@@ -82,9 +82,9 @@ extension TokenResponse: Decodable {
         case idToken = "id_token"
     }
 
-    /// Decodes the JSON of RFC 6749 §5.1.
+    /// Decodes the JSON object of RFC 6749 §5.1.
     ///
-    /// An `expires_in` that is a string of digits is accepted.
+    /// `expires_in` may be a number or a string of digits.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func checked<Value>(_ key: CodingKeys, _ make: (String) -> Value?) throws -> Value? {
@@ -130,13 +130,13 @@ public struct TokenErrorResponse: Sendable, Codable, Hashable {
         case errorDescription = "error_description"
     }
 
-    /// Creates the response for an error, without its ``OAuthError/reason``.
+    /// Creates the error response; it does not contain ``OAuthError/reason``.
     public init(_ refusal: OAuthError) {
         error = refusal.code.rawValue
         errorDescription = refusal.description
     }
 
-    /// The error that another server sent; long members are truncated.
+    /// The error that another server sent, with `error` truncated to 256 and `error_description` to 1024 characters.
     public var refusal: OAuthError {
         OAuthError(.init(rawValue: String(error.prefix(256))), errorDescription.map { String($0.prefix(1024)) })
     }
