@@ -199,7 +199,8 @@ enum AuthorizationValidation {
             apis: named.known)
     }
 
-    /// Throws if a browser cannot post a form to the redirect URI (OAuth 2.0 Form Post Response Mode §2).
+    /// Throws if the request asks for `form_post`, but a browser cannot post a form to the redirect URI (OAuth
+    /// 2.0 Form Post Response Mode §2).
     private static func checkResponseMode(
         of request: AuthorizationRequest, at redirectURI: RedirectURI
     ) throws(OAuthError) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A valid authorization request together with the HTTP request that brings it to one step: the first request,
+/// A valid authorization request, together with the HTTP request that is processed for it: the first request,
 /// or the form of a page.
 struct AuthorizationVisit: Sendable {
     let authorization: ValidatedAuthorization
