@@ -54,8 +54,8 @@ extension SignInError: CustomStringConvertible {
         case .unusable(let reason):
             reason
         case .noClient(let issuer):
-            "the client is not registered at \(issuer), and the server supports neither dynamic registration nor metadata"
-                + " documents. Get a client ID from the operator of the server and pass it"
+            "the client is not registered at \(issuer), and the server supports neither dynamic registration nor"
+                + " client metadata documents. Get a client ID from the operator of the server and pass it"
         case .store(let error):
             "\(error)"
         }

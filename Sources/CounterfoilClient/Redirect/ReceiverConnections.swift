@@ -8,7 +8,7 @@ import Synchronization
 final class ReceiverConnections: Sendable {
     static let limit = 100
 
-    /// The event on which a connection sends its last response, because the receiver shuts down.
+    /// The event on which a connection that has not responded yet does so, because the receiver shuts down.
     struct ShutdownEvent: Sendable {}
 
     private struct State {
@@ -34,7 +34,7 @@ final class ReceiverConnections: Sendable {
         }
     }
 
-    /// Makes every connection that has not responded yet send its last response.
+    /// Makes every connection that has not responded yet respond that the receiver no longer waits.
     ///
     /// Returns when all connections are closed or `limit` has passed.
     func drain(within limit: TimeAmount) async {

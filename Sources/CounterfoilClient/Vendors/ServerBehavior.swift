@@ -39,7 +39,8 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         /// The path to the object that contains the tokens, outermost member first; empty for the
         /// response itself.
         public var path: [String] = []
-        /// The member that is `false` in an error response with any status; nil if there is none.
+        /// The member whose value `false` marks a response as an error, whatever its HTTP status; nil if there is
+        /// none.
         public var successMember: String?
         /// The member with the lifetime in seconds, which takes precedence over `expires_in`; nil if there is none.
         public var secondsMember: String?

@@ -116,9 +116,9 @@ public struct AuditEntry: Sendable, Hashable {
 public struct AuditQuery: Sendable, Hashable {
     /// The kind of the events; nil for events of every kind.
     public var kind: AuditEvent.Kind?
-    /// The user of the events; nil for events of every user, or of none.
+    /// The user of the events; nil for all events, with or without a user.
     public var personID: PersonIdentifier?
-    /// The client of the events; nil for events of every client, or of none.
+    /// The client of the events; nil for all events, with or without a client.
     public var clientID: ClientIdentifier?
     /// The earliest time of the events, inclusive; nil for no limit.
     public var since: Date?

@@ -26,7 +26,8 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
-        // OpenID Connect Core §5.4 and §5.5: a scope in `claimScope` covers only the individually requested claims.
+        // OpenID Connect Core §5.4 and §5.5: of the claims that a scope in `claimScope` covers, the client gets only
+        // those that it requested individually.
         let byName = facts.grant.claims.userInfo.intersection(UserClaims.names(for: facts.grant.claimScope))
         let claims = UserClaims(of: facts.person).named(UserClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.

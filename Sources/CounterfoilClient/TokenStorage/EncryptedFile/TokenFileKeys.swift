@@ -48,7 +48,8 @@
 
         /// Reads the key that a header names.
         ///
-        /// No other process is started for a key in a file; a key in the Secret Service needs one.
+        /// A key in the Secret Service is read through the program `secret-tool`. For a key in a file, no other program
+        /// is started.
         func key(of header: TokenFileHeader) async throws(TokenStoreError) -> TokenFileKey {
             let bytes: [UInt8]?
             let location = header.location(of: path)
