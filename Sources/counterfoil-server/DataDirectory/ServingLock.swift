@@ -15,8 +15,8 @@ final class ServingLock: Sendable {
             throw CommandFailure.refused("cannot open the lock file \(path): \(String(cString: strerror(errno)))")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // `deinit` closes the descriptor, also after this error.
             let reason = errno
-            close(descriptor)
             guard reason == EWOULDBLOCK else {
                 throw CommandFailure.refused("cannot lock the file \(path): \(String(cString: strerror(reason)))")
             }

@@ -29,10 +29,8 @@ final class ReservedPort: Sendable {
             }
         }
         number = Int(UInt16(bigEndian: address.sin_port))
-        guard result == 0 else {
-            close(descriptor)
-            throw NoneLeft()
-        }
+        // `deinit` closes the descriptor, also after this error.
+        guard result == 0 else { throw NoneLeft() }
     }
 
     deinit { close(descriptor) }
