@@ -275,7 +275,7 @@ let package = Package(
             name: "CounterfoilWebTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilWeb", httpTypes, logging, nioCore,
+                "CounterfoilWeb", "TestSupport", httpTypes, logging, nioCore,
             ],
             swiftSettings: settings
         ),

@@ -31,10 +31,8 @@ struct ConnectionFloodTests {
     }
 
     private static func answersHealth(_ site: Site, from source: String) async throws {
-        let began = ContinuousClock.now
         let answer = try await RawConnection.exchange(health, port: site.port, from: source)
         #expect(RawConnection.status(of: answer) == 200)
-        #expect(.now - began < .seconds(1))
     }
 
     // SEC-58, SEC-61, SEC-62
@@ -50,8 +48,9 @@ struct ConnectionFloodTests {
             let server = try await site.start(options: options, descriptorLimit: 256)
             try await server.whileRunning {
                 #expect(server.errors.contains("lowered the connection limit"))
-                try await Self.holdSilent(300, from: "127.0.0.2", port: site.port) { _ in
+                try await Self.holdSilent(300, from: "127.0.0.2", port: site.port) { silent in
                     try await Self.answersHealth(site, from: "127.0.0.3")
+                    #expect(silent.contains(where: \.isActive), "the answer came after the end of the silent ones")
                     let request = AppRequest(site, clientID)
                     var browser = UserAgent()
                     let page = try await Account.alice.answer("allow", at: request.url, in: &browser)

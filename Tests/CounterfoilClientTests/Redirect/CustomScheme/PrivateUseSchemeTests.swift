@@ -2,7 +2,7 @@ import CounterfoilClient
 import CounterfoilProtocol
 import Testing
 
-struct CustomSchemeAddressTests {
+struct PrivateUseSchemeTests {
     // R098 R099 R102 R104
     @Test(arguments: [
         ("com.example.app:/callback", "com.example.app"), ("com.example.app:/", "com.example.app"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CounterfoilClient
 
-struct ReturnedAddressTests {
+struct CallbackURLTests {
     // Only a URL that equals the redirect URI apart from added query parameters is a response.
     @Test(arguments: [
         ("com.example.app:/cb", "com.example.app:/cb?code=a&state=b"),

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of a refresh whose response cannot be stored: the server has rotated the token, and the disk is full.
 @Suite(.timeLimit(.minutes(2)))
-struct UnkeptRefreshTests {
+struct UnsavedRefreshTests {
     /// A store that, while it is full, accepts refresh intents and fails to store any other record.
     private final class FillingStore: TokenStore {
         private let store = MemoryTokenStore()
