@@ -30,7 +30,7 @@ struct AssociationEndpoint: Sendable {
 }
 
 extension ServerSettings {
-    /// Returns the origin of this server that a request was sent to: that of the issuer or the callback origin.
+    /// Returns the origin that a request was sent to: the origin of the issuer, or the separate callback origin.
     fileprivate func place(of request: IncomingRequest) -> AssociationFiles.Place {
         guard origin(of: request.head) == .callback, let callbackOrigin else { return .issuer(issuer) }
         return .callbackOrigin(callbackOrigin)

@@ -43,7 +43,9 @@ public struct CallbackOrigin: Sendable, Hashable {
         self.host = host
     }
 
-    /// Returns true if a URI has the host of this origin, at any port, because requests are assigned by host alone.
+    /// Returns true if a URI has the host of this origin, at any port.
+    ///
+    /// The port does not matter, because the server recognizes a request to this origin by the host name alone.
     func holds(_ uri: RedirectURI) -> Bool {
         guard case .https(let host) = uri.kind else { return false }
         return DomainName.canonical(host) == self.host
@@ -56,7 +58,7 @@ enum RequestedOrigin: Sendable, Hashable {
     case issuer
     /// The callback origin.
     case callback
-    /// Neither of the two; the request is refused unless it is a health check.
+    /// Any other host, or none; the server refuses the request unless it is a health check.
     case other
 }
 

@@ -19,7 +19,7 @@ package struct ChosenClientIdentifier: Sendable, Hashable {
         case url
         /// The text contains a character that is not an unreserved character of a URI (RFC 3986 §2.3).
         case character
-        /// The text consists of dots only, or a page of the client would have the path of another endpoint.
+        /// The text consists of dots only, or the path of a page for this client would be the path of another endpoint.
         case path
         /// The text begins with a prefix that this server uses for the identifiers of users or APIs.
         case reserved(prefix: String)
@@ -40,7 +40,7 @@ package struct ChosenClientIdentifier: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - text: The `client_id` to check.
-    ///   - pages: The pages of this server, with whose paths the identifier must not conflict.
+    ///   - pages: The pages of this server; a path that contains the identifier must not equal the path of a page.
     package init(_ text: String, beside pages: ServerPages) throws(Refusal) {
         guard (1...Self.lengthLimit).contains(text.utf8.count) else { throw .length }
         guard !text.contains("://") else { throw .url }
@@ -51,7 +51,9 @@ package struct ChosenClientIdentifier: Sendable, Hashable {
         self.id = id
     }
 
-    /// Returns true if a page of the client would have the path of another endpoint: `/apps/new` for `new`.
+    /// Returns true if the path of a page for this client would be the path of another endpoint.
+    ///
+    /// For example, the page `/apps/{client_id}` of a client `new` would have the path of the endpoint `/apps/new`.
     private static func isPath(_ id: ClientIdentifier, of pages: ServerPages) -> Bool {
         let endpoints = Endpoint.protocolEndpoints + pages.endpoints
         let fixed = Set(endpoints.map(\.path))

@@ -11,7 +11,7 @@ package struct ClientDraft: Sendable, Hashable {
     package var redirectURIs: [String] = []
     /// The names of the scopes that the client may request.
     package var scopes: [String] = []
-    /// The names of those of ``scopes`` that a user may decline.
+    /// The names of the scopes in ``scopes`` that a user may decline on the consent page.
     package var optionalScopes: [String] = []
     /// A text of the publisher for the consent page, in Markdown; empty for none.
     package var consentText = ""
@@ -73,7 +73,8 @@ package struct PolicyDraft: Sendable, Hashable {
     package var refreshGracePeriod = ""
     /// The lifetime of an unused refresh token in seconds; empty for the default of the client type.
     package var refreshIdleLifetime = ""
-    /// The total lifetime of a refresh token family in seconds; empty for the default of the client type.
+    /// The total lifetime of a refresh token family in seconds, however often its tokens are used; empty for the
+    /// default of the client type.
     package var refreshLifetime = ""
     /// The lifetime of access tokens in seconds; empty for the setting of the server.
     package var accessTokenLifetime = ""
@@ -110,6 +111,8 @@ package struct PolicyDraft: Sendable, Hashable {
 }
 
 /// A field of a client's registration or policy; the raw value is its name in forms and in JSON.
+///
+/// The properties of ``ClientDraft`` and ``PolicyDraft`` with the same names describe the values of the fields.
 package enum ClientField: String, Sendable, Hashable, CaseIterable {
     /// No single field: the error concerns the form as a whole.
     case whole = "form"
@@ -117,58 +120,34 @@ package enum ClientField: String, Sendable, Hashable, CaseIterable {
     case name
     case publisher
     case redirectURIs = "redirect_uris"
-    /// The scopes that the client may request.
     case scopes = "scope"
-    /// The scopes that a user may decline.
     case optionalScopes = "optional_scope"
-    /// The publisher's text for the consent page.
     case consentText = "consent_text"
-    /// The URL of the privacy policy.
     case privacyURI = "policy_uri"
-    /// The URL of the terms of service.
     case termsURI = "tos_uri"
-    /// The web origins of a single-page app.
     case origins
-    /// The apps of a native client on Apple's platforms.
     case appleApps = "apple_apps"
-    /// The Android apps of a native client.
     case androidApps = "android_apps"
-    /// The public keys with which the client authenticates.
     case keys = "jwks"
-    /// The redirect URIs after sign-out.
     case postLogoutRedirectURIs = "post_logout_redirect_uris"
-    /// The URL that receives back-channel logout notifications.
     case backchannelLogoutURI = "backchannel_logout_uri"
     case logo
-    /// The setting that the client belongs to the owner of this server.
     case firstParty = "first_party"
-    /// The setting that an administrator vouches for the publisher.
     case vouchedFor = "vouched_for"
-    /// The setting that an administrator has verified the claimed https redirect URIs.
     case claimedHTTPSVerified = "claimed_https_verified"
     case pkce
-    /// The last day of an exemption from PKCE.
+    /// The last day of an exemption from PKCE, which ``PolicyDraft/pkce`` contains after `exempt-until:`.
     case exemptUntil = "exempt_until"
-    /// The setting that each authorization request must contain `state`.
     case requireState = "require_state"
-    /// The policy for issuing refresh tokens.
     case refreshTokens = "refresh_tokens"
-    /// The setting that each use of a refresh token replaces it.
     case rotatesRefreshTokens = "rotate_refresh_tokens"
-    /// The grace period in which a refresh may be retried.
     case refreshGracePeriod = "refresh_grace_period"
-    /// The lifetime of an unused refresh token.
     case refreshIdleLifetime = "refresh_idle_lifetime"
-    /// The total lifetime of a refresh token family, however often its tokens are used.
     case refreshLifetime = "refresh_lifetime"
     case accessTokenLifetime = "access_token_lifetime"
     case idTokenLifetime = "id_token_lifetime"
-    /// The policy for sign-ins in an embedded web-view.
     case webViews = "web_views"
-    /// The algorithm that signs ID tokens for the client.
     case idTokenAlgorithm = "id_token_signed_response_alg"
-    /// The type of the subject identifiers that the client gets.
     case subjectType = "subject_type"
-    /// The scopes that a client of type `service` may request without a user.
     case machineScopes = "machine_scope"
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The rules for `jwks` in a client's registration (RFC 7591 §2): public signature keys that the server supports.
 enum ClientKeys {
-    /// The maximum number of keys of a client, which allows for key rotation.
+    /// The maximum number of keys of a client, which is more than one so that the client can rotate its keys.
     static let limit = 10
 
     /// Reads a JSON Web Key Set (RFC 7517 §5).

@@ -15,7 +15,7 @@ package struct ClientProblem: Sendable, Hashable {
     }
 }
 
-/// The error that a client's registration or policy is refused, with the problems of all fields.
+/// The error that ``ClientRules`` throws for an invalid registration or policy, with the problems of all fields.
 package struct ClientRegistrationRefusal: Error, Sendable, Hashable {
     /// The problems in the order in which the fields were checked; never empty.
     package let problems: [ClientProblem]
@@ -82,7 +82,7 @@ extension ClientProblem {
         case unusableKey = "application.unusable-key"
         /// A developer changed the host of the redirect URIs, on which pairwise subject identifiers depend.
         case hostOfNames = "application.host-of-names"
-        /// A claim is marked as verified, but the client is not native or has no https redirect URI.
+        /// The https redirect URIs are marked as verified, but the client is not native or has no https redirect URI.
         case nothingClaimed = "application.nothing-claimed"
         case notAPKCEPolicy = "application.not-a-pkce-policy"
         /// The last day of a PKCE exemption is not a date.
@@ -111,9 +111,9 @@ extension ClientProblem {
         case rotationNeeded = "application.rotation-needed"
         /// The policy approves scopes for requests without a user, which only clients of type `service` can send.
         case machineScopeNotUsed = "application.machine-scope-not-used"
-        /// The policy approves a scope for requests without a user that the client may not request at all.
+        /// For requests without a user, the policy approves a scope that is not registered for the client.
         case machineScopeNotRegistered = "application.machine-scope-not-registered"
-        /// The policy approves a scope for requests without a user that concerns a user, such as `openid`.
+        /// For requests without a user, the policy approves a scope that needs a user, such as `openid`.
         case machineScopeNeedsUser = "application.machine-scope-needs-user"
         case notAType = "application.not-a-type"
         /// The developer already has as many clients as `ServerSettings.applicationsPerDeveloper` allows.

@@ -19,9 +19,9 @@ package struct CheckedClient: Sendable, Hashable {
     package let androidApps: [AndroidApp]
     /// The public keys with which the client authenticates; nil if it has none, so that it uses secrets or is public.
     package let keys: JSONWebKeySet?
-    /// The redirect URIs after sign-out.
+    /// The URIs to which the server may redirect after sign-out, `post_logout_redirect_uris`.
     package let postLogoutRedirectURIs: [RedirectURI]
-    /// The URL that receives back-channel logout notifications.
+    /// The URL to which the server sends logout tokens, `backchannel_logout_uri`; nil if the client wants none.
     package let backchannelLogoutURI: AbsoluteURI?
 
     fileprivate init(
@@ -185,7 +185,9 @@ package struct ClientRules: Sendable {
         return accepted(written, .redirectURIs, context: context, &problems)
     }
 
-    /// Checks the back-channel logout URI, and the redirect URIs after sign-out, which have the rules of redirect URIs.
+    /// Checks the back-channel logout URI and the post-logout redirect URIs.
+    ///
+    /// The rules for post-logout redirect URIs are those for redirect URIs.
     private func logout(
         _ draft: ClientDraft, type: ClientType, context: RedirectURIContext,
         _ problems: inout [ClientProblem]
@@ -199,7 +201,8 @@ package struct ClientRules: Sendable {
         }
         let redirectURIs = accepted(written, .postLogoutRedirectURIs, context: context, &problems)
         guard !backchannel.isEmpty else { return (redirectURIs, nil) }
-        // OpenID Connect Back-Channel Logout §2.2. The host's IP addresses are checked when a logout token is sent.
+        // OpenID Connect Back-Channel Logout §2.2. The IP addresses of the host are checked only when the server
+        // sends a logout token.
         guard let uri = try? AbsoluteURI(parsing: backchannel), LogoutNotice.canGo(to: uri), !uri.hasDotSegments
         else {
             problems.append(ClientProblem(.backchannelLogoutURI, .notABackchannelURI))

@@ -14,7 +14,7 @@ extension ClientRules {
 
     /// Checks the policy that an administrator has entered for a client.
     ///
-    /// - A claim can be marked as verified only for a native client with an https redirect URI.
+    /// - Claimed https redirect URIs can be marked as verified only for a native client that has such a URI.
     /// - The last day of a PKCE exemption must not be in the past.
     /// - The rotation of refresh tokens can be turned off only for a confidential client.
     package func check(
@@ -177,9 +177,10 @@ extension RegisteredClient {
         presentation.logo = logo
     }
 
-    /// Returns the client with a changed registration and its former logo.
+    /// Returns the client with a changed registration.
     ///
-    /// The policy stays, apart from the decisions that ``settled(after:byAdministrator:)`` revokes.
+    /// The client keeps its logo. It also keeps its policy, apart from the decisions that
+    /// ``settled(after:byAdministrator:)`` revokes.
     package func rewritten(
         _ checked: CheckedClient, byAdministrator: Bool, now: Date
     ) -> RegisteredClient {
@@ -199,12 +200,13 @@ extension RegisteredClient {
         return client.settled(after: self, byAdministrator: byAdministrator)
     }
 
-    /// Returns the changed client without those decisions of an administrator that the change invalidates.
+    /// Returns the changed client without the decisions of an administrator that the change invalidates.
     ///
-    /// An administrator decides on the registration as it is at that time. If a developer changes it later, the
-    /// client loses the administrator's trust and the scopes approved for requests without a user. If the developer
-    /// changes the https redirect URIs or the apps, they no longer count as verified. An administrator must then
-    /// decide again. A scope that a change adds is never approved, even if an administrator makes the change.
+    /// An administrator's decision applies to the registration at the time of the decision. If a developer changes
+    /// the registration later, the client loses the administrator's trust and the scopes approved for requests
+    /// without a user. If the developer changes the https redirect URIs or the apps, the URIs no longer count as
+    /// verified. An administrator must then decide again. A scope that a change adds is never approved for requests
+    /// without a user, even if an administrator makes the change.
     ///
     /// - Parameters:
     ///   - former: The client before the change.
@@ -223,10 +225,10 @@ extension RegisteredClient {
         return client
     }
 
-    /// The properties of the client on which an administrator's trust depends, for comparison, with sorted lists.
+    /// A copy of the client for comparison, with only the properties on which an administrator's trust depends.
     ///
-    /// It is a copy of the client in which the policy, the revision and the time of the last change are reset.
-    /// Properties that are added to the type later are therefore compared too, unless they are reset here.
+    /// The policy, the revision and the time of the last change are reset, and lists are sorted. Everything else is
+    /// compared, including properties that are added to the type later.
     var basisOfTrust: RegisteredClient {
         var basis = self
         basis.policy = .standard(for: type)
@@ -256,7 +258,7 @@ extension ClientPolicy {
 extension PolicyDraft {
     package static let exemptionPrefix = "exempt-until:"
 
-    /// Returns the text after `exempt-until:` in a PKCE policy as entered; nil for any other policy.
+    /// Returns the unchecked date after `exempt-until:` in an entered PKCE policy; nil for any other policy.
     package static func exemption(in policy: String) -> String? {
         policy.hasPrefix(exemptionPrefix) ? String(policy.dropFirst(exemptionPrefix.count)) : nil
     }

@@ -3,8 +3,8 @@ package import CounterfoilProtocol
 /// A check that the host of a claimed https redirect URI lists the app in its association file (RFC 8252 §7.2).
 ///
 /// Apple's systems read the file `apple-app-site-association` of the host, and Android reads `assetlinks.json`.
-/// If the file does not list the app, these systems open the URL in the browser instead of the app. On older
-/// systems, any app could claim the URL.
+/// If the file does not list the app, these systems open the URL in the browser instead of the app. Older
+/// systems do not check the file, so any app can claim the URL there.
 package struct AssociationCheck: Sendable {
     /// An app that the association file of the host must name.
     package enum App: Sendable, Hashable {

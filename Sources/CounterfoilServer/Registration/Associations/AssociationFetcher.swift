@@ -5,7 +5,7 @@ public import CounterfoilProtocol
 /// An implementation must connect only to IP addresses that ``OutboundNetworks`` allows and must not follow
 /// redirects. It must limit the size of the response and the time of the request.
 public protocol AssociationFetcher: Sendable {
-    /// Fetches the file at an https URL; a failed request is a result too, so nothing is thrown.
+    /// Fetches the file at an https URL, and reports a failed request in the result instead of throwing an error.
     func fetch(_ url: AbsoluteURI) async -> AssociationFetch
 }
 

@@ -3,9 +3,10 @@ import Foundation
 
 /// The association files of this host, which name the apps that may claim its URLs (RFC 8252 §7.2).
 ///
-/// They list only native clients whose claimed https redirect URIs an administrator has verified. Apple's file
-/// limits each app to the path of its callback URL. Android's file has no such limit: a listed app may open
-/// every URL of the host, including the sign-in page.
+/// They list only the apps of native clients whose claimed https redirect URIs an administrator has verified. The
+/// server reserves a callback URL at its own host for each native client (`CallbackAddress`). Apple's file limits
+/// each app to the path of this callback URL. Android's file has no such limit: a listed app may open every URL of
+/// the host, including the sign-in page.
 package struct AssociationFiles: Sendable, Hashable {
     /// The origin of this server whose association files are created.
     package enum Place: Sendable, Hashable {
@@ -25,7 +26,7 @@ package struct AssociationFiles: Sendable, Hashable {
     private let appleCredentials: [String]
     private let android: [String: Set<String>]
 
-    /// Collects the apps of those clients that have a verified callback URL at an origin of this server.
+    /// Collects the apps of the native clients that have a verified callback URL at the given origin.
     package init(of clients: [RegisteredClient], at place: Place) {
         var paths: [String: Set<String>] = [:]
         var fingerprints: [String: Set<String>] = [:]
@@ -78,10 +79,10 @@ package struct AssociationFiles: Sendable, Hashable {
 
     /// Returns the path of the client's callback URL at an origin of this server; nil if none is registered.
     ///
-    /// An association file contains paths without a port, and they apply to the default port. If a redirect URI
-    /// had another port, its path would let the app claim a page of this server at the default port. Only the
-    /// callback URL is therefore listed. All other paths at the origin of the issuer belong to the server, such
-    /// as those for sign-in and authorization.
+    /// No other redirect URI of the client is listed. All other paths at the origin of the issuer belong to the
+    /// server, such as those for sign-in and authorization. An association file contains paths without a port, which
+    /// apply to the default port. If it listed the path of a redirect URI with another port, the app could claim a
+    /// page of this server at the default port.
     private static func claim(of client: RegisteredClient, at place: Place) -> String? {
         let callback =
             switch place {

@@ -17,7 +17,7 @@ enum Orientation: Int {
     /// Whether the width of the stored image is the height of the upright image.
     var swapsSides: Bool { rawValue >= 5 }
 
-    /// Returns the coordinates in the stored image of a pixel of the upright image.
+    /// Returns the coordinates of a pixel in the stored image, given its coordinates in the upright image.
     ///
     /// - Parameters:
     ///   - x: The column of the pixel in the upright image.
@@ -37,7 +37,7 @@ enum Orientation: Int {
         }
     }
 
-    /// Returns the TIFF structure in the first Exif segment of a JPEG; nil if none precedes the pixels.
+    /// Returns the TIFF structure in the first Exif segment of a JPEG; nil if no Exif segment precedes the pixels.
     private static func exif(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var position = 2
         while position + 4 <= bytes.count, bytes[position] == 0xFF {

@@ -82,8 +82,8 @@ struct Raster: Sendable {
         var scaled: [UInt8] = []
         scaled.reserveCapacity(sums.count * 4)
         for sum in sums {
-            // The colours are premultiplied with alpha, so they are divided by it here. A fully transparent pixel has
-            // no colour.
+            // The sums are premultiplied with alpha, so the colours are divided by alpha here. A fully transparent
+            // pixel has no colour.
             let colour = sum.w > 0 ? sum * (255 / sum.w) : .zero
             for value in [colour.x, colour.y, colour.z, sum.w] {
                 scaled.append(UInt8(min(255, max(0, value.rounded()))))
@@ -99,23 +99,23 @@ struct Raster: Sendable {
     }
 }
 
-/// The distribution of one pixel of a line among the pixels of the same line at another length.
+/// The distribution of one pixel of a row or column among the pixels of the scaled row or column.
 private struct Shares {
-    /// The indices of the pixels in the scaled line that the pixel overlaps.
+    /// The indices of the scaled pixels that the pixel overlaps.
     let targets: ClosedRange<Int>
     private let covered: Range<Int>
     private let length: Int
 
     /// Distributes the pixel `index` of a line of `length` pixels among a scaled line of `newLength` pixels.
     init(of index: Int, among length: Int, in newLength: Int) {
-        // The unit is 1 / `length` of a pixel in the scaled line. In this unit, the borders of the pixels in both
-        // lines are integers.
+        // Positions are in units of 1 / `length` of a scaled pixel. In this unit, an original pixel has the width
+        // `newLength` and a scaled pixel has the width `length`, so all borders are integers.
         covered = index * newLength..<(index + 1) * newLength
         targets = covered.lowerBound / length...(covered.upperBound - 1) / length
         self.length = length
     }
 
-    /// Computes the share of this pixel in a pixel of the scaled line; all shares in that pixel add up to 1.
+    /// Computes the share of this pixel in a scaled pixel; the shares of all pixels in one scaled pixel add up to 1.
     func share(in target: Int) -> Float {
         let overlap =
             min(covered.upperBound, (target + 1) * length) - max(covered.lowerBound, target * length)

@@ -18,7 +18,8 @@ package enum RedirectURIPreview {
 
     /// Creates the examples for one redirect URI of a client.
     ///
-    /// An example that matches another redirect URI of the client counts as a match. The client need not be stored.
+    /// An example that matches another redirect URI of the client counts as a match. The client may be a draft that
+    /// is not stored yet.
     package static func examples(
         for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil
     ) -> [Example] {
@@ -79,8 +80,8 @@ package enum RedirectURIPreview {
                     ? .otherCase : schemes.sorted() == ["http", "https"] ? .otherScheme : .anotherScheme)
         }
         if (ours.host == nil) != (theirs.host == nil) {
-            // With `//` after the scheme, the path begins with a host: `com.example.app:/callback` has no host, and
-            // `com.example.app://callback` has the host `callback`. The other parts are then not comparable.
+            // A host follows `//`: `com.example.app:/callback` has no host, but `com.example.app://callback` has the
+            // host `callback`. If only one URI has a host, comparing the other parts makes no sense.
             note(ours.scheme == theirs.scheme ? .doubleSlash : .otherHost)
             return found
         }

@@ -7,7 +7,7 @@ extension RedirectURIRegistration {
         case malformed(RedirectURI.Refusal)
         /// The URI has more than ``RedirectURIRegistration/byteLimit`` bytes.
         case tooLong
-        /// The URI contains an asterisk, which other servers treat as a wildcard and this server does not support.
+        /// The URI contains an asterisk, which is a wildcard on some other servers but is not supported by this server.
         case wildcard
         /// The path has a segment `.` or `..`, which browsers remove (RFC 3986 §6.2.2.3).
         case dotSegments

@@ -82,7 +82,8 @@ package enum RedirectURIRegistration {
 
     /// Returns true if a URI leads to this server itself and is not the callback URL of the client.
     ///
-    /// A loopback URI without a port is never refused here: its port is chosen in the request, where it is checked.
+    /// A loopback URI without a port is not refused here. Each authorization request adds a port to it, and the
+    /// authorization endpoint checks the resulting URI.
     private static func namesOwnOrigin(_ uri: RedirectURI, for context: RedirectURIContext) -> Bool {
         if case .loopback(_, port: nil) = uri.kind { return false }
         let own = OwnAddresses(issuer: context.issuer, callbackOrigin: context.callbackOrigin)
