@@ -49,8 +49,9 @@ package struct Device: Localized, Hashable {
         var also: [String] = []
     }
 
-    /// The known browsers; the first match wins, because every browser also names the browsers that it is
-    /// compatible with.
+    /// The known browsers; the first match wins.
+    ///
+    /// A browser can also send the names of other browsers that it is compatible with, so their entries come later.
     private static let browsers = [
         Name(name: "Edge", words: ["Edg", "EdgA", "EdgiOS", "Edge"]),
         Name(name: "Opera", words: ["OPR", "OPT", "OPiOS", "OPX", "Opera"]),
@@ -74,8 +75,8 @@ package struct Device: Localized, Hashable {
 
     /// The known operating systems; the first match wins.
     ///
-    /// An iPad that requests desktop pages sends `Macintosh`. Only some browsers on an iPad also send `Mobile`,
-    /// which a Mac never sends.
+    /// An iPad that requests desktop pages sends `Macintosh` like a Mac. It is recognized only if its browser also
+    /// sends `Mobile`, which a Mac never sends.
     private static let systems = [
         Name(name: "iPhone", words: ["iPhone", "iPod"]),
         Name(name: "iPad", words: ["iPad"]),

@@ -5,12 +5,11 @@ import Foundation
 /// The user who signed in before in this browser, as stored in an encrypted cookie
 /// (draft-ietf-oauth-native-apps-03 §8.3).
 ///
-/// The sign-in page shows this user as a hint. A phishing page cannot read the cookie, so a user who misses the
-/// hint has a reason for suspicion. The hint comes from the cookie alone. Neither the store nor a `login_hint`
-/// nor a typed username affects it.
+/// The sign-in page shows this user as a hint. A phishing page cannot read the cookie and therefore cannot show the
+/// hint, whose absence can make the user suspicious. The hint comes from the cookie alone. It does not depend on
+/// the store, on `login_hint` or on a typed username.
 struct EarlierSignIn: Sendable, Hashable {
     let name: DisplayName
-    /// The masked email address.
     let email: MaskedEmail?
 
     private struct Content: Codable {
@@ -53,6 +52,6 @@ struct EarlierSignIns: Sendable {
         request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, key: key) }
     }
 
-    /// Returns the cookie that remembers a user who has just signed in.
+    /// Returns the `Set-Cookie` value that remembers a user who has just signed in; nil if the encryption fails.
     func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
 }

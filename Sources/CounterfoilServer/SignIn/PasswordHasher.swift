@@ -2,10 +2,10 @@ import CArgon2
 public import CounterfoilProtocol
 import Foundation
 
-/// An Argon2id hasher with separate threads, by default one for each core, and a bounded queue (RFC 9106 §4).
+/// An Argon2id hasher that runs on separate threads, by default one for each core, with a bounded queue.
 ///
-/// It uses 19 MiB, two passes and one lane. A hash takes tens of milliseconds, so an event loop must not wait
-/// for it.
+/// The parameters are 19 MiB, two passes and one lane (RFC 9106 §4). A hash takes tens of milliseconds, so an event
+/// loop must not wait for it.
 public final class PasswordHasher: Sendable {
     /// The error that ``hash(_:)`` and ``verify(_:against:)`` throw if the queue is full.
     package typealias Overloaded = BoundedQueue.Overloaded
@@ -15,7 +15,7 @@ public final class PasswordHasher: Sendable {
         /// The error code of libargon2.
         public let code: Int32
 
-        /// The error message for the log.
+        /// The message for the log, which contains the code but nothing of the password.
         public var description: String { "Argon2 failed with code \(code)" }
     }
 
@@ -40,7 +40,7 @@ public final class PasswordHasher: Sendable {
         self.verified = verified
     }
 
-    /// Hashes a password with a new salt.
+    /// Hashes a password with a new salt of 16 bytes; throws an error if the queue is full.
     public func hash(_ password: Password) async throws -> PasswordHash {
         let salt = random.bytes(16)
         return try await queue.run { Result { try Self.encode(password, salt: salt) } }.get()
@@ -54,7 +54,7 @@ public final class PasswordHasher: Sendable {
         try await queue.run { [verified] in
             let compared = hash ?? Self.nobody
             let code = Self.compare(password, compared)
-            // With any other code, Argon2 has rejected the hash or failed before the comparison.
+            // Any other code means that Argon2 rejected the hash or failed before it compared the password.
             if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
             return code == ARGON2_OK.rawValue && hash != nil
         }

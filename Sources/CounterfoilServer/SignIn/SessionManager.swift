@@ -31,7 +31,7 @@ package enum SessionRules {
 
     /// Returns true if the recorded time of last use is more than a minute old and must be updated.
     ///
-    /// Because of this limit, most requests do not write to the store.
+    /// The time is updated at most once a minute, so most requests do not write to the store.
     static func isWorthNoting(_ session: Session, now: Date) -> Bool {
         now.timeIntervalSince(session.lastSeenAt) > 60
     }
@@ -56,7 +56,7 @@ package struct SessionManager: Sendable {
         return live
     }
 
-    /// Begins a session with a new token, and invalidates the session token that the request contains.
+    /// Begins a session with a new token, and invalidates the session token in the cookie of the request.
     ///
     /// Returns nil if the account is disabled or deleted, or if the password has changed since it was verified.
     package func begin(
@@ -70,7 +70,7 @@ package struct SessionManager: Sendable {
 
     /// Continues a session under a new token, and leaves the current token valid.
     ///
-    /// The caller invalidates the current token in another transaction.
+    /// The caller invalidates the current token in a later transaction, which also stores the changed password.
     package func begin(
         for person: Person,
         beside request: IncomingRequest,
@@ -108,10 +108,10 @@ package struct SessionManager: Sendable {
         }
     }
 
-    /// Ends everything that depends on a session that has expired, was idle for too long, or was deleted.
+    /// Revokes what depends on a session, if the session has expired, was idle for too long, or was deleted.
     ///
     /// The store revokes the grants that single-page clients got in the session, and queues back-channel logout
-    /// notifications. A session that is still valid is not changed.
+    /// notifications. If the session is still valid, nothing changes.
     func revokeDependents(ofSession session: SessionIdentifier, now: Date) async throws {
         let idle = now.addingTimeInterval(-TimeInterval(settings.sessionIdleLifetime))
         try await store.revokeDependents(ofSession: session, notSeenSince: idle, at: now)
@@ -124,10 +124,10 @@ package struct SessionManager: Sendable {
     }
 }
 
-/// The cookies of the server.
+/// The names of the server's cookies, and the values of the `Set-Cookie` fields that set or delete them.
 ///
-/// With an https issuer they have the prefix `__Host-` and the attribute `Secure`. An http issuer is on
-/// loopback only, and its cookies have neither.
+/// With an https issuer, the cookies have the prefix `__Host-` and the attribute `Secure`. An http issuer is allowed
+/// only on loopback. Its cookies have neither the prefix nor the attribute.
 struct Cookies: Sendable {
     let sessionName: String
     let browserName: String
@@ -145,13 +145,13 @@ struct Cookies: Sendable {
     /// The session cookie, which the browser deletes when the user closes the browser.
     func session(_ token: SessionToken) -> String { "\(sessionName)=\(token.exposed)\(attributes)" }
 
-    /// The cookie that deletes the session token.
+    /// The expired session cookie, which deletes the session token in the browser.
     var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }
 
-    /// The cookie that remembers for half a year the user who signed in.
+    /// The cookie that remembers the user who signed in for 180 days; `value` is encrypted.
     func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
 
-    /// The cookie that deletes the remembered user from the browser.
+    /// The expired cookie that deletes the remembered user from the browser.
     var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
     /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.

@@ -10,10 +10,10 @@ package struct SetupPage: Sendable, Hashable {
     package var email: String
     /// The error, in one sentence, when the form is shown again.
     package var problem: String?
-    /// The field with the error.
+    /// The field that ``problem`` is about; nil if there is no error.
     package var wrongField: Field?
 
-    /// The fields that can have an error.
+    /// The fields of the form whose values the server can reject.
     package enum Field: Sendable, Hashable {
         case username
         case email

@@ -3,7 +3,7 @@ package import Foundation
 
 /// The authentication of users by username or email address and password.
 ///
-/// The answers for an unknown user and for a wrong password are the same and take the same time.
+/// The outcome and the response time are the same for an unknown user and for a wrong password.
 package struct SignIn: Sendable {
     let store: any PeopleStore
     let hasher: PasswordHasher
@@ -22,9 +22,9 @@ package struct SignIn: Sendable {
         case tooEarly(retryAfter: Int)
     }
 
-    /// The kind of caller, which decides whether the failure count of the account may be reported.
+    /// The kind of caller, which decides whether the server may report that the account has too many failures.
     private enum Asker {
-        /// An anonymous caller, who must not learn that two identifiers belong to one account.
+        /// An anonymous caller, who must not learn that a username and an email address belong to the same account.
         case anybody
         /// A caller that is signed in to the account.
         case themself

@@ -4,13 +4,13 @@ import HTTPTypes
 
 /// The sign-in form that several pages share.
 ///
-/// It checks the ticket of a posted form, verifies the credentials within the limits of ``SignIn``, records the
-/// attempt in the audit log, and begins the session. Each endpoint adds the page around the form and the step
-/// after the sign-in.
+/// It checks the ticket of a posted form (the token against cross-site request forgery) and verifies the credentials
+/// within the rate limits of ``SignIn``. It then records the attempt in the audit log and begins the session. Each
+/// endpoint provides the page around the form and the step after the sign-in.
 package struct SignInForm: Sendable {
     /// The endpoint that the form is posted to.
     let endpoint: Endpoint
-    /// The purpose of the form tickets, so that a form from one page is never accepted at another.
+    /// The purpose in each form ticket, so that a ticket from one page is never accepted at another page.
     let purpose: Ticket.Purpose
     let settings: ServerSettings
     let people: SignIn
@@ -23,7 +23,7 @@ package struct SignInForm: Sendable {
     /// A posted form with a valid ticket.
     package struct Submission: Sendable {
         let form: PageForm
-        /// The value of the hidden field `request`, for which alone the ticket is valid.
+        /// The value of the hidden field `request`; the ticket is valid only together with this value.
         package let carried: String
         fileprivate let request: IncomingRequest
         fileprivate let now: Date
@@ -69,7 +69,7 @@ package struct SignInForm: Sendable {
         }
     }
 
-    /// Returns the page with the form, and sets the browser cookie if the request has none.
+    /// Returns the page with the form; the reply sets the browser cookie if the request contains none.
     ///
     /// - Parameters:
     ///   - content: The content around the form.
@@ -110,8 +110,9 @@ package struct SignInForm: Sendable {
         return Submission(form: form, carried: carried, request: request, now: now)
     }
 
-    /// Processes a form: deletes the hint about the earlier sign-in if the form says so, and otherwise verifies
-    /// the credentials and begins a session.
+    /// Verifies the credentials in a form and begins a session.
+    ///
+    /// If the form contains `forget=true`, the method only deletes the hint about the earlier sign-in.
     ///
     /// - Parameters:
     ///   - submission: The form with its checked ticket.

@@ -27,21 +27,20 @@ enum SignInVerdict: Sendable, Hashable {
     case tooEarly(retryAfter: Int)
 }
 
-/// The counter of failed sign-ins by typed name, by account and by source address in a sliding window; bounded
-/// in memory.
+/// The counter of failed sign-ins by typed name, by account and by source address in a sliding window.
 ///
 /// An attempt counts for the typed name even if no account has that name, so that the limits do not reveal
 /// which names exist.
 ///
-/// It also counts for the account, so that the two names of an account, username and email address, allow no
-/// more guesses than one. The server does not report the limit of the account to an anonymous caller, because
-/// that would reveal that two names belong to one account. An account is never locked for longer than the
-/// window.
+/// An attempt also counts for the account. An attacker who alternates between its username and its email address
+/// therefore gets no additional guesses. The server does not report the limit of the account to an anonymous
+/// caller, because that would reveal that two names belong to one account. An account is never locked for longer
+/// than the window. The counter uses a bounded amount of memory.
 package final class SignInThrottle: Sendable {
     private let limits: SignInLimits
     private let state = Mutex(State())
 
-    /// The maximum number of entries in each of the three logs; a full log loses its oldest entries first.
+    /// The maximum number of entries in each of the three logs; a full log drops the entries with the oldest failures.
     static let capacity = 100_000
 
     private struct State {
@@ -81,7 +80,8 @@ package final class SignInThrottle: Sendable {
     /// Admits the verification of an account's password, whatever name was typed.
     ///
     /// Like ``admit(name:source:now:)``, it counts the attempt as a failure in advance. It delays attempts only
-    /// at the limit, because the growing delays apply to the typed name already.
+    /// when the account has reached ``SignInLimits/failuresPerPerson``. The growing delays before that limit already
+    /// apply to the typed name.
     func admit(person: PersonIdentifier, now: Date) -> SignInVerdict {
         state.withLock { state in
             let seconds = Self.wait(
@@ -94,8 +94,8 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Records a successful sign-in: deletes the failures of the name and the account, and withdraws this
-    /// attempt from those of the source.
+    /// Records a successful sign-in: deletes all failures of the name and the account, but only this attempt from
+    /// the failures of the source address.
     func noteSuccess(name: String, person: PersonIdentifier, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.names.forget(name)
@@ -104,7 +104,7 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Withdraws an attempt whose password was not verified; `person` is nil if it was not counted for an account.
+    /// Withdraws an attempt whose password was not verified; `person` is nil if no account counted the attempt.
     func withdraw(name: String, person: PersonIdentifier?, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.names.withdraw(name, at: time)
@@ -130,7 +130,7 @@ package final class SignInThrottle: Sendable {
     }
 }
 
-/// The times of recent failures by name, account or source address.
+/// The times of recent failures for each key; a key is a typed name, an account or a source address.
 ///
 /// Only a digest of each key is stored, so that each entry has a bounded size.
 struct FailureLog {
@@ -138,7 +138,7 @@ struct FailureLog {
     private var sweptAt = Date.distantPast
 
     func failures(of name: String, since start: Date) -> [Date] {
-        // In the common case there are no failures at all, and no digest is computed.
+        // Usually there are no failures at all, so computing the digest is not necessary.
         entries.isEmpty ? [] : (entries[Self.key(name)] ?? []).filter { $0 > start }
     }
 

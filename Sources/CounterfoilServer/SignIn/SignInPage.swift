@@ -53,13 +53,12 @@ package struct SignInPage: Sendable, Hashable {
     }
 }
 
-/// The messages of the sign-in page.
 package enum SignInMessage: String, LocalizationKey {
     /// The username or the password is wrong; the text does not say which of them.
     case wrong = "sign-in.wrong"
-    /// There were too many attempts.
+    /// Too many attempts failed, so the server did not verify the password.
     case tooManyAttempts = "sign-in.too-many-attempts"
-    /// The session had ended when the form was submitted.
+    /// The session had ended when the user submitted another form, so that form was not processed.
     case formLost = "sign-in.form-lost"
     /// The user is signed in, but not recently enough for the page.
     case signInAgain = "sign-in.again"

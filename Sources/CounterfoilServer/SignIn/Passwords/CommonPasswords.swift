@@ -1,20 +1,20 @@
 /// The most common passwords, which attackers try first.
 ///
-/// They are ``words`` and their usual variations: with an ending, doubled, cut off after eight letters, or two
-/// short words combined. Keyboard runs, dates and repeated characters are common too. Uppercase letters, and
-/// digits that replace letters, make no difference.
+/// They are ``words`` and their usual variations: a word with an ending, a doubled word, a word cut off after eight
+/// characters, or two short words combined. Keyboard runs, dates and repeated characters count too. Uppercase
+/// letters are treated as lowercase, and digits or signs that replace letters are treated as these letters.
 enum CommonPasswords {
     /// The 10,000 most frequent passwords of published leaks, in lowercase, one a line.
     ///
-    /// The file holds the first lines of the list `passwords` of zxcvbn 4.5.0. They include its
-    /// first 3,000 entries of at least eight characters.
+    /// The file contains the first 10,000 lines of the list `passwords` of zxcvbn 4.5.0. These include the first
+    /// 3,000 entries of that list that have at least eight characters.
     private static let words = Set(
         String(decoding: PackageResources.common_passwords_txt, as: UTF8.self).split(separator: "\n").map(String.init))
 
     /// Returns true if a password is common.
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
-        // No variation is longer.
+        // Longer passwords are accepted without a check. The words with their usual variations are shorter.
         guard lowered.utf8.count <= 40 else { return false }
         if isRepetition(Array(lowered.utf8)) || isRun(lowered) || isFigures(lowered) || isTwoWords(lowered) {
             return true
@@ -22,7 +22,7 @@ enum CommonPasswords {
         return stems(of: lowered).contains(where: isWord)
     }
 
-    /// The text, and its parts before an ending or after leading digits.
+    /// Returns the text and the words that could be in it: without leading digits, without an ending, or without both.
     private static func stems(of text: String) -> [String] {
         let front = text.drop { $0.isASCII && $0.isNumber }
         let wholes = front.startIndex == text.startIndex ? [text] : [text, String(front)]
@@ -40,7 +40,7 @@ enum CommonPasswords {
         }
     }
 
-    /// Returns true if the text is two words without a separator, and no longer than a short password.
+    /// Returns true if the text consists of two words without a separator and has at most nine characters.
     private static func isTwoWords(_ text: String) -> Bool {
         guard text.utf8.count <= 9, text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         return (3...max(3, text.count - 3)).contains { length in
@@ -48,7 +48,9 @@ enum CommonPasswords {
         }
     }
 
-    /// Returns true if the text is digits that form a date, a palindrome, or have at most three different values.
+    /// Returns true if the text consists of digits that are easy to guess.
+    ///
+    /// These are a date of eight digits, a palindrome, and a number with at most three different digits.
     private static func isFigures(_ text: String) -> Bool {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return false }
         if Set(text).count <= 3 || text == String(text.reversed()) { return true }
@@ -62,7 +64,7 @@ enum CommonPasswords {
             || (19...20).contains(pairs[0]) && isDay(pairs[2], pairs[3])
     }
 
-    /// Returns true if the text repeats one to four characters.
+    /// Returns true if the text is a repetition of a part of one to four bytes, such as `abcabcab`.
     private static func isRepetition(_ bytes: [UInt8]) -> Bool {
         (1...4).contains { length in
             bytes.count >= length * 2 && bytes.indices.dropFirst(length).allSatisfy { bytes[$0] == bytes[$0 - length] }
@@ -82,7 +84,7 @@ enum CommonPasswords {
         "0": "o", "1": "i", "!": "i", "3": "e", "4": "a", "@": "a", "5": "s", "$": "s", "7": "t",
     ]
 
-    /// The words cut off at eight characters, as by systems with that limit.
+    /// The first eight characters of each longer word, because some systems limit passwords to eight characters.
     private static let beginnings = Set(words.filter { $0.count > 8 }.map { String($0.prefix(8)) })
 
     /// Keyboard rows and other well-known sequences.

@@ -4,10 +4,10 @@ public import CounterfoilProtocol
 ///
 /// A new password has at least 8 characters and at most 1024 bytes. A sign-in accepts at most 4096 bytes.
 public struct Password: Secret {
-    /// The maximum size of a password that is hashed, in bytes.
+    /// The maximum size of a password that a sign-in accepts, in bytes.
     public static let byteLimit = 4096
 
-    /// The text as typed.
+    /// The text as typed, without normalization; it must not be logged.
     public let exposed: String
 
     /// Creates a password to verify; returns nil if it is empty or longer than ``byteLimit``.
@@ -22,9 +22,9 @@ public struct Password: Secret {
         case tooShort = "password.too-short"
         /// More than 1024 bytes.
         case tooLong = "password.too-long"
-        /// The password is the username.
+        /// The password is the username, compared without regard to upper and lower case.
         case sameAsName = "password.same-as-name"
-        /// The password is a common one.
+        /// The password is one of the most common passwords or a usual variation of one.
         case common = "password.common"
 
         /// The reason in English.
