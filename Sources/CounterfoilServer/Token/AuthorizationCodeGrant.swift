@@ -63,8 +63,9 @@ struct AuthorizationCodeGrant: TokenGrant {
         await context.note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
     }
 
-    /// Records a `code_challenge` that served two authorization requests, and thus protects neither (RFC 9700
-    /// §2.1.1).
+    /// Writes an audit event if the client used one `code_challenge` in several authorization requests.
+    ///
+    /// A reused challenge does not protect these requests (RFC 9700 §2.1.1).
     private func noteChallenge(of approval: Approval, _ exchange: TokenExchange) async {
         guard let challenge = approval.facts.code.codeChallenge,
             context.challenges.note(challenge, of: approval.client.id, now: exchange.now)
@@ -96,7 +97,7 @@ struct AuthorizationCodeGrant: TokenGrant {
     struct Approval: Sendable {
         let facts: CodeFacts
         let client: RegisteredClient
-        /// The APIs that the token request names; if there are none, the APIs of the grant apply.
+        /// The APIs that the token request names; if it names none, the tokens are for the APIs of the grant.
         let resources: [Resource]
 
         fileprivate init(facts: CodeFacts, client: RegisteredClient, resources: [Resource]) {
@@ -119,7 +120,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         case refuseAndRevoke(OAuthError)
     }
 
-    /// Decides whether a client may redeem a code, based on the stored facts about it.
+    /// Decides whether a client may redeem a code; `facts` is nil if the store does not contain the code.
     static func judge(
         _ exchange: TokenRequest.CodeExchange,
         by client: AuthenticatedClient,
@@ -156,8 +157,8 @@ struct AuthorizationCodeGrant: TokenGrant {
             guard challenge.matches(verifier) else { return .refuseAndCount(refusal("code_verifier does not match")) }
         }
 
-        // The sender has passed the checks of client, redirect URI and PKCE. Only such a sender can cause a
-        // revocation.
+        // The sender has passed the checks of client, redirect URI and PKCE. Another sender of a used code cannot
+        // cause a revocation.
         guard code.usedAt == nil else { return .refuseAndRevoke(refusal("code was redeemed before")) }
         guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
             return .refuse(refusal("too many wrong verifiers"))
@@ -165,9 +166,9 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
-        // RFC 6749 §4.1.3 defines no scope here, but some clients repeat that of their authorization
-        // request. The granted scope may be smaller (§3.3), and the response contains it (§5.1). A scope
-        // that was not requested is refused.
+        // RFC 6749 §4.1.3 defines no `scope` for this request, but some clients repeat the scope of their
+        // authorization request. The granted scope may be smaller (§3.3), and the response contains the granted
+        // scope (§5.1). A scope that is neither requested before nor granted is refused.
         guard exchange.scope?.isSubset(of: code.requestedScope.union(facts.grant.scope)) ?? true else {
             return .refuse(OAuthError(.invalidScope, "the scope is more than the authorization request asked for"))
         }
@@ -180,8 +181,8 @@ struct AuthorizationCodeGrant: TokenGrant {
 
     /// Creates the error for a refused code.
     ///
-    /// The description is the same for every reason, so that an attacker learns nothing. Only the log
-    /// contains the reason.
+    /// The description is the same for every reason, so that an attacker does not learn which check failed. Only
+    /// the log contains the reason.
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
             .invalidGrant,

@@ -17,9 +17,7 @@ struct MachineAccess: Sendable {
 
     /// Decides whether a client gets a token without a user.
     ///
-    /// - Parameters:
-    ///   - requested: the requested `scope`; nil for every approved scope.
-    ///   - named: the APIs that the request names.
+    /// If `requested` is nil, the token gets every approved scope. `named` contains the APIs that the request names.
     static func judge(
         _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources, settings: ServerSettings
     ) throws(OAuthError) -> MachineAccess {
@@ -73,16 +71,17 @@ extension RegisteredClient {
         return Scope(scope.tokens.filter { !ScopeDefinition.ofPeople.contains($0) })
     }
 
-    /// The scopes that the client can request without a user.
+    /// The scopes in ``machineScopeCandidates`` that an administrator has approved for requests without a user.
     package var approvedMachineScope: Scope { machineScopeCandidates.intersection(policy.machineScope) }
 
-    /// The scopes that can be approved, but that no administrator has approved yet.
+    /// The scopes in ``machineScopeCandidates`` that no administrator has approved yet.
     package var pendingMachineScope: Scope {
         Scope(machineScopeCandidates.tokens.filter { !policy.machineScope.contains($0) })
     }
 
-    /// Approves every registered scope of a service, for an administrator who registers the client and has thus
-    /// chosen its scopes.
+    /// Approves every registered scope of a service for requests without a user.
+    ///
+    /// It is called when an administrator registers a service, because the administrator has then chosen the scopes.
     package mutating func approveRegisteredMachineScope() { policy.machineScope = machineScopeCandidates }
 }
 
@@ -105,7 +104,7 @@ package struct MachineAccessChange: Sendable, Hashable {
         guard !approved.isEmpty || !withdrawn.isEmpty else { return nil }
     }
 
-    /// The detail of the audit event.
+    /// The detail of the audit event: the approved and the withdrawn scopes in English.
     package var detail: String {
         [approved.isEmpty ? nil : "approved \(approved)", withdrawn.isEmpty ? nil : "withdrawn \(withdrawn)"]
             .compactMap(\.self).joined(separator: ", ")

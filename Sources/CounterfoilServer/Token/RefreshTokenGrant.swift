@@ -7,15 +7,15 @@ import HTTPTypes
 /// A token family rotates from one generation to the next. A client that lost a response retries with the
 /// previous token and gets the same response.
 ///
-/// If a token arrives after its successor was used, or after the grace period, an attacker may have stolen the
-/// token or its successor. The server then revokes the grant, which ends the family.
+/// If a replaced token arrives after its successor was used, or after the grace period for retries, an attacker may
+/// have stolen the token or its successor. The server then revokes the grant, which ends the family.
 struct RefreshTokenGrant: TokenGrant {
     static let grantType = "refresh_token"
 
     let context: GrantContext
 
-    /// The maximum number of attempts to record one refresh, if concurrent refreshes change the token family
-    /// each time.
+    /// The maximum number of attempts to record one refresh; an attempt fails if a concurrent refresh has changed the
+    /// token family.
     private static let attempts = 8
 
     static func parse(_ form: FormParameters) throws(OAuthError) -> TokenRequest.RefreshExchange {
@@ -72,7 +72,9 @@ struct RefreshTokenGrant: TokenGrant {
         }
     }
 
-    /// Reads the record of outages; returns an empty record unless an outage could excuse a late retry.
+    /// Reads the record of outages if the token is a late retry, which an outage could excuse.
+    ///
+    /// For any other token, outages do not matter, and the record is empty.
     private func service(
         for decoded: RefreshTokenCodec.Decoded, _ facts: RefreshFacts?, _ terms: RefreshTokenTerms, now: Date
     ) async throws -> ServiceRecord {
@@ -88,13 +90,13 @@ struct RefreshTokenGrant: TokenGrant {
     struct Approval: Sendable {
         let facts: RefreshFacts
         let client: RegisteredClient
-        /// The scope of the new access token, which may be smaller than that of the grant.
+        /// The requested scope, which may be smaller than the scope of the grant.
         let scope: Scope
-        /// The APIs that the token request names; if there are none, the APIs of the grant apply.
+        /// The APIs that the token request names; if it names none, the tokens are for the APIs of the grant.
         let resources: [Resource]
         /// The step that the store records before the tokens are sent.
         let step: RefreshStep
-        /// The generation of the new refresh token; nil if the client keeps the presented one.
+        /// The generation of the refresh token in the response; nil if the client keeps the presented token.
         let generation: Int?
 
         fileprivate init(
@@ -119,20 +121,20 @@ struct RefreshTokenGrant: TokenGrant {
         /// The token is valid, but the same refresh was retried too often; the client must wait for this number
         /// of seconds.
         case wait(seconds: Int)
-        /// The token is refused and its grant is revoked, because the successor was used or the grace period
-        /// has ended.
+        /// The token is refused and its grant is revoked, because the successor of the token was used or the grace
+        /// period for retries has ended.
         case refuseAndRevoke(OAuthError)
     }
 
-    /// The number of seconds by which the grace period is extended once the immediate retries are used up.
+    /// The number of seconds by which the grace period is extended after `RefreshFamily.repeatLimit` retries.
     ///
-    /// The server then tells the client to wait. With the extension, a client still gets a response if its wait
-    /// ends shortly after the grace period.
+    /// Beyond that limit, the server tells the client to wait before each retry. With the extension, a client still
+    /// gets a response if its wait ends shortly after the grace period.
     static let graceOfWaiting: TimeInterval = 10
 
     /// Decides whether a client may use a refresh token.
     ///
-    /// - Parameter service: the record of outages; needed only if ``isLate(_:in:terms:now:)`` returns true.
+    /// The record of outages in `service` is needed only if ``isLate(_:in:terms:now:)`` returns true.
     static func judge(
         _ exchange: TokenRequest.RefreshExchange,
         by client: AuthenticatedClient,
@@ -162,8 +164,8 @@ struct RefreshTokenGrant: TokenGrant {
         let repeats: Bool
         switch generation {
         case family.generation...:
-            // After a restore from a backup, a token may have a later generation than the stored family. The
-            // token is valid, because only the server can create one.
+            // After a restore from a backup, a token may have a later generation than the stored family. Such a
+            // token is valid, because its HMAC shows that this server created it.
             repeats = false
         // Outages of the store do not count toward the grace period.
         case family.generation - 1
@@ -172,13 +174,13 @@ struct RefreshTokenGrant: TokenGrant {
             guard wait <= 0 else { return .wait(seconds: Int(wait.rounded(.up))) }
             repeats = true
         case family.generation - 1 where family.repeats >= RefreshFamily.repeatLimit:
-            // The server may have told the client to wait, so this late retry does not revoke the grant.
+            // The client may be late only because the server told it to wait. The grant is therefore not revoked.
             return .refuse(refusal("the grace period has ended, after many repeated responses"))
         default:
             return .refuseAndRevoke(refusal("refresh token was replaced and can no longer be retried"))
         }
 
-        // RFC 6749 §6: the scope must not exceed the granted one.
+        // RFC 6749 §6: the requested scope must not exceed the granted scope.
         let scope = exchange.scope ?? grant.scope
         guard scope.isSubset(of: grant.scope) else {
             return .refuse(OAuthError(.invalidScope, "the scope exceeds that of the grant"))
@@ -195,8 +197,9 @@ struct RefreshTokenGrant: TokenGrant {
                 generation: repeats || terms.rotates ? next : nil))
     }
 
-    /// Returns true if a token is the previous one and its grace period has ended, with outages counted as
-    /// normal time.
+    /// Returns true if a token is the previous token of its family and its grace period has ended.
+    ///
+    /// The time of outages is not subtracted here.
     static func isLate(
         _ generation: Int, in family: RefreshFamily, terms: RefreshTokenTerms, now: Date
     ) -> Bool {
@@ -225,7 +228,8 @@ struct RefreshTokenGrant: TokenGrant {
 
     /// Creates the error for a refused refresh token.
     ///
-    /// The description is the same for every reason, so that an attacker learns nothing.
+    /// The description is the same for every reason, so that an attacker does not learn which check failed. Only
+    /// the log contains the reason.
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
             .invalidGrant, "the refresh token is unknown, expired, revoked, or not for this client_id", reason: reason)

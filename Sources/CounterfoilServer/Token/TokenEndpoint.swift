@@ -16,7 +16,7 @@ struct TokenEndpoint: Sendable {
             Self.grants(context).map { (type(of: $0).grantType, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns every grant type of the server.
+    /// Returns the grant types that the server supports; a new grant type is added here.
     private static func grants(_ context: GrantContext) -> [any TokenGrant] {
         [
             AuthorizationCodeGrant(context: context),

@@ -3,8 +3,9 @@ import Foundation
 
 /// A grant type of the token endpoint (RFC 6749 §1.3).
 ///
-/// Each grant type is one file: it parses the request, decides about it, resolves the target, issues tokens,
-/// commits, and audits. A new grant type needs a new file and a line in `TokenEndpoint.grants(_:)`.
+/// Each grant type has one file. It parses the request, decides whether to accept it, and determines the audience
+/// and scope. It then issues tokens, commits to the store, and writes audit events. A new grant type needs a new
+/// file and a line in `TokenEndpoint.grants(_:)`.
 protocol TokenGrant: Sendable {
     associatedtype Request: Sendable
 
@@ -36,9 +37,10 @@ struct GrantContext: Sendable {
     let challenges: ChallengeReuseDetector
     let auditor: Auditor
 
-    /// Resolves the APIs that a token request names; if it names none, those of the grant (RFC 8707 §2.2).
+    /// Determines the audience and scope of an access token from the APIs that a token request names.
     ///
-    /// - Parameter read: APIs that the caller has already read from the store, which are not read again.
+    /// If the request names no API, the APIs of the grant are used (RFC 8707 §2.2). `read` contains APIs that the
+    /// caller has already read from the store, so that they are not read again.
     func target(
         of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = []
     ) async throws -> TokenTarget {
@@ -49,7 +51,7 @@ struct GrantContext: Sendable {
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
     }
 
-    /// Revokes a grant with all its tokens, and writes an audit event; does nothing if the grant has ended.
+    /// Revokes a grant with all its tokens and writes an audit event, unless the grant has already ended.
     func revoke(_ grant: Grant, because reason: RevocationReason, _ exchange: TokenExchange) async throws {
         guard case .revoked = try await store.revokeGrant(grant.id, because: reason, at: exchange.now) else { return }
         await note(.revocation, .done, grant, exchange, detail: reason.rawValue)

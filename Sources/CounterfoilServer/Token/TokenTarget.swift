@@ -83,7 +83,7 @@ struct TokenTarget: Sendable {
         self.scope = carried
     }
 
-    /// Creates the target of a token for the APIs of the grant, if the token request names none.
+    /// Creates the target of a token for the APIs of the grant, which apply if the token request names no API.
     ///
     /// If the user declined or withdrew every scope of these APIs, and the scope contains `openid`, the
     /// token is for the server itself. It then gives access to UserInfo only.
@@ -109,16 +109,16 @@ struct TokenTarget: Sendable {
 }
 
 extension Grant {
-    /// Returns whether the client may request tokens for an API (RFC 8707 §2.2).
+    /// Returns true if the client may request tokens for an API (RFC 8707 §2.2).
     ///
-    /// These are the APIs of the authorization request. If the scope contains `openid`, the server itself is
-    /// allowed too, because of UserInfo.
+    /// The client may do so for the APIs that its authorization request named. If the granted scope contains
+    /// `openid`, it may also request tokens for the server itself, because UserInfo accepts such tokens.
     func allows(_ resource: Resource, issuer: Issuer) -> Bool {
         resources.contains(resource) || (scope.contains(.openID) && resource.isServer(issuer))
     }
 }
 
 extension Resource {
-    /// Returns whether this is the resource indicator of the server itself.
+    /// Returns true if this is the resource indicator of the server itself, which is its issuer identifier.
     fileprivate func isServer(_ issuer: Issuer) -> Bool { rawValue.utf8.elementsEqual(issuer.rawValue.utf8) }
 }
