@@ -31,7 +31,7 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// The algorithms for which a server creates a key at its first start.
+    /// The algorithms with which the server signs; at each start, it creates the keys that are missing.
     public static let algorithms: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
     /// The number of seconds after which the cached keys are reloaded.
@@ -42,7 +42,7 @@ public final class KeyRing: Sendable, SigningKeys {
         var records: [SealedSigningKey]
         var opened: [KeyIdentifier: SigningKey]
         var readAt: Date
-        /// The key set that was computed last and the time of the computation; it is reused for one second.
+        /// The last computed key set and the time of its computation; the key set is reused for one second.
         var published: (keys: JSONWebKeySet, at: Date)?
     }
 
@@ -74,7 +74,7 @@ public final class KeyRing: Sendable, SigningKeys {
         let now = clock()
         var records = try await store.signingKeys()
         for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
-            // If another process creates the key first, the next read returns the key of that process.
+            // If another process creates the key first, `rotate` returns nil, and the read below returns that key.
             if let key = try await rotation.rotate(algorithm, .atOnce, now: now) {
                 try await store.appendAudit(
                     AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(key.id)"))
@@ -96,8 +96,8 @@ public final class KeyRing: Sendable, SigningKeys {
 
     /// The key set that `jwks_uri` returns now.
     ///
-    /// The keys that sign come first, then those that will sign, then the retired ones. A client that takes the
-    /// first matching key therefore takes the one that signs.
+    /// The keys that sign now come first, then the keys that will sign, then the retired keys. A client that takes the
+    /// first matching key therefore takes the key that signs now.
     public var publicKeys: JSONWebKeySet {
         let now = clock()
         return state.withLock { state in

@@ -6,8 +6,8 @@ import Crypto
 /// A token is 68 bytes in base64url: 32 random bytes that identify the family, 4 bytes with the generation
 /// number, and the HMAC-SHA-256 of these 36 bytes.
 ///
-/// The server can compute the successor of a token from the token and a derived key. A retried refresh
-/// therefore gets the same successor, although the server stores no token (RFC 9700 §4.14.2).
+/// The server can compute the successor of a token from the token and a key that is derived from the server key. A
+/// retried refresh therefore gets the same successor, although the server stores no token (RFC 9700 §4.14.2).
 ///
 /// To forge a token, an attacker would have to guess the 256 bits of the family and the 256 bits of the HMAC.
 struct RefreshTokenCodec: Sendable {
@@ -39,7 +39,7 @@ struct RefreshTokenCodec: Sendable {
     private static let generationSize = 4
     private static let size = nameSize + generationSize + SHA256.byteCount
 
-    /// The HMAC state after the key; each computation starts with a copy of it.
+    /// The HMAC state after processing the key; each computation starts with a copy of this state.
     private let keyed: HMAC<SHA256>
 
     init(key: SymmetricKey) { keyed = HMAC(key: key) }
@@ -53,7 +53,7 @@ struct RefreshTokenCodec: Sendable {
 
     /// Decodes a token; nil if its HMAC is wrong.
     ///
-    /// Whether a decoded token is still valid is recorded in the store only.
+    /// A decoded token can be expired, replaced or revoked. Only the store contains this information.
     func read(_ token: RefreshToken) -> Decoded? {
         guard token.exposed.utf8.count <= 4 * Self.size, let bytes = Base64URL.decode(token.exposed),
             bytes.count == Self.size

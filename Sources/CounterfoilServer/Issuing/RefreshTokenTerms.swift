@@ -10,17 +10,18 @@ package struct RefreshTokenTerms: Sendable, Hashable {
     /// The number of seconds after a refresh for which a retry gets the same response, as long as the new token
     /// is unused.
     package let gracePeriod: TimeInterval
-    /// The number of seconds after its last use at which a token expires.
+    /// The number of seconds without a refresh after which a token expires.
     package let idleLifetime: TimeInterval
-    /// The lifetime of a token family in seconds, which no use extends (OAuth 2.0 for Browser-Based
+    /// The lifetime of a token family in seconds, however often its tokens are used (OAuth 2.0 for Browser-Based
     /// Applications §6.3).
     package let lifetime: TimeInterval
 
     package init(of client: RegisteredClient, settings: ServerSettings) {
         let policy = client.policy.refreshTokenLife
         let inBrowser = client.type == .singlePage
-        // RFC 9700 §2.2.2: tokens of public clients rotate, even if a policy of an earlier version says
-        // otherwise. Confidential clients authenticate with each use instead.
+        // RFC 9700 §2.2.2: tokens of public clients always rotate, even if an earlier version of the server has
+        // stored a policy without rotation. Confidential clients authenticate at each refresh, so they need no
+        // rotation.
         rotates = !client.type.isConfidential || policy.rotates ?? false
         gracePeriod = TimeInterval(policy.gracePeriod ?? (inBrowser ? 10 : 60))
         idleLifetime = TimeInterval(
@@ -29,7 +30,7 @@ package struct RefreshTokenTerms: Sendable, Hashable {
             policy.lifetime ?? (inBrowser ? settings.sessionLifetime : settings.refreshTokenLifetime))
     }
 
-    /// Returns true if a client gets a refresh token with a grant of a scope.
+    /// Returns true if a client gets a refresh token for a grant with the given scope.
     static func areIssued(to client: RegisteredClient, for scope: Scope) -> Bool {
         switch client.policy.refreshTokens {
         // OpenID Connect Core §11: `offline_access` requests a refresh token.

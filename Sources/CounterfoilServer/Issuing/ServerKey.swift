@@ -13,22 +13,22 @@ public struct ServerKey: Sendable {
         key = SymmetricKey(data: bytes)
     }
 
-    /// Creates the 32 bytes of a random key.
+    /// Creates 32 random bytes for a new server key, which the caller must keep outside the database.
     public static func newBytes(random: RandomBytes = RandomBytes()) -> [UInt8] { random.bytes(32) }
 
-    /// The key that authenticates the form tickets of pages.
+    /// The key that authenticates form tickets, which protect forms against cross-site request forgery.
     var tickets: SymmetricKey { derived("counterfoil page tickets") }
 
-    /// The key that encrypts the cookie of an earlier sign-in.
+    /// The key that encrypts the cookie with the user who signed in before.
     var earlierSignIns: SymmetricKey { derived("counterfoil earlier sign-ins") }
 
-    /// The key that authenticates refresh tokens.
+    /// The HMAC key of refresh tokens.
     var refreshTokens: SymmetricKey { derived("counterfoil refresh tokens") }
 
     /// The key from which pairwise subject identifiers are computed.
     var pairwiseSubjects: SymmetricKey { derived("counterfoil pairwise subjects") }
 
-    /// The key from which pairwise session identifiers are computed.
+    /// The key from which the encryption key of each sector for pairwise session identifiers is derived.
     var pairwiseSessions: SymmetricKey { derived("counterfoil pairwise sessions") }
 
     /// The key that encrypts the signing keys in the store.

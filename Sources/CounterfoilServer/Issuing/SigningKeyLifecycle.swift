@@ -34,8 +34,8 @@ package enum SigningKeyLifecycle {
 
     /// Returns the key of an algorithm that signs at a given time; nil if the algorithm has no key.
     ///
-    /// If the clock was set back, that time can be outside the period of every key. The result is then the
-    /// newest key whose period has begun, or else the oldest key.
+    /// If the clock was set back, no key may be in its signing period at the given time. The result is then the newest
+    /// key whose signing period has begun. If no period has begun, the result is the oldest key.
     static func signer(
         _ algorithm: SigningAlgorithm, among keys: [SealedSigningKey], at now: Date
     ) -> SealedSigningKey? {
@@ -83,8 +83,9 @@ package struct KeyRotation: Sendable {
         case atOnce
     }
 
-    /// Creates the successor of the current key of an algorithm, or the first key; nil if another process has
-    /// done so first.
+    /// Creates the successor of the current key of an algorithm, or the first key if there is none.
+    ///
+    /// Returns nil if another process has created that key first.
     package func rotate(
         _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice, now: Date
     ) async throws -> SealedSigningKey? {
@@ -118,8 +119,8 @@ package struct KeyRotation: Sendable {
     private func succeed(
         _ former: SealedSigningKey, _ beginning: Beginning, now: Date
     ) async throws -> SealedSigningKey? {
-        // If this server key cannot decrypt the former key, it is not the key of this database. A successor
-        // encrypted with it would leave a database that no server key decrypts completely.
+        // If the configured server key cannot decrypt the former key, it belongs to another database. With a
+        // successor encrypted by the wrong server key, no server key could decrypt all keys of this database.
         guard (try? serverKey.open(former.sealed, identifier: former.id.rawValue)) != nil else {
             throw KeyRing.Refusal.wrongServerKey(former.id)
         }

@@ -33,8 +33,8 @@ struct SubjectIdentifiers: Sendable {
     /// for all clients of one sector.
     ///
     /// If two clients got the same `sid`, they could find out that they have the same user. A pairwise `sid` is
-    /// the public identifier, encrypted with the key of the sector. The server can decrypt it, and so find the
-    /// session when a client sends an ID token as a hint.
+    /// the public identifier, encrypted with the key of the sector. When a client sends an ID token in
+    /// `id_token_hint`, the server decrypts the `sid` and finds the session.
     func sessionID(for session: SessionIdentifier, client: RegisteredClient) throws -> String {
         switch client.policy.subjectType {
         case .public: return session.rawValue

@@ -7,7 +7,7 @@ struct IssuingFacts: Sendable {
     let grant: Grant
     let person: Person
     let client: RegisteredClient
-    /// The scope of this token request, which decides about the ID token and its claims.
+    /// The scope of this token request, which decides whether an ID token is issued and which claims it contains.
     let scope: Scope
     /// The audience of the access token, and the scope of the access token at this audience.
     let target: TokenTarget
@@ -15,7 +15,7 @@ struct IssuingFacts: Sendable {
     let nonce: Nonce?
 }
 
-/// The issuer of tokens, which stores nothing.
+/// The issuer of access tokens and ID tokens, which signs the tokens but stores nothing.
 ///
 /// Times in tokens come from the wall clock, because the recipients compare them with their own wall clocks.
 struct TokenIssuer: Sendable {
