@@ -2,13 +2,13 @@
 public enum Language: String, CaseIterable, Sendable {
     /// English, which replaces missing texts of every other language.
     case english = "en"
-    /// German.
+    /// German; dates are formatted as in Germany.
     case german = "de"
-    /// Norwegian Bokmål.
+    /// Norwegian Bokmål, which is also chosen for the tags `no` (Norwegian) and `nn` (Nynorsk).
     case norwegian = "nb"
-    /// French.
+    /// French, in which a count of 0 takes the singular.
     case french = "fr"
-    /// Spanish.
+    /// Spanish; dates are formatted as in Spain.
     case spanish = "es"
 
     /// The language of a response if the request names no supported language: English.
@@ -46,9 +46,9 @@ public enum Language: String, CaseIterable, Sendable {
         asked(by: uiLocales ?? "") ?? preferred(by: acceptLanguage ?? "") ?? .english
     }
 
-    /// The number of bytes of `ui_locales` and of `Accept-Language` that are read at most.
+    /// The maximum number of bytes that the server reads of `ui_locales` and of `Accept-Language` each.
     private static let byteLimit = 1024
-    /// The number of entries of `ui_locales` and of `Accept-Language` that are read at most.
+    /// The maximum number of entries that the server reads of `ui_locales` and of `Accept-Language` each.
     private static let entryLimit = 32
 
     private static func asked(by uiLocales: String) -> Language? {

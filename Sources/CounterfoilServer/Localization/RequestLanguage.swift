@@ -13,7 +13,7 @@ extension IncomingRequest {
         )
     }
 
-    /// The translator into ``language``, which is determined at each access; read it only once for each response.
+    /// The translator into ``language``; each access parses the request again, so read it only once for a response.
     package var words: Localizer { Localizer(language) }
 
     private var uiLocales: String? {
