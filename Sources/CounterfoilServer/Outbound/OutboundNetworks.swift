@@ -34,8 +34,8 @@ public struct OutboundNetworks: Sendable, Hashable {
 
     /// Checks the IP addresses of a host name, each of which must be public or in an allowed network.
     ///
-    /// If only some addresses of a host name may be reached, none is used: such a host name is an attack or a
-    /// misconfiguration.
+    /// If only some addresses of a host name may be reached, the server uses none of them, because the cause is an
+    /// attack or a misconfiguration.
     package func judge(_ addresses: [[UInt8]]) -> OutboundVerdict {
         guard !addresses.isEmpty else { return .unknownHost }
         let reachable = addresses.filter(reaches)
@@ -106,7 +106,7 @@ public struct OutboundNetworks: Sendable, Hashable {
 
     /// The addresses that are always refused, even if they lie in an allowed network.
     ///
-    /// Metadata services at such addresses give secrets, such as cloud credentials, to the machine that asks.
+    /// Metadata services at such addresses send secrets, such as cloud credentials, to any program on the machine.
     private static let never = [
         AddressBlock(v4: [169, 254], 16),  // link-local (RFC 3927 §2.1), metadata services of most clouds
         AddressBlock(v6: [0xFE, 0x80], 10),  // link-local (RFC 4291 §2.5.6)
