@@ -11,8 +11,8 @@ import CounterfoilProtocol
 ///
 /// In-app browser tabs of the system (Custom Tabs, `ASWebAuthenticationSession`) send the fields of the browser
 /// and are not web-views. A web page on the home screen of an iPhone cannot be distinguished from a web-view and
-/// counts as one. Google's search app counts as a browser, because many people use it as one, unless its
-/// `User-Agent` names Android's web-view.
+/// counts as one. Google's search app counts as a browser, because many people use it as a browser. It counts as a
+/// web-view only if its `User-Agent` names Android's web-view.
 package struct WebView: Sendable, Hashable {
     /// The operating system, which determines the URL that opens the browser from the web-view.
     package enum Platform: Sendable, Hashable {
@@ -80,7 +80,8 @@ package struct WebView: Sendable, Hashable {
 
     /// The words of `User-Agent` fields that identify browsers.
     ///
-    /// These browsers use the web-view of the system, or may omit `Safari` on Apple's systems.
+    /// Without this list, these browsers could be mistaken for web-views. They use the web-view of the system, or
+    /// they may omit `Safari` on Apple's systems.
     private static let browsers: Set<String> = [
         "CriOS", "FxiOS", "EdgiOS", "OPT", "OPiOS", "OPX", "DuckDuckGo", "Ddg", "Focus", "Klar", "Brave", "Vivaldi",
         "YaBrowser", "Ecosia", "EdgA", "OPR", "SamsungBrowser", "MiuiBrowser", "UCBrowser", "HeyTapBrowser",
@@ -102,7 +103,7 @@ package struct WebView: Sendable, Hashable {
             }
     }
 
-    /// The package names of Android browsers without a part `browser`, which is recognized in any package name.
+    /// The package names of Android browsers, except names with a part `browser`, which always count as browsers.
     private static let browserPackages: Set<String> = [
         "com.android.chrome", "com.chrome.beta", "com.chrome.dev", "com.chrome.canary", "org.chromium.chrome",
         "org.mozilla.firefox", "org.mozilla.fenix", "org.mozilla.focus", "org.mozilla.klar", "com.microsoft.emmx",

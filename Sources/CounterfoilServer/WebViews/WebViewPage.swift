@@ -2,7 +2,6 @@
 ///
 /// It explains the reason and has a link that continues in the browser.
 package struct WebViewPage: Sendable, Hashable {
-    /// The name of the client.
     package var applicationName: DisplayName
     /// The initials of the client, which are shown if it has no logo.
     package var applicationInitials: String

@@ -13,7 +13,7 @@ package enum WebViewVerdict: Sendable, Hashable {
     /// A ``WebViewPage`` is shown instead, with a link to the browser.
     case blocked(WebView)
 
-    /// Returns the link that the warning contains, to a page with the given URL; nil unless the verdict is `warned`.
+    /// Returns the link in the warning, which opens the given URL in the browser; nil if no warning is shown.
     package func openInBrowserLink(_ address: String) -> OpenInBrowserLink? {
         guard case .warned(let webView) = self else { return nil }
         return OpenInBrowserLink(address, from: webView)
