@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// The page with which a loopback receiver responds to a callback or to any other request.
+/// The page that a loopback receiver, the client's HTTP server for callbacks, sends in response to a request.
 ///
 /// The template is `Pages/page.html`, its style `Pages/page.css`. The page never contains anything from the request.
 struct BrowserPage: Sendable, Hashable {
-    /// The icon at the top of the page.
+    /// The icon at the top of the page; `page.html` uses the raw value as a CSS class.
     enum Icon: String {
         case done
         case stopped
@@ -53,7 +53,7 @@ struct BrowserPage: Sendable, Hashable {
         text: "The app has already received a response.",
         advice: "You can close this tab.")
 
-    /// The page for a callback or an open connection after the wait ended without a callback.
+    /// The page after a timeout or a cancellation, for late callbacks and for connections that are still open.
     static let aborted = BrowserPage(
         mark: .stopped, heading: "This sign-in has ended",
         text: "The sign-in was cancelled or timed out. The app received nothing.",
@@ -71,7 +71,6 @@ struct BrowserPage: Sendable, Hashable {
         text: "An app is waiting on this port for the response to a sign-in and accepts nothing else.",
         advice: "You can close this tab.")
 
-    /// The HTML document with the texts of this page.
     var html: String {
         Self.template
             .replacing("{{style}}", with: Self.style)

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 
-/// The URL of a callback that the desktop or the system delivered, or that the user pasted.
+/// A URL that may be a callback: a Linux desktop or an Apple system delivered it, or the user pasted it.
 struct CallbackURL: Sendable {
     /// The reason why a URL is not the callback.
     enum Refusal: Error, Hashable, Sendable {

@@ -7,14 +7,14 @@ import Synchronization
 ///
 /// It checks each callback that the receiver obtains, and passes the accepted callback to the waiting task.
 final class CallbackWait: Sendable {
-    /// The decision about a callback.
+    /// The decision about a callback, from which the receiver selects its response to the browser.
     enum Decision: Sendable {
         /// The expected callback.
         ///
         /// The receiver responds to the browser and then calls ``CallbackWait/deliver(_:)``, which passes the
         /// callback to the waiting task.
         case accepted(CallbackExpectation.Answer)
-        /// A callback that does not belong to the request; the wait continues.
+        /// A callback without the `state` of the request; the wait continues.
         case unrelated
         /// A callback after the end of the wait.
         case ended(End)

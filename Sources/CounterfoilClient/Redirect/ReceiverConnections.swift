@@ -8,7 +8,7 @@ import Synchronization
 final class ReceiverConnections: Sendable {
     static let limit = 100
 
-    /// The event on which a connection that has not responded yet does so, because the receiver shuts down.
+    /// The event that tells a connection to send its response now, because the receiver shuts down.
     struct ShutdownEvent: Sendable {}
 
     private struct State {
@@ -28,13 +28,13 @@ final class ReceiverConnections: Sendable {
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.state.withLock { $0.channels.removeAll { $0 === channel } }
         }
-        // The connection becomes active after this function returns, and can respond only then.
+        // A connection can respond only when it is active, which is after this function returns. Fire the event then.
         if isShuttingDown {
             channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(ShutdownEvent()) }
         }
     }
 
-    /// Makes every connection that has not responded yet respond that the receiver no longer waits.
+    /// Tells every connection that has sent no response yet to respond that the wait has ended.
     ///
     /// Returns when all connections are closed or `limit` has passed.
     func drain(within limit: TimeAmount) async {

@@ -46,7 +46,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     /// Uses `http://127.0.0.1/callback` on any free port, or `http://[::1]/callback` if 127.0.0.1 is unavailable.
     ///
-    /// RFC 8252 §7.3.
+    /// RFC 8252 §7.3: the server accepts any port of a registered loopback redirect URI.
     public static let loopback = RedirectOption(alternatives: [.loopback(.standard), .loopback(.standardIPv6)])
 
     /// Uses a loopback redirect URI, with one of its ports or any free port if it lists none (RFC 8252 §7.3).
@@ -118,7 +118,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 // MARK: - Registering
 
 extension RedirectOption {
-    /// Returns the redirect URIs that the client has to register for the redirect URI of a receiver.
+    /// Returns the redirect URIs to register at the server, so that it accepts the redirect URI of a receiver.
     ///
     /// RFC 8252 §7.3: a loopback URI is registered without a port, because the server allows any port. If the
     /// option lists ports, the result contains one URI for each of them.

@@ -8,9 +8,10 @@ public protocol RedirectReceiver: Sendable {
     /// The redirect URI that the client sends in its request to the server.
     var redirectURI: RedirectURI { get }
 
-    /// The only launcher that can open the page for this receiver; nil if any launcher can.
+    /// The only launcher that can open the server's page for this receiver; nil if any launcher can.
     ///
-    /// Some systems open the page and receive the callback in one step, and so need a launcher of the receiver.
+    /// Apple's web authentication session opens the page and receives the callback in one step. A receiver that
+    /// uses such a session therefore provides the launcher.
     var browser: (any BrowserLauncher)? { get }
 
     /// Sets the expected callback; callbacks that arrive earlier are rejected.
@@ -18,7 +19,8 @@ public protocol RedirectReceiver: Sendable {
 
     /// Waits for the expected callback.
     ///
-    /// An unexpected callback does not end the wait, unless the system delivers only one callback.
+    /// An unexpected callback does not end the wait. The exception is a system that delivers only one callback, such
+    /// as Apple's: there, an unexpected callback ends the wait with an error.
     func callback(within timeout: Duration) async throws(SignInError) -> AuthorizationCallback
 
     /// Stops listening; no callback arrives afterwards.

@@ -20,7 +20,8 @@ package final class RedirectURIUses: Sendable {
     func claim(
         _ redirectURI: RedirectURI, for server: AuthorizationServerConfiguration
     ) throws(SignInError) {
-        // A server on loopback is the developer's own server, and may have another port each time it starts.
+        // A server on loopback is exempt. It belongs to the developer, and its issuer may contain another port at
+        // each start.
         guard !server.sendsIssuerInResponses, !server.authorizationEndpoint.isLoopback else { return }
         let name = redirectURI.uri.withoutPort
         let owner = owners.withLock { owners in

@@ -11,7 +11,7 @@
     /// (`webcredentials:HOST`). The session opens the page and receives the callback in one step, so only
     /// ``browser`` can open the page.
     public final class WebAuthenticationSessionReceiver: RedirectReceiver, WaitingReceiver {
-        /// The registered redirect URI.
+        /// The redirect URI as registered at the server, with a private-use scheme or with https.
         public let redirectURI: RedirectURI
         private let matching: Matching
         let wait = CallbackWait()

@@ -18,7 +18,7 @@
     /// Another program can register the same scheme and receive the callback. It cannot use the code without the
     /// code verifier (RFC 8252 §8.1).
     public final class CustomSchemeReceiver: RedirectReceiver, WaitingReceiver {
-        /// The registered redirect URI.
+        /// The redirect URI with the private-use scheme, as registered at the server.
         public let redirectURI: RedirectURI
         private let scheme: String
         private let registry: SchemeRegistry
@@ -42,7 +42,7 @@
             self.connections = connections
         }
 
-        /// Opens the socket and registers `handler` with the desktop as the program for the scheme.
+        /// Opens a Unix socket for callbacks, and registers `handler` with the desktop as the program for the scheme.
         ///
         /// `environment` provides `HOME` and the variables of the XDG base directories.
         public static func listen(
@@ -73,7 +73,9 @@
             }
         }
 
-        /// Stops listening, and unregisters the scheme unless another program of this user waits for callbacks to it.
+        /// Stops listening, and unregisters the scheme.
+        ///
+        /// The scheme stays registered while another program of this user waits for callbacks to the same scheme.
         public func close() async {
             wait.end(with: .cancelled)
             folder.remove(name)
@@ -83,7 +85,7 @@
             await connections.closeAll()
         }
 
-        /// Starts to listen on a new socket, and then renames the socket so that it is found by the scheme.
+        /// Listens on a new socket, and then renames the socket so that ``RedirectHandoff`` finds it by its scheme.
         private static func serve(
             _ uri: CustomSchemeRedirectURI, in folder: SocketFolder, wait: CallbackWait,
             connections: ReceiverConnections
@@ -112,7 +114,8 @@
         private static func openFolder(_ folders: DesktopFolders) throws(FileFailure) -> SocketFolder {
             var failure: FileFailure?
             for path in folders.sockets {
-                // Create only the cache directory, which is the last one. The system creates the others.
+                // The last path is in the user's cache directory, which is created if it is missing. The other paths
+                // are used only if the system has created their parent directories.
                 let place = String(path.dropLast("/counterfoil".count))
                 guard path == folders.sockets.last || FileManager.default.fileExists(atPath: place) else { continue }
                 do { return try SocketFolder(path, making: true) } catch { failure = failure ?? error }

@@ -11,9 +11,9 @@ public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertib
         case notARedirectURI(RedirectURI.Refusal)
         /// The redirect URI is a loopback or https URI.
         case notAPrivateScheme
-        /// The scheme, which is the value, is registered at IANA for another purpose (RFC 7595).
+        /// The scheme is registered at IANA for another purpose (RFC 7595); the associated value is the scheme.
         case registered(String)
-        /// The scheme, which is the value, is not a domain name in reverse order (RFC 8252 §7.1 and §8.4).
+        /// The scheme, given as the associated value, is no reversed domain name (RFC 8252 §7.1 and §8.4).
         case notReversedDomain(String)
         /// The scheme is not followed by exactly one slash.
         case notASingleSlash
@@ -37,7 +37,7 @@ public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertib
     /// The scheme, in lower case.
     public let scheme: String
 
-    /// Parses a registered redirect URI.
+    /// Parses a redirect URI, as it is registered at the server.
     public init(_ text: String) throws(Refusal) {
         let uri: RedirectURI
         do { uri = try RedirectURI(text) } catch { throw .notARedirectURI(error) }

@@ -48,7 +48,7 @@
         var description: String { "\(path): \(reason)" }
     }
 
-    /// Operations on desktop files, which are replaced as a whole.
+    /// The functions that read and write desktop entries and `mimeapps.list`; each write replaces the whole file.
     enum DesktopFile {
         /// The maximum size of a file, in bytes.
         static let byteLimit = 4 * 1024 * 1024

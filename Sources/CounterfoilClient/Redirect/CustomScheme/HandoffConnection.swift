@@ -2,9 +2,9 @@
     import CounterfoilProtocol
     import NIOCore
 
-    /// The handler for one connection to a receiver, through which another process hands over a callback URL.
+    /// The handler for one connection, on which the process that the desktop started sends a callback URL.
     ///
-    /// It reads one line with the URL and writes one line with the verdict.
+    /// The handler reads one line with the URL and writes one line with the verdict of the waiting receiver.
     final class HandoffConnection: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer

@@ -1,7 +1,7 @@
 /// The default applications of the user, in the format of the file `mimeapps.list`.
 ///
 /// Freedesktop.org specification "Association between MIME types and applications" 1.0.1. Each change affects
-/// only the lines of one MIME type and the header of the group; all other bytes stay the same.
+/// only the lines of one MIME type and the header `[Default Applications]`; all other bytes stay the same.
 /// ``remove(_:as:)`` reverts ``put(_:first:)``.
 struct MimeApplications: Sendable, Hashable {
     private static let header = Array("[Default Applications]".utf8)
@@ -33,7 +33,7 @@ struct MimeApplications: Sendable, Hashable {
 
     /// Removes an entry if it is the first default for a type, and keeps the other defaults.
     ///
-    /// If a line then has no entries, or the group has no lines, the line or the group is removed too.
+    /// A line without remaining entries is removed too. If the group then has no lines, its header is removed.
     mutating func remove(_ entry: String, as type: String) {
         let choice = Array("\(entry);".utf8)
         var hasChanged = false

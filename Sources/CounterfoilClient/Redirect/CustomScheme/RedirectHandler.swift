@@ -4,9 +4,9 @@ import Foundation
 ///
 /// The program passes the URL to the waiting process with ``RedirectHandoff`` and exits.
 public struct RedirectHandler: Sendable, Hashable {
-    /// The path of the program.
+    /// The absolute path of the executable, or a name that the desktop looks up in `PATH`.
     public let program: String
-    /// The arguments before the URL.
+    /// The arguments before the URL; by default ``RedirectHandoff/command``, which ``RedirectHandoff`` requires.
     public let arguments: [String]
     /// The name that a browser shows when it asks the user whether to open the program.
     public let name: String

@@ -15,7 +15,7 @@ public enum RedirectHandoff {
     /// The first argument of the program if the desktop started it with a callback URL.
     public static let command = "receive-redirect"
 
-    /// The outcome of a handoff.
+    /// The outcome of a handoff, with a message for the user and the exit code for the process.
     public enum Outcome: Sendable, Hashable, CustomStringConvertible {
         /// A waiting program accepted the URL.
         case delivered

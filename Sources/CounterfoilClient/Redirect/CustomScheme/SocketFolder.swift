@@ -31,7 +31,7 @@
             let name = ".\(Base64URL.encode(RandomBytes().bytes(12)))"
             let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard socket >= 0 else { throw FileFailure(path) }
-            // When the socket is bound, its mode becomes the mode of its file.
+            // Set the mode of the socket before `bind`, because the socket file takes its mode from the socket.
             let isBound =
                 fchmod(socket, 0o600) == 0 && Self.withAddress(reach(name)) { Foundation.bind(socket, $0, $1) } == 0
             guard isBound, chmod(reach(name), 0o600) == 0 else {
@@ -49,7 +49,7 @@
             return published
         }
 
-        /// Returns the sockets of a scheme, including those of killed programs.
+        /// Returns the file names of the sockets of a scheme, including those of killed programs.
         func sockets(of scheme: String) -> [String] {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: reach("."))) ?? []
             return names.filter { $0.hasPrefix("\(scheme)@") }.sorted()

@@ -4,9 +4,9 @@ import NIOHTTP1
 
 /// A receiver for callbacks on a loopback port (RFC 8252 §7.3 and §8.3).
 ///
-/// It listens on loopback only, from ``listen(at:)`` until ``close()``. If the device has both 127.0.0.1
-/// and ::1, it uses the same port of both. It accepts one callback. Any other request is rejected and
-/// does not end the wait, and an idle connection does not block others.
+/// The receiver listens on loopback only, from ``listen(at:)`` until ``close()``. If the device has both
+/// 127.0.0.1 and ::1, the receiver uses the same port on both. It accepts one callback. It rejects any other
+/// request and continues to wait. An idle connection does not block other connections.
 package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     /// The redirect URI with the port in use.
     package let redirectURI: RedirectURI
@@ -23,7 +23,7 @@ package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
         self.connections = connections
     }
 
-    /// Opens the port and starts to listen.
+    /// Listens on the first free port that `uri` lists, or on any free port if it lists none.
     package static func listen(at uri: LoopbackRedirectURI = .standard) async throws(SignInError) -> LoopbackReceiver {
         let wait = CallbackWait()
         let connections = ReceiverConnections()
@@ -48,11 +48,12 @@ package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
 
     /// Closes the port and every connection to it; returns when the port is free again.
     ///
-    /// If no callback was accepted, open connections receive a page that says that the sign-in was ended.
+    /// If no callback was accepted, open connections receive a page that says that the sign-in has ended.
     package func close() async {
         wait.end(with: .cancelled)
         let isAborted = wait.end == .aborted
-        // Wait until the connections that are already in the backlog are accepted, and then close the socket.
+        // Before closing the sockets, wait briefly until connections in the backlog are accepted, so that they
+        // receive the page too.
         if isAborted { try? await sockets.first?.eventLoop.scheduleTask(in: Self.backlogPause) {}.futureResult.get() }
         for socket in sockets {
             try? await socket.close().get()

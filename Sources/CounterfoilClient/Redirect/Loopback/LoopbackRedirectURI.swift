@@ -19,7 +19,7 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The registered host.
+    /// The host of the registered redirect URI: `127.0.0.1`, `[::1]` or `localhost`.
     public let host: LoopbackHost
     /// The ports to try in order; empty if any free port can be used.
     public let ports: [Int]

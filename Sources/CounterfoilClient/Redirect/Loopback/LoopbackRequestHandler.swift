@@ -33,7 +33,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         isAnswered = true
         let reply = reply(to: head)
         let written = write(reply, toHEAD: head.method == .HEAD, context: context)
-        // Deliver the callback only after the page was sent, because the receiver then closes the port.
+        // Deliver the callback only after the page was sent, because the delivery makes the client close the port.
         if let callback = reply.callback { written.whenComplete { [wait] _ in wait.deliver(callback) } }
     }
 
@@ -57,7 +57,8 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     private func reply(to head: HTTPRequestHead) -> Reply {
-        // Reject requests of a page that uses DNS rebinding, whose `Host` is the host of that page.
+        // By DNS rebinding, a web page can make its own host name resolve to loopback and send requests here.
+        // `Host` then contains that host name. Reject such requests.
         guard head.headers["host"].map({ $0.lowercased() }) == [uri.authority(port: port)] else {
             return Reply(status: .badRequest, page: .rejected)
         }

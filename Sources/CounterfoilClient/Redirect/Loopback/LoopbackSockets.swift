@@ -75,7 +75,7 @@ struct LoopbackSockets {
             .serverChannelOption(.backlog, value: 64)
             .childChannelInitializer { connection in setUp(connection, connection.localAddress?.port ?? port) }
         #if os(Linux)
-            // On Linux, this option only allows binding a port while old connections are in TIME_WAIT. It
+            // On Linux, SO_REUSEADDR only allows binding a port while old connections are in TIME_WAIT. It
             // does not allow two programs to listen on the port at once.
             bootstrap = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         #endif

@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 import Synchronization
 
-/// A receiver for a callback URL that the user pastes, for a browser on another device, for example over SSH.
+/// A receiver for a callback URL that the user copies from a browser on another device, for example during SSH.
 ///
 /// The browser on the other device cannot reach this device. It shows an error page whose URL is the
 /// callback, and the user pastes this URL. The receiver checks a pasted callback like any other callback. It
@@ -10,13 +10,13 @@ import Synchronization
 public final class PasteReceiver: RedirectReceiver, WaitingReceiver {
     /// The reason why pasted text is not the expected callback.
     public enum Refusal: Sendable, Hashable, CustomStringConvertible {
-        /// The line is empty, is not a URL, or has malformed parameters; `expected` is the beginning of the URL.
+        /// The line is empty, is not a URL, or has malformed parameters; a callback URL begins with `expected`.
         case notAURL(expected: String)
-        /// The URL does not begin with the redirect URI, which is `expected`.
+        /// The URL does not begin with `expected`, which is the redirect URI without its query.
         case otherURL(expected: String)
         /// The callback belongs to another sign-in, or its `state` was changed.
         case anotherSignIn
-        /// The line is too long for a callback.
+        /// The line is longer than 32 KiB, which is too long for a callback.
         case tooLong
 
         /// A message for the user; it contains no pasted text.

@@ -11,7 +11,8 @@
     public final class PastedLines: Sendable {
         /// The maximum length of a line, in bytes.
         ///
-        /// A longer line is truncated to this length, which is one byte more than a callback may have.
+        /// A longer line is truncated to this length. It is one byte more than a callback may have, so that
+        /// ``CallbackURL`` still rejects a truncated line as too long.
         static let lineLimit = CallbackURL.byteLimit + 1
 
         private let lines: AsyncStream<String>
