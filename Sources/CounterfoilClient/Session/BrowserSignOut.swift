@@ -13,7 +13,7 @@ public struct BrowserSignOut: Sendable {
     public var timeout = Duration.seconds(300)
     /// The launcher that opens the browser; not used if the receiver has a ``RedirectReceiver/browser``.
     public var browser: any BrowserLauncher = SystemBrowser()
-    /// The transport that sends the requests.
+    /// The transport that fetches the server's metadata; the browser sends the logout request itself.
     public var transport: any HTTPTransport = .standard
 
     /// The result of a sign-out.
@@ -30,7 +30,7 @@ public struct BrowserSignOut: Sendable {
     ///
     /// It contains no access token and no refresh token, but its URL may contain the ID token.
     public enum Event: Sendable, Hashable {
-        /// The browser is about to be opened at the URL; `isAwaited` is true if the sign-out waits for its return.
+        /// The browser is about to be opened at the URL; `isAwaited` tells if the sign-out waits for a callback.
         ///
         /// Always show the URL to the user, because the browser may fail to start or start where the user does not
         /// see it.
@@ -39,7 +39,7 @@ public struct BrowserSignOut: Sendable {
         case browser(BrowserLaunch)
     }
 
-    /// Creates a sign-out without a return to the client.
+    /// Creates a sign-out that opens the logout page and does not wait for the browser to return.
     public init() {}
 
     /// Creates a sign-out that returns to a registered redirect URI.

@@ -37,9 +37,9 @@ public struct Credentials: Sendable, Hashable {
     public struct User: Sendable, Hashable, Codable {
         /// `sub`: the only claim that identifies the user, unique within the issuer.
         public let subject: String
-        /// `name`; nil if the ID token omits it.
+        /// `name`: the full name for display; nil if the ID token omits it.
         public let name: String?
-        /// `email`; nil if the ID token omits it.
+        /// `email`: the email address, which can change; nil if the ID token omits it.
         public let email: String?
         /// `auth_time`: the time at which the user authenticated; nil if the ID token of the sign-in omits it.
         public let authTime: Date?
@@ -157,7 +157,7 @@ extension Credentials {
         issuer == other.issuer && clientID == other.clientID && user?.subject == other.user?.subject
     }
 
-    /// Adds the refresh token of former credentials, if these credentials contain none.
+    /// Returns these credentials, with the refresh token of former credentials if these contain none.
     ///
     /// Some servers issue a refresh token only with the first sign-in. The former credentials must have the same
     /// issuer, client and user. A refresh token that is bound to another DPoP key cannot be used, and is not kept.

@@ -12,7 +12,7 @@ public struct ResourceClient: Sendable {
 
     /// The reason why the client did not send a request.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// No token may be sent to the URL.
+        /// The URL is malformed, or is neither https nor http on a loopback host.
         case badURL(EndpointURL.Refusal)
         /// The token was issued for other APIs than the API at the URL (RFC 8707 §2); the value is the URL's origin.
         case foreignResource(String)
@@ -37,12 +37,15 @@ public struct ResourceClient: Sendable {
         self.transport = transport
     }
 
-    /// Sends a GET request to a URL.
+    /// Sends a GET request with the access token; the response body may have at most 64 MiB.
     public func get(_ url: String) async throws -> TransportResponse {
         try await send(TransportRequest(api: url))
     }
 
-    /// Sends a request and returns the response, whatever its status; throws if the body exceeds the byte limit.
+    /// Sends a request with the access token and returns the response, whatever its status.
+    ///
+    /// The function throws ``TransportFailure/tooLarge(origin:limit:)`` if the response body exceeds
+    /// ``TransportRequest/byteLimit``.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         guard request.headerFields[.authorization] == nil else { throw Refusal.secondAuthorization }
         guard credentials.isMeant(for: request.endpoint) else {
@@ -74,7 +77,9 @@ extension TransportRequest {
 }
 
 extension Credentials {
-    /// Returns whether a URL belongs to an API of the token; always true if the token was requested for no API.
+    /// Returns whether a URL has the origin of an API for which the token was requested (RFC 8707).
+    ///
+    /// The result is always true if the token request named no API.
     fileprivate func isMeant(for endpoint: EndpointURL) -> Bool {
         // A resource identifier that is not a URL, such as a URN, does not restrict the URLs of requests.
         let places = resources.compactMap { try? EndpointURL($0.rawValue) }

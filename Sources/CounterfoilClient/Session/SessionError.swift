@@ -1,12 +1,12 @@
 /// The reason why a session has no usable access token, or did not send a request.
 public enum SessionError: Error, Hashable, Sendable {
-    /// No user is signed in under this profile.
+    /// The token store contains no credentials under this profile name.
     case notSignedIn(ProfileName)
     /// The session has ended: the server rejected its refresh token or sent an invalid ID token, and its
     /// credentials were deleted.
     ///
     /// `afterLostResponse` is true if an earlier refresh with the same refresh token was interrupted before its
-    /// response was stored. This explains the rejection.
+    /// response was stored. The server may have replaced the refresh token in that refresh, and so rejects it now.
     case ended(SignInError, afterLostResponse: Bool)
     /// The access token has expired, and the session has no refresh token.
     case expired
@@ -16,7 +16,7 @@ public enum SessionError: Error, Hashable, Sendable {
     case unavailable(SignInError)
     /// The server throttles the client; the value is the time to wait, and the user stays signed in.
     case paused(seconds: Int)
-    /// The store cannot be read or written.
+    /// The token store cannot be read or written.
     case store(TokenStoreError)
     /// The client refused to send the request to the API; the value is the reason.
     case refused(ResourceClient.Refusal)

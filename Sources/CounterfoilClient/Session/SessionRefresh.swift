@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 import Foundation
 
-/// One refresh of a profile, safe while other processes use the same store.
+/// One refresh of the credentials of a profile, safe while other processes use the same store.
 ///
-/// It takes the steps that ``TokenStore`` describes. The new credentials are stored before they are used, unless
-/// the store fails.
+/// The refresh takes the steps that ``TokenStore`` describes. It stores the new credentials before the session
+/// uses them. Only if the store fails, the session uses credentials that are not stored.
 struct SessionRefresh: Sendable {
     let store: any TokenStore
     let profile: ProfileName
@@ -15,7 +15,7 @@ struct SessionRefresh: Sendable {
     /// The result of an earlier refresh that is not stored yet; nil if there is none.
     let unsaved: Unsaved?
 
-    /// Credentials that could not be stored, with the stored record that they replace.
+    /// Credentials that could not be stored, with the stored record that they should have replaced.
     struct Unsaved: Sendable {
         let credentials: Credentials
         let sending: TokenRecord
@@ -30,7 +30,7 @@ struct SessionRefresh: Sendable {
         case failed(SessionError)
     }
 
-    /// Refreshes the profile, unless the stored access token is no longer `stale`.
+    /// Refreshes the credentials; sends no request if another process has already replaced `stale` in the store.
     func run(replacing stale: AccessToken) async -> Outcome {
         do throws(SessionError) {
             let lock = try await refreshLock()
@@ -108,7 +108,9 @@ struct SessionRefresh: Sendable {
         return nil
     }
 
-    /// Replaces a record, or returns the record that another process stored meanwhile.
+    /// Replaces a record; if another process has changed it meanwhile, returns the record of that process instead.
+    ///
+    /// Returns nil if the record was replaced, or if another process deleted it.
     private func replaced(_ record: TokenRecord, with credentials: Credentials?) async throws(SessionError)
         -> TokenRecord?
     {

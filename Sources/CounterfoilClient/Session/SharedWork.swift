@@ -28,7 +28,8 @@ final class SharedWork<Value: Sendable>: Sendable {
                 let known: Value?? = state.withLock { state in
                     switch state.0 {
                     case .done(let value): return .some(value)
-                    // The task was cancelled before it began to wait, and the cancellation handler has already run.
+                    // The task was cancelled before it began to wait. The cancellation handler has already run, and
+                    // would not resume a continuation that is added now.
                     case .running where Task.isCancelled: return .some(nil)
                     case .running(var waiters):
                         waiters[id] = continuation

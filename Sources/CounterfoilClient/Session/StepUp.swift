@@ -60,8 +60,8 @@ extension NativeSignIn {
         options.resources = credentials.resources
         options.authentication = credentials.authentication
         options.bindsTokens = credentials.proofKey != nil
-        // The new sign-in generates a new DPoP key, so a refresh token that is bound to the former key cannot
-        // be used.
+        // The new sign-in generates a new DPoP key. A refresh token that is bound to the former key does not
+        // count, so the request asks for a new refresh token.
         options.hasRefreshToken = credentials.refreshToken != nil && credentials.proofKey == nil
     }
 }

@@ -9,7 +9,10 @@ public struct TokenRevocation: Sendable {
 
     /// The outcome of a revocation.
     public enum Outcome: Sendable, Hashable {
-        /// The server no longer accepts the tokens.
+        /// The server has revoked the tokens.
+        ///
+        /// Some servers refuse to revoke access tokens. In this case the refresh token is revoked, and the access
+        /// token stays valid until it expires.
         case revoked
         /// The server has no revocation endpoint; the tokens stay valid until they expire.
         case unsupported

@@ -26,7 +26,7 @@ public actor TokenSession {
     /// The maximum time to wait for another process that refreshes the same profile.
     private static let lockTimeout = Duration.seconds(90)
 
-    /// Creates a session for the credentials of a profile, which may be stored now or later.
+    /// Creates a session for the credentials of a profile, which can be stored before or after this call.
     public init(
         store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport = .standard
     ) {
@@ -75,7 +75,8 @@ public actor TokenSession {
 
     /// Refreshes an access token that an API has rejected, even if the token has not expired.
     ///
-    /// If `stale` is no longer the access token of the session, the function sends no request.
+    /// If `stale` is no longer the access token of the session, the function sends no request and returns the
+    /// current credentials.
     public func refreshed(replacing stale: AccessToken) async throws(SessionError) -> Credentials {
         if let known, known.credentials.accessToken != stale { return known.credentials }
         if let pausedUntil, pausedUntil > .now {
@@ -102,7 +103,7 @@ public actor TokenSession {
         return work
     }
 
-    /// Updates the session with the result of a refresh; has no effect if this was already done.
+    /// Updates the session with the result of a refresh; has no effect if that result was already processed.
     private func settle(_ outcome: SessionRefresh.Outcome, of work: SharedWork<SessionRefresh.Outcome>) {
         guard refresh === work else { return }
         refresh = nil
@@ -169,7 +170,8 @@ public actor TokenSession {
         } catch {
             throw .notSignedIn(profile)
         }
-        // If the latest credentials could not be stored, the server has to revoke these and not the stored ones.
+        // If the latest credentials could not be stored, return them instead of the stored ones: the server has
+        // replaced the stored tokens, so the latest tokens are to be revoked.
         let latest = record.revision == unsaved?.sending.revision ? unsaved?.credentials : nil
         (known, unsaved) = (nil, nil)
         broadcast.send(.signedOut)
@@ -223,7 +225,7 @@ public actor TokenSession {
 }
 
 extension TokenSession {
-    /// Sends a GET request to an API.
+    /// Sends a GET request to an API with a fresh access token; returns the response, whatever its status.
     public func get(_ url: String) async throws -> TransportResponse { try await send(TransportRequest(api: url)) }
 
     /// Sends a request to an API with a fresh access token; returns the response, whatever its status.

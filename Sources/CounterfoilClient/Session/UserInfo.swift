@@ -50,7 +50,7 @@ public struct UserInfoRequest: Sendable {
     }
 }
 
-/// The claims of a server about a user.
+/// The claims about a user in a UserInfo response.
 ///
 /// OpenID Connect Core §5.1. The client checks only `sub`, which must match the ID token. All other claims are as
 /// the server sent them.
