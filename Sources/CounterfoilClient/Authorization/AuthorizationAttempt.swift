@@ -23,7 +23,8 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
 
     /// Begins an attempt with new random values.
     ///
-    /// `redirectURI` is that of a receiver that is already listening. If `scope` is empty, the request omits it.
+    /// `redirectURI` is the redirect URI of a receiver that already listens. If `scope` is empty, the request
+    /// contains no `scope` parameter.
     package init(
         at configuration: AuthorizationServerConfiguration,
         clientID: ClientIdentifier,

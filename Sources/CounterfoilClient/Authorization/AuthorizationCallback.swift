@@ -2,12 +2,12 @@ public import CounterfoilProtocol
 
 /// The parameters that arrived at a redirect URI and that are not validated yet.
 public struct AuthorizationCallback: Sendable {
-    /// The redirect URI at which the callback arrived.
+    /// The redirect URI at which the callback arrived; a loopback redirect URI contains the port in use.
     public let redirectURI: RedirectURI
     /// The decoded parameters of the query.
     public let parameters: FormParameters
 
-    /// Creates a callback that arrived at a redirect URI.
+    /// Creates a callback for a custom receiver, from a redirect URI and the decoded query parameters.
     public init(at redirectURI: RedirectURI, parameters: FormParameters) {
         self.redirectURI = redirectURI
         self.parameters = parameters
@@ -23,7 +23,7 @@ public struct AuthorizationCallback: Sendable {
         case wrongIssuer
         /// `iss` is missing, although the server's metadata promise it in every response (RFC 9207 §2.4).
         case missingIssuer
-        /// The vendor profile does not list the server that the callback names for the code exchange.
+        /// The callback names a server for the code exchange that the profile of this vendor does not list.
         case foreignServer
         /// The parameters are not a valid authorization response (RFC 6749 §4.1.2).
         case malformed(AuthorizationResponse.Refusal)

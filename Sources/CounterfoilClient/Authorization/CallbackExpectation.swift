@@ -32,7 +32,6 @@ public struct CallbackExpectation: Sendable {
         if case .answer = verdict(on: callback) { true } else { false }
     }
 
-    /// The result of checking a callback.
     enum Verdict: Sendable, Hashable {
         /// The callback is unrelated, because it does not contain the state of the request; the wait continues.
         case unrelated(AuthorizationCallback.Refusal)

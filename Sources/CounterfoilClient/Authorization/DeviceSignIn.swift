@@ -7,7 +7,7 @@ import Foundation
 /// The user opens a URL on any device and enters a short code. Meanwhile this device polls the token
 /// endpoint, never faster than the server allows (RFC 8628 §3.5).
 public struct DeviceSignIn: Sendable {
-    /// The issuer of the authorization server.
+    /// The issuer of the authorization server; the client fetches its metadata unless ``vendor`` is set.
     public var issuer: Issuer
     /// The client's identifiers at servers, and the ways to obtain one.
     public var client: ClientIdentification
@@ -17,7 +17,7 @@ public struct DeviceSignIn: Sendable {
     public var resources: [Resource] = []
     /// The client authentication at the device authorization and token endpoints.
     public var authentication = ClientAuthentication.none
-    /// Whether the tokens are bound to a key that the sign-in generates (RFC 9449).
+    /// Whether the tokens are bound to a DPoP key that the sign-in generates (RFC 9449).
     public var bindsTokens = false
     /// Whether to keep a refresh token that the server issues; if false, the client discards it and never stores it.
     public var keepsRefreshToken = true
@@ -25,7 +25,7 @@ public struct DeviceSignIn: Sendable {
     public var vendor: VendorServer?
     /// The maximum time to wait for the user; the user code can expire earlier.
     public var timeout = Duration.seconds(900)
-    /// The transport that sends the requests.
+    /// The HTTP client for all requests of the sign-in.
     public var transport: any HTTPTransport = .standard
     /// The function that waits between two polls.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -38,7 +38,7 @@ public struct DeviceSignIn: Sendable {
         public let verificationURIComplete: BrowserURL?
         /// `user_code`: the code that the user enters, without control characters.
         public let userCode: String
-        /// The lifetime of the code.
+        /// `expires_in`: the time until the user code expires.
         public let lifetime: Duration
     }
 
@@ -79,7 +79,8 @@ public struct DeviceSignIn: Sendable {
         do throws(SignInError) {
             return try await credentials(of: known, from: endpoint, at: server, show: show)
         } catch {
-            // A timeout occurs only after the server has issued a user code, so the server knows the client.
+            // A timeout occurs only after the server has issued a user code. The server therefore knows the client,
+            // and a stored registration is kept.
             if error != .timedOut { await client.forget(known, at: issuer, after: error) }
             throw error
         }
@@ -122,7 +123,7 @@ public struct DeviceSignIn: Sendable {
                 case .tokens(let issued): return (issued, endpoint.server)
                 case .otherServer(let origin, let error):
                     let other = endpoint.server.relocated(to: origin)
-                    // A referral to the current server or to an unlisted one would be repeated until the timeout.
+                    // If the error names the current server or an unlisted one, polling would repeat the error.
                     guard other != endpoint.server else { throw SignInError(error) }
                     endpoint.server = other
                 }
@@ -191,11 +192,11 @@ struct DeviceCode: Secret {
 }
 
 extension OAuthError.Code {
-    /// `authorization_pending` (RFC 8628 §3.5).
+    /// `authorization_pending`: the user has not decided yet, so the device polls again (RFC 8628 §3.5).
     fileprivate static let authorizationPending = Self(rawValue: "authorization_pending")
-    /// `slow_down` (RFC 8628 §3.5).
+    /// `slow_down`: the device polls again, at an interval that is 5 seconds longer (RFC 8628 §3.5).
     fileprivate static let slowDown = Self(rawValue: "slow_down")
-    /// `expired_token` (RFC 8628 §3.5).
+    /// `expired_token`: the device code has expired, so the sign-in ends (RFC 8628 §3.5).
     fileprivate static let expiredToken = Self(rawValue: "expired_token")
 }
 

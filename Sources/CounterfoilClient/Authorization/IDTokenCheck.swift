@@ -68,7 +68,7 @@ struct IDTokenCheck: Sendable {
         } catch {
             guard case .unknownKey = error else { throw .unsafe(.idToken(error)) }
         }
-        // OpenID Connect Core §10.1.1: the server may just have rotated its keys.
+        // OpenID Connect Core §10.1.1: an unknown `kid` can mean that the server has rotated its keys.
         let rotated = try await self.keys(at: endpoint)
         do throws(TokenRefusal) { return try judge(rotated) } catch { throw .unsafe(.idToken(error)) }
     }

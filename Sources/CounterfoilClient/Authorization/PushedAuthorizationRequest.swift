@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// The endpoint to which a client pushes an authorization request before the browser opens (RFC 9126 §2).
+/// The request that pushes an authorization request to the server before the browser opens (RFC 9126 §2).
 struct PushedAuthorizationRequest: Sendable {
     let server: AuthorizationServerConfiguration
     let clientID: ClientIdentifier

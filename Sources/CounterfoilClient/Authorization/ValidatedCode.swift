@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 
-/// An authorization code whose callback passed every check, with the code verifier and the server that issued it.
+/// An authorization code whose callback passed every check, with its code verifier and its issuing server.
 ///
 /// Only ``AuthorizationAttempt/complete(with:)`` creates a value, and ``AuthorizationCodeExchange`` consumes it. The
 /// value contains the token endpoint of the server, so the code is never sent to another server (RFC 9700 §4.4).
@@ -15,7 +15,9 @@ package struct ValidatedCode: ~Copyable, Sendable {
     let configuration: AuthorizationServerConfiguration
     let prover: DPoPProver?
     let keepsRefreshToken: Bool
-    /// The callback parameter that names the server of the user's account; a refresh needs it.
+    /// The callback parameter with which some vendors name the server of the user's account; otherwise empty.
+    ///
+    /// A refresh sends its request to that server.
     let details: [String: String]
 
     init(
