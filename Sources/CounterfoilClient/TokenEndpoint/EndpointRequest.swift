@@ -1,10 +1,10 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// A request with a form or JSON to an endpoint of an authorization server, other than the token endpoint.
+/// A POST request with a form or JSON body to an endpoint of an authorization server other than the token endpoint.
 ///
-/// The same rules apply to the responses of all endpoints: errors are parsed as in RFC 6749 §5.2, and redirects are
-/// not followed.
+/// It parses an error from any of these endpoints, such as the revocation endpoint, as in RFC 6749 §5.2. It follows
+/// no redirects.
 struct EndpointRequest: Sendable {
     private enum Content: Sendable {
         case form(FormParameters, of: ClientIdentifier, by: ClientAuthentication, at: Issuer)
@@ -14,7 +14,9 @@ struct EndpointRequest: Sendable {
     private let content: Content
     private let prover: DPoPProver?
 
-    /// Creates a form request of a client, with the same client authentication as at the token endpoint.
+    /// Creates a form request with the client authentication that the client also uses at the token endpoint.
+    ///
+    /// `prover` adds a DPoP proof; nil sends none.
     init(
         form: FormParameters, of client: ClientIdentifier, by authentication: ClientAuthentication, at issuer: Issuer,
         prover: DPoPProver? = nil
@@ -61,7 +63,9 @@ struct EndpointRequest: Sendable {
         }
     }
 
-    /// Returns the HTTP request with a new client authentication, because an assertion is valid only once.
+    /// Creates the HTTP request.
+    ///
+    /// Each attempt calls this function again, because a server accepts each client assertion only once.
     private func request(to endpoint: EndpointURL) -> TransportRequest {
         var fields: HTTPFields = [.accept: "application/json"]
         let body: [UInt8]

@@ -27,21 +27,26 @@ struct TokenEndpointClient: Sendable {
         func serverTime(at now: Date) -> Date { now.addingTimeInterval(clockOffset) }
     }
 
-    /// The result of a request to the endpoint.
+    /// A response that lets the sign-in continue; every other response is thrown as an error.
     enum Outcome: Sendable {
         case tokens(IssuedTokens)
-        /// The user's account is at another server of the vendor; the profile names its origin.
+        /// The server refers the client to another server of the vendor, where the user's account is.
+        ///
+        /// The origin is the one that the vendor profile lists for the value in the response. A caller that cannot
+        /// continue there throws the error.
         case otherServer(origin: String, OAuthError)
     }
 
-    /// Sends a request once, except for a retry with a new DPoP proof; throws if the token type is not supported.
+    /// Sends a token request and returns the tokens; throws if their type is not supported.
+    ///
+    /// The request is sent a second time only if the server rejects the DPoP proof and a new proof can succeed.
     func tokens(for request: TokenRequest) async throws(SignInError) -> IssuedTokens {
         var isRefresh = false
         if case .refreshToken = request { isRefresh = true }
         return try await tokens(for: request.parameters, isRefresh: isRefresh)
     }
 
-    /// Sends a request of any grant once, except for a retry with a new DPoP proof.
+    /// Sends the parameters of any grant, with the same rules as `tokens(for:)`.
     func tokens(for request: FormParameters, isRefresh: Bool) async throws(SignInError) -> IssuedTokens {
         switch try await outcome(of: request, isRefresh: isRefresh) {
         case .tokens(let issued): return issued
@@ -49,7 +54,7 @@ struct TokenEndpointClient: Sendable {
         }
     }
 
-    /// Sends a request of any grant, for callers that can continue at another server of the vendor.
+    /// Sends the parameters of any grant, for callers that can continue at another server of the vendor.
     func outcome(of request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Outcome {
         let endpoint = server.tokenEndpoint
         let response: TransportResponse
@@ -94,7 +99,7 @@ struct TokenEndpointClient: Sendable {
         }
     }
 
-    /// Returns the HTTP request with the client authentication.
+    /// Creates the HTTP request, with new client authentication for each attempt.
     private func message(_ request: FormParameters, isRefresh: Bool) -> TransportRequest {
         var form = request
         var fields: HTTPFields = [

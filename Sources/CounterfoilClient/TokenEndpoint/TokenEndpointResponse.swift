@@ -1,21 +1,23 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 
-/// The content of a token endpoint response with any status.
+/// The content of a token endpoint response, parsed from the body without regard to the HTTP status.
 ///
-/// RFC 6749 §5.1 and §5.2, with the deviations of the server. Numbers are accepted only within bounds. A response
-/// with two members of the same name is not accepted.
+/// The format is that of RFC 6749 §5.1 and §5.2, with the deviations that `ServerBehavior` describes. Parsing fails if
+/// a number is out of bounds or if a member name occurs twice.
 enum TokenEndpointResponse: Sendable, Hashable {
-    /// Tokens, and the members in `ServerBehavior.TokenResponseShape.details`, which the client stores.
+    /// Tokens, and the members that the client stores with them (`ServerBehavior.TokenResponseShape.details`).
     case tokens(TokenResponse, details: [String: String])
-    /// An error; the standard error code replaces that of a vendor.
+    /// An error, with the vendor's own error code translated to the standard one.
     case refusal(OAuthError)
-    /// An error by which the server throttles the client, with the number of seconds to wait.
+    /// An error with which the server throttles the client.
+    ///
+    /// The client waits for `seconds` if the response has no `Retry-After` header field.
     case throttled(OAuthError, seconds: Int)
-    /// An error because the user's account is at another server of the vendor.
+    /// An error that refers the client to another server of the vendor, where the user's account is.
     case otherServer(OAuthError, origin: String)
 
-    /// Parses a body; nil if it contains neither tokens nor an error.
+    /// Parses a body; nil if it contains neither valid tokens nor an error.
     init?(parsing body: [UInt8], of behavior: ServerBehavior, isRefresh: Bool) {
         guard let members = try? JSONReader.object(body) else { return nil }
         let isRefused = behavior.tokenResponse.successMember.map { members[$0] == .boolean(false) } ?? false
@@ -28,7 +30,7 @@ enum TokenEndpointResponse: Sendable, Hashable {
         }
     }
 
-    /// Parses an error; nil if `error` is not a string.
+    /// Parses an error; nil if the member `error` is missing, empty or not a string.
     ///
     /// Some APIs send an object in `error`, which is not an OAuth error.
     private static func refusal(
@@ -60,8 +62,8 @@ enum TokenEndpointResponse: Sendable, Hashable {
         guard let accessToken = members["access_token"].flatMap(\.text).flatMap(AccessToken.init),
             let tokenType = (members["token_type"] ?? root["token_type"]).flatMap(\.text)
         else { return nil }
-        // An optional member that is present must be valid. For example, a malformed refresh token does not count as
-        // a missing one.
+        // An optional member that is present must be valid. For example, a malformed refresh token makes the whole
+        // response invalid; it does not count as a missing one.
         var expiresIn: Int?
         var refreshToken: RefreshToken?
         var scope: Scope?
@@ -117,7 +119,9 @@ extension [String: JSONValue] {
 extension JSONValue {
     fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value as a whole number, also from a string of digits or a number such as `3600.0`; nil if it is none.
+    /// The value as a whole number; nil if it is not a whole number.
+    ///
+    /// A string of digits and a number such as `3600.0` also count as whole numbers.
     fileprivate var wholeNumber: Int? {
         switch self {
         case .integer(let number): Int(exactly: number)
