@@ -12,13 +12,13 @@
     ///
     /// The locks are files in a folder of the app. Processes that share an access group must also share the
     /// lock folder. The system kills an app that is suspended while it holds a lock in a shared folder. The app
-    /// must therefore release its locks before the system suspends it.
+    /// must therefore finish each write and refresh, which releases the lock, before the system suspends it.
     public struct KeychainTokenStore: TokenStore {
         private let service: String
         private let accessGroup: String?
         private let lockFolder: URL
 
-        /// Creates a store of the keychain items with a service name, which identifies the app.
+        /// Creates a store whose keychain items have a service name (`kSecAttrService`) that identifies the app.
         ///
         /// `accessGroup` is the keychain access group that shares the items with other apps of the same team.
         /// `lockFolder` contains the lock files; its default is `counterfoil` in the Application Support directory.
@@ -130,9 +130,9 @@
             return query
         }
 
-        /// Returns the query for a registration, whose service name differs from the service name of the profiles.
+        /// Returns the query for the keychain item of a registration.
         ///
-        /// A registration therefore cannot be mistaken for a profile.
+        /// Its service name differs from that of the profiles, so a registration cannot be mistaken for a profile.
         private func query(_ issuer: Issuer) -> [CFString: Any] {
             query().merging([kSecAttrService: "\(service) registrations", kSecAttrAccount: issuer.rawValue]) { $1 }
         }

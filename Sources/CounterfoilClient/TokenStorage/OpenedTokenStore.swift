@@ -4,7 +4,7 @@ public import Foundation
 public struct OpenedTokenStore: Sendable, CustomStringConvertible {
     /// The store of tokens and client registrations.
     public let store: any TokenStore & ClientRegistrationStore
-    /// The location of the tokens.
+    /// The location of the tokens, which apps can show to the user.
     public let place: Place
     /// The reason for the choice of the location, as a clause without a full stop, such as `it was requested`.
     public let reason: String
@@ -15,12 +15,12 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         case keychain
         /// The Secret Service of a Linux desktop.
         case secretService
-        /// An encrypted file.
+        /// The encrypted file at this URL.
         case file(URL)
         /// The memory of the process.
         case memory
 
-        /// The location, for display.
+        /// The location as a phrase for messages, such as `the Keychain`.
         public var description: String {
             switch self {
             case .keychain: "the Keychain"
@@ -37,7 +37,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The location and the reason, without a full stop, such as `tokens are stored in memory: it was requested`.
+    /// The location and the reason, without a full stop, such as `tokens are stored in the Keychain: it is available`.
     public var description: String {
         "tokens are stored in \(place)" + (keyLocation.map { ", with its key in \($0)" } ?? "") + ": \(reason)"
     }

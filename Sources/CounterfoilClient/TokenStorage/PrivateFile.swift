@@ -9,8 +9,8 @@
 
     /// A regular file of mode 0600 that is owned by the effective user of this process.
     ///
-    /// Mode, owner and type are checked on the opened file descriptor. A check by path could apply to another
-    /// file, because the path may name another file later.
+    /// Mode, owner and type are checked on the opened file descriptor. A check by path would not be safe, because
+    /// another program could replace the file between the check and the opening.
     struct PrivateFile: Sendable {
         let path: String
 
@@ -97,8 +97,8 @@
 
         /// Creates the directory of the file with the mode 0700, if it does not exist.
         ///
-        /// Throws if other users can replace files in an existing directory. Only this user or root may own it, and
-        /// only the owner may write to it, unless its sticky bit is set.
+        /// Throws if other users can replace files in an existing directory. Its owner must be this user or root. Other
+        /// users may write to it only if its sticky bit is set, because then they cannot replace files of this user.
         func makeDirectory() throws(TokenStoreError) {
             var facts = stat()
             if stat(directory, &facts) != 0 {
@@ -169,7 +169,7 @@
         }
     }
 
-    // Inside `PrivateFile`, the names `read` and `write` refer to its methods and not to the system calls.
+    // Inside `PrivateFile`, `read` and `write` name its methods, so it makes these system calls through functions.
     private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
         read(descriptor, buffer, count)
     }

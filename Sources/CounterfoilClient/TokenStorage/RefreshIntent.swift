@@ -5,11 +5,10 @@ public import Foundation
 /// A marker that a process stores before it sends a refresh token.
 ///
 /// A process may be killed after the server has consumed the refresh token and before the response is stored. The
-/// next process that holds the refresh lock of the profile finds the intent, and so knows that the response may
-/// be lost. It sends the same token again. A server that accepts the previous token until the new one is used
-/// (acknowledged rotation) then issues tokens again. If the server refuses the token, the lost response explains
-/// the refusal, and the token was not necessarily stolen. An intent for a token other than the stored one is
-/// obsolete.
+/// next process that refreshes the profile finds this intent, so it knows that a response may be lost. That process
+/// sends the same token again. A server that accepts the previous token until the new one is used (acknowledged
+/// rotation) then issues tokens again. If the server refuses the token, the lost response explains the refusal, and
+/// the token was not necessarily stolen. An intent for a token other than the stored one is obsolete.
 public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The SHA-256 digest of the refresh token, in base64url.
     public let tokenDigest: String
@@ -27,7 +26,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         since = now
     }
 
-    /// Returns whether the intent is for this token.
+    /// Returns whether the intent was stored for this token; if false, the intent is obsolete.
     public func concerns(_ token: RefreshToken) -> Bool {
         ConstantTime.equals(tokenDigest, Self.digest(of: token))
     }

@@ -5,12 +5,12 @@ import Foundation
 public struct TokenRecord: Sendable, Hashable {
     /// The credentials from a sign-in or a refresh.
     public let credentials: Credentials
-    /// The revision of this record; each write of any profile has a different revision.
+    /// The random identifier of the write that stored this record; every write has a different one.
     public let revision: Revision
     /// The intent to send the refresh token; nil if no refresh was in progress when the record was written.
     public let refreshIntent: RefreshIntent?
 
-    /// The identifier of one write of a record, for compare-and-swap.
+    /// The identifier of one write of a record, by which a later write detects that the record has changed.
     public struct Revision: Sendable, Hashable, Codable {
         private let rawValue: String
 
@@ -19,7 +19,7 @@ public struct TokenRecord: Sendable, Hashable {
 
         private init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The revision of stored credentials that were written before records had revisions.
+        /// The revision of records that an earlier version of this package stored, which had no revisions yet.
         static let beforeRevisions = Revision(rawValue: "")
 
         /// Decodes a revision from a token store.
@@ -56,9 +56,7 @@ public struct TokenRecord: Sendable, Hashable {
     }
 }
 
-/// The encoded form of a record.
-///
-/// It contains tokens in plain text, so a store must protect it from other users.
+/// The encoding of a record, which contains tokens in plain text: a store must protect it from other users.
 extension TokenRecord: Codable {
     private enum CodingKeys: String, CodingKey {
         case version
@@ -70,12 +68,13 @@ extension TokenRecord: Codable {
     /// The format version of new records; a record with a higher version is not decoded.
     private static let version = 1
 
-    /// The error for a record with a higher format version, which must not be changed.
+    /// The error for a record with a higher format version, which a store must neither decode nor change.
     struct IsNewer: Error {}
 
     /// Decodes a record from a token store.
     ///
-    /// A store that was written before records existed contains only the credentials, without a version.
+    /// Earlier versions of this package stored only the credentials, without a format version. Such credentials are
+    /// decoded as a record, too.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         guard let version = try values.decodeIfPresent(Int.self, forKey: .version) else {

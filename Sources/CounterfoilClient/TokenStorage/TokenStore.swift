@@ -3,28 +3,29 @@ public import Foundation
 
 /// A store that keeps credentials from one run of an app to the next.
 ///
-/// Only the user who runs the app may be able to read the store (RFC 8252 §8.12 and RFC 6749 §10.3). A client
-/// that does not refresh stores no refresh token. Several processes may use a store at once, and each of them may
-/// be killed at any point. After such a kill, the store contains the record from before a write or the record
-/// from after it, never a partial record.
+/// A store must be readable only by the user who runs the app (RFC 8252 §8.12 and RFC 6749 §10.3). A client that
+/// does not refresh stores no refresh token. Several processes may use a store at once, and each of them may be
+/// killed at any point. If a process is killed during a write, the store contains either the old record or the new
+/// one, never a partial record.
 ///
-/// A refresh takes the following steps. If the process is killed between two steps, the stored record still
-/// contains everything that the next process can use:
+/// A refresh takes the following steps. If the process is killed between two steps, the next process can continue
+/// from the stored record:
 ///
 /// 1. Acquire the lock with ``refreshLock(of:within:)``, so that no two processes send the same refresh token.
 /// 2. Read the record again with ``record(of:)``, because another process may have refreshed in the meantime.
 /// 3. Store the intent to send the refresh token with ``beginRefresh(of:sending:at:in:)``.
 /// 4. Send the request to the server.
-/// 5. Store the new credentials with ``replace(_:with:in:)``, unless the user signed in or out in the meantime.
+/// 5. Store the new credentials with ``replace(_:with:in:)``, which changes nothing if the user signed in or out in
+///    the meantime.
 public protocol TokenStore: Sendable {
     /// Returns the record of a profile, or nil if there is none.
     func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord?
 
     /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
     ///
-    /// The closure receives the current record, or nil if there is none. All writes go through this function. No
-    /// other task or process writes between the read and the write. The new record is durable when the function
-    /// returns. Cancelling the task does not interrupt the write.
+    /// The closure receives the current record, or nil if there is none. All writes of records go through this
+    /// function. No other task or process can write to the store between the call of the closure and the write of its
+    /// change. The new record is durable when the function returns. Cancelling the task does not interrupt the write.
     @discardableResult
     func update(
         _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
@@ -70,15 +71,15 @@ extension TokenStore {
 
     /// Replaces a record with one for new credentials, or deletes it if `credentials` is nil.
     ///
-    /// The function changes nothing if the stored record is no longer `expected`. The new record contains no intent
-    /// to refresh.
+    /// The function changes nothing if the revision of the stored record is not that of `expected`. The new record
+    /// contains no intent to refresh.
     public func replace(
         _ expected: TokenRecord, with credentials: Credentials?, in profile: ProfileName
     ) async throws(TokenStoreError) -> RecordReplacement {
         try await swap(expected, for: credentials.map { TokenRecord($0) }, in: profile)
     }
 
-    /// Stores the intent to send a refresh token, unless the stored record is no longer `expected`.
+    /// Stores the intent to send a refresh token, if the revision of the stored record is still that of `expected`.
     ///
     /// After the server has responded, pass the record that this function returns to ``replace(_:with:in:)``.
     public func beginRefresh(
@@ -111,22 +112,24 @@ public enum RecordReplacement: Sendable, Hashable {
     case changed(to: TokenRecord?)
 }
 
-/// An entry in the list of profiles, without tokens.
+/// The description of a stored profile for lists of sign-ins, without its tokens.
 public struct StoredProfile: Sendable, Hashable {
-    /// The name of the profile.
+    /// The name under which the app stored the credentials.
     public let name: ProfileName
-    /// The issuer of the server.
+    /// The issuer of the server at which the user signed in.
     public let issuer: Issuer
-    /// The client identifier at that server.
+    /// The identifier of the client to which the tokens were issued.
     public let clientID: ClientIdentifier
-    /// The granted scope.
+    /// The granted scope, which may be smaller than the requested one.
     public let scope: Scope
     /// The expiration time of the access token, by this device's clock; nil if the server sent none.
     public let expires: Date?
     /// The user who signed in; nil if `openid` was not requested.
     public let user: Credentials.User?
 
-    /// Returns the list entries of those profiles that have a record, in the given order.
+    /// Reads the record of each profile and returns the descriptions, in the given order.
+    ///
+    /// Profiles without a record are omitted.
     static func list(
         _ names: [ProfileName], _ record: (ProfileName) async throws(TokenStoreError) -> TokenRecord?
     ) async throws(TokenStoreError) -> [StoredProfile] {
@@ -138,7 +141,7 @@ public struct StoredProfile: Sendable, Hashable {
         return profiles
     }
 
-    /// Creates the list entry of a record.
+    /// Creates the description of a profile from its record, without the tokens.
     public init(_ name: ProfileName, _ record: TokenRecord) {
         self.name = name
         issuer = record.credentials.issuer

@@ -8,7 +8,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
     case keychain
     /// The Secret Service of a Linux desktop.
     case secretService
-    /// An encrypted file.
+    /// The encrypted file at this URL.
     case file(URL)
     /// The memory of the process; the tokens are lost when the process ends.
     case memory
@@ -19,12 +19,12 @@ public enum TokenStoreChoice: Sendable, Hashable {
         case unknown
         /// The text has no path after `file:`.
         case noFile
-        /// The path after `file:` starts with `~`, which a shell expands only at the start of a word.
+        /// The path after `file:` starts with `~`, which the shell expands only at the start of a word.
         case tilde
         /// The path after `file:` ends with a slash or contains control characters.
         case badPath
 
-        /// The reason and the remedy.
+        /// The reason and the remedy as a clause for messages, without a full stop.
         public var description: String {
             switch self {
             case .unknown: "it must be auto, keychain, secret-service, memory or file:PATH"

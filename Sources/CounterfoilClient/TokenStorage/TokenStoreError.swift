@@ -6,11 +6,11 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case notPrivate(path: String, reason: String)
     /// A file is damaged or was encrypted with another key.
     case unreadable(path: String)
-    /// The key of an encrypted file is missing from the location that the file names.
+    /// The key of an encrypted file is missing from `key`, the location that the file names.
     case keyMissing(path: String, key: String)
     /// The stored data is damaged or was changed by another program.
     case damaged(place: String)
-    /// A later version of this program wrote the data in a format that is unknown here; nothing was changed.
+    /// A later version of this program wrote the data in a format that this version cannot read; nothing was changed.
     case newer(place: String)
     /// The service that stores the tokens or the key of the token file is unavailable now.
     ///
@@ -20,7 +20,7 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     ///
     /// `holder` is the process ID of the last holder, if it is known.
     case busy(place: String, holder: Int32?)
-    /// The waiting task was cancelled.
+    /// The task was cancelled while it waited for a lock.
     case cancelled
     /// The store could not be read or written; `reason` is the cause.
     case failed(path: String, reason: String)

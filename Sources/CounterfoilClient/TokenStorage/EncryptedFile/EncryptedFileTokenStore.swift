@@ -19,7 +19,7 @@
     public struct EncryptedFileTokenStore: TokenStore {
         /// The file with the credentials.
         ///
-        /// The files of the locks, and of the key if it is not in the Secret Service, have this name with a suffix.
+        /// The lock files have this name with a suffix. The key file, if the key is in a file, has the suffix `.key`.
         public let file: URL
 
         private let keys: TokenFileKeys

@@ -9,7 +9,7 @@
         enum KeyPlace: Sendable, Hashable {
             /// The key file beside the token file.
             case file
-            /// The Secret Service, under an identifier.
+            /// The item of the Secret Service with this identifier.
             case secretService(String)
         }
 

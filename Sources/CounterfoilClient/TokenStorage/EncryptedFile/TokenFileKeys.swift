@@ -18,7 +18,7 @@
         /// The Secret Service.
         case secretService
 
-        /// The location, for display.
+        /// The path of the key file, or `the Secret Service`, for messages.
         public var description: String {
             switch self {
             case .file(let url): url.path
@@ -80,7 +80,7 @@
 
         /// Deletes the key of a deleted file.
         ///
-        /// A failure is ignored, because the remaining key has no file left to decrypt.
+        /// A failure is ignored: a key that remains is harmless, because the file that it decrypts no longer exists.
         func forget(_ key: TokenFileKey) async {
             switch key.place {
             case .file: try? keyFile.remove()
@@ -113,7 +113,7 @@
                 let identifier = Base64URL.encode(RandomBytes().bytes(16))
                 let text = Base64URL.encode(key)
                 try await service.store(text, as: attributes(identifier), label: "Counterfoil: key of \(path)")
-                // Check that the service returns the key: tokens encrypted with a key that is lost would be lost too.
+                // Check that the service has stored the key. Without the key, the encrypted tokens would be lost.
                 guard try await service.lookup(attributes(identifier)) == text else {
                     throw .damaged(place: SecretService.name)
                 }

@@ -3,7 +3,7 @@
 
     /// A store that uses lock files, because several processes can use it at once.
     protocol FileLockedTokenStore: TokenStore, ClientRegistrationStore {
-        /// Returns the lock file for the name of a lock.
+        /// Returns the file for a lock, such as `default.refresh` for the refresh lock of the profile `default`.
         func lockFile(_ name: String) -> LockFile
     }
 
@@ -22,9 +22,9 @@
             try await lockFile(issuer.registrationLockName).hold(PollingWait(limit: limit)).storeLock()
         }
 
-        /// Waits for the lock that every write to the store needs, and acquires it.
+        /// Waits for the lock that every write of a record needs, and acquires it.
         ///
-        /// Cancelling the task does not end the wait.
+        /// Cancelling the task does not end the wait, because the tokens to write would be lost.
         func writeLock(within limit: Duration) async throws(TokenStoreError) -> HeldLock {
             try await lockFile("lock").hold(PollingWait(limit: limit, isCancellable: false))
         }

@@ -7,13 +7,13 @@
         import Glibc
     #endif
 
-    /// A lock file, whose lock only one task of one process can hold at a time.
+    /// A file with an exclusive lock (`flock`), which only one task of one process can hold at a time.
     ///
     /// The system releases the lock when the process that holds it ends.
     ///
     /// The store never deletes the file. If it did, one task could hold the lock of the deleted file while another
     /// task holds the lock of a new file at the same path. The file contains the process ID of the last holder,
-    /// which is shown when a wait times out.
+    /// which the error message shows when a wait times out.
     struct LockFile: Sendable {
         let file: PrivateFile
 
@@ -60,7 +60,7 @@
 
         fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
 
-        /// Releases the lock immediately.
+        /// Releases the lock now: the call consumes this value, and `deinit` closes the file.
         consuming func release() {}
 
         /// Converts the lock to a ``TokenStoreLock``, which then releases it.

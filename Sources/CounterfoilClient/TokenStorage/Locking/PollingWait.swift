@@ -4,7 +4,7 @@ struct PollingWait: Sendable {
     let limit: Duration
     /// Whether cancelling the task ends the wait.
     ///
-    /// It is false for a task that has tokens to store, because the tokens would be lost.
+    /// It is false for a task that has tokens to store, because they would be lost if the wait ended early.
     var isCancellable = true
 
     private static let longestPause = Duration.milliseconds(25)

@@ -22,8 +22,8 @@
 
         /// The attributes by which an item is found.
         ///
-        /// When the service stores an item, it replaces an item whose attributes include all attributes of the new
-        /// one. The attribute `kind` prevents an item from replacing an item of another kind.
+        /// The service replaces an existing item if that item has all attributes of the new one, even if it has more.
+        /// Every item therefore has the attribute `kind`, so that it cannot replace an item of another kind.
         struct Attributes: Sendable {
             enum Kind: String {
                 case credentials
@@ -35,7 +35,7 @@
             fileprivate let arguments: [String]
 
             init(kind: Kind, _ others: KeyValuePairs<String, String> = [:]) {
-                // After `--`, no value is parsed as an option.
+                // `secret-tool` parses no argument after `--` as an option.
                 arguments =
                     ["--", "application", "counterfoil", "kind", kind.rawValue]
                     + others.flatMap { [$0.key, $0.value] }
@@ -84,8 +84,8 @@
             let outcome = try await run(["lookup"] + attributes.arguments)
             if outcome.status == 0 { return String(decoding: outcome.output, as: UTF8.self) }
             guard outcome.errors.isEmpty, outcome.status == 1 else { throw Self.refusal(outcome) }
-            // The lookup fails in the same way for a missing item and for a locked item. A search finds only the
-            // locked item.
+            // The lookup fails in the same way for a missing item and for a locked item. A search tells them apart,
+            // because it finds a locked item.
             guard try await search(attributes).count == 0 else { throw Self.locked }
             return nil
         }
@@ -118,7 +118,7 @@
             let collection = ["/org/freedesktop/secrets/aliases/default"]
             let property = ["org.freedesktop.Secret.Collection", "Locked"]
             let bus = "org.freedesktop.secrets"
-            // The time limit of dbus-send is twice `timeout`, so that `timeout` expires first.
+            // `ProgramRun` enforces `timeout`. The limit of dbus-send is twice as long, so `timeout` expires first.
             let milliseconds = Int(timeout * 2 / .milliseconds(1))
             let questions = [
                 (

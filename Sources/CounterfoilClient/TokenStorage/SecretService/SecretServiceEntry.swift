@@ -3,8 +3,8 @@
     import Crypto
     import Foundation
 
-    /// The items of a profile in the Secret Service: one main item, and parts if the record is too long for
-    /// one.
+    /// The items of a profile in the Secret Service: one main item, and further items with parts of the record if
+    /// the record is too long for one item.
     ///
     /// Parts are in one of two slots, and the main item names the slot in use. A write first stores the new
     /// parts in the unused slot, and then replaces the main item as a whole. A process that is killed during a
@@ -124,7 +124,7 @@
         private static let mark = "counterfoil"
         private static let version = "1"
 
-        /// The secret of the main item, a single line.
+        /// The main item as the text that the Secret Service stores, a single line.
         var text: String {
             let words: [String] =
                 switch self {

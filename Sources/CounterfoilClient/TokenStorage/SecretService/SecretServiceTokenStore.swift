@@ -7,7 +7,8 @@
     /// The freedesktop.org Secret Service API is called through the program `secret-tool`. A token is never in an
     /// argument or in an environment variable. The locks are files of mode 0600 in
     /// `$XDG_DATA_HOME/counterfoil` and contain no secrets. The functions throw an error if the collection is
-    /// locked or the service does not answer within `timeout`. They do not report such a user as signed out.
+    /// locked or the service does not answer within `timeout`. In these cases they never return nil, which would
+    /// mean that no user is signed in.
     public struct SecretServiceTokenStore: TokenStore {
         private let environment: [String: String]
         private let timeout: Duration
@@ -50,8 +51,8 @@
             switch decide(before?.record) {
             case .keep: break
             case .put(let record):
-                // Write the mark first. Without the mark, `TokenStoreChoice.automatic` would not look for the record
-                // in the Secret Service.
+                // Write the mark file before the record. `TokenStoreChoice.automatic` learns from this file that the
+                // Secret Service contains tokens.
                 try Self.markUse(environment)
                 try await entry.write(record, over: before?.item)
             case .remove where before != nil:
@@ -109,9 +110,9 @@
     }
 
     extension SecretServiceTokenStore {
-        /// Returns whether this user has tokens in the Secret Service, according to a mark file.
+        /// Returns whether the mark file exists, which records that this user has tokens in the Secret Service.
         ///
-        /// The mark file exists even while the service is unavailable.
+        /// The file can be checked even while the service is unavailable.
         static func isInUse(_ environment: [String: String]) -> Bool {
             PrivateFile(path: useMark(environment)).exists
         }
