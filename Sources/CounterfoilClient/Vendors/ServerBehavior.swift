@@ -19,11 +19,11 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     public var tokenResponse = TokenResponseShape()
     /// The meaning of the server's error codes.
     public var errors = ErrorShape()
-    /// The callback parameter that names the server for the code exchange; nil if there is none.
+    /// The callback parameter that names the vendor's server that redeems the code; nil if there is none.
     public var callbackServer: CallbackServer?
     /// The scheme of the `Authorization` header field in requests to APIs; a token bound by DPoP always uses `DPoP`.
     public var authorizationScheme = "Bearer"
-    /// The number of seconds by which an access token is refreshed before it expires.
+    /// The number of seconds before its expiration at which the client refreshes an access token.
     public var earlyRefresh = 10
 
     /// A server that follows the standard.
@@ -36,8 +36,9 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
 
     /// The deviations of token endpoint responses from RFC 6749 §5.1.
     public struct TokenResponseShape: Sendable, Hashable, Codable {
-        /// The path to the object that contains the tokens, outermost member first; empty for the
-        /// response itself.
+        /// The names of the nested members that lead to the object with the tokens, outermost first.
+        ///
+        /// The list is empty if the tokens are members of the response itself.
         public var path: [String] = []
         /// The member whose value `false` marks a response as an error, whatever its HTTP status; nil if there is
         /// none.
@@ -59,9 +60,9 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
 
     /// The meaning of the error codes of a token endpoint.
     public struct ErrorShape: Sendable, Hashable, Codable {
-        /// The standard error code for each error code of this server.
+        /// The standard error code for each of the server's own error codes; other codes are used unchanged.
         public var meanings: [String: String] = [:]
-        /// The standard error code for each error code of a rejected refresh; takes precedence over ``meanings``.
+        /// The standard error code for each error code in a response to a refresh; takes precedence over ``meanings``.
         public var meaningsOfRefresh: [String: String] = [:]
         /// The error codes with which the server throttles the client.
         public var transient: Set<String> = []
@@ -78,9 +79,9 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     ///
     /// The client uses an origin only if ``CallbackServer/origins`` contains it too.
     public struct OtherServer: Sendable, Hashable, Codable {
-        /// The error code.
+        /// The error code of such a response, for example `other_dc`.
         public var word: String
-        /// The member of the error response that names the other server.
+        /// The member of the error response that names the other server, for example `user_location`.
         public var member: String
         /// The origin of the other server for each value of ``member``.
         public var origins: [String: String]
@@ -93,12 +94,12 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         }
     }
 
-    /// A callback parameter that names the server for the code exchange.
+    /// A callback parameter that names the vendor's server that redeems the code.
     ///
     /// An attacker can forge the value, because it comes through the browser. The client therefore uses a server only
     /// if ``origins`` contains it.
     public struct CallbackServer: Sendable, Hashable, Codable {
-        /// The name of the callback parameter.
+        /// The name of the callback parameter, for example `accounts-server`.
         public var parameter: String
         /// The origins that the parameter may name, compared byte for byte.
         public var origins: Set<String>

@@ -6,7 +6,7 @@
 public struct ServerProfile: Sendable, Hashable, Codable {
     /// The name of the profile, for example on the command line: lower-case letters, digits and hyphens.
     public var name: String
-    /// The name of the vendor's product.
+    /// The name of the vendor's product, as messages show it.
     public var title: String
     /// The issuer or the endpoint URLs of the server.
     public var location: Location
@@ -42,15 +42,15 @@ public struct ServerProfile: Sendable, Hashable, Codable {
     public struct Addresses: Sendable, Hashable, Codable {
         /// The issuer identifier that identifies the server in stored credentials.
         public var issuer: String
-        /// The authorization endpoint.
+        /// The URL of the authorization endpoint (RFC 6749 §3.1).
         public var authorization: String
-        /// The token endpoint.
+        /// The URL of the token endpoint (RFC 6749 §3.2).
         public var token: String
-        /// The revocation endpoint; nil if there is none.
+        /// The URL of the revocation endpoint (RFC 7009 §2); nil if there is none.
         public var revocation: String?
-        /// The UserInfo endpoint; nil if there is none.
+        /// The URL of the UserInfo endpoint (OpenID Connect Core §5.3); nil if there is none.
         public var userInfo: String?
-        /// The device authorization endpoint; nil if there is none.
+        /// The URL of the device authorization endpoint (RFC 8628 §3.1); nil if there is none.
         public var deviceAuthorization: String?
 
         /// Creates the required endpoint URLs; the optional ones are nil and can be set afterwards.
@@ -72,11 +72,11 @@ public struct ServerProfile: Sendable, Hashable, Codable {
         /// Whether the vendor accepts redirect URIs with a private-use URI scheme.
         public var takesCustomScheme = true
 
-        /// Creates rules that restrict neither the port nor private-use URI schemes.
+        /// Creates rules that allow every port and redirect URIs with a private-use URI scheme.
         public init(loopback: String?) { self.loopback = loopback }
     }
 
-    /// A client authentication method.
+    /// A client authentication method, with the names of `token_endpoint_auth_method` (RFC 7591 §2).
     public enum AuthenticationMethod: String, Sendable, Hashable, Codable {
         /// The client identifier alone.
         case none

@@ -20,17 +20,19 @@ extension ServerBehavior {
 }
 
 extension ServerBehavior.CallbackServer {
-    /// Returns the origin that a callback names; nil if it names none.
+    /// Returns the origin in the parameter of a callback; nil if the parameter is missing or repeated.
     func origin(in callback: AuthorizationCallback) -> String? {
         (try? callback.parameters.single(parameter)).flatMap { $0 }
     }
 
-    /// Returns the entry for `Credentials.details` from which a refresh finds the same server; empty if there is none.
+    /// Returns the origin that a callback names, as an entry of `Credentials.details`; empty if it names none.
+    ///
+    /// A refresh reads this entry to send its request to the same server.
     func details(of callback: AuthorizationCallback) -> [String: String] {
         origin(in: callback).map { [parameter: $0] } ?? [:]
     }
 
-    /// Returns true if a callback names no server, or exactly one that the profile lists.
+    /// Returns true if a callback names no server, or names exactly one server and the profile lists it.
     func isKnown(in callback: AuthorizationCallback) -> Bool {
         let named = callback.parameters.all(parameter)
         return named.isEmpty || (named.count == 1 && origins.contains(named[0]))
@@ -40,15 +42,16 @@ extension ServerBehavior.CallbackServer {
 extension AuthorizationServerConfiguration {
     /// Returns the configuration of the server that redeems the code of a callback.
     ///
-    /// This is another server only if the callback names one that the profile lists.
+    /// If the callback names another server of the vendor, and the profile lists it, the result is the configuration of
+    /// that server. If not, this configuration is returned.
     func serving(_ callback: AuthorizationCallback) -> AuthorizationServerConfiguration {
         guard let origin = behavior.callbackServer?.origin(in: callback) else { return self }
         return relocated(to: origin)
     }
 
-    /// The entry for `Credentials.details` from which a refresh finds this server.
+    /// The origin of this server as an entry of `Credentials.details`; empty if the profile does not list the server.
     ///
-    /// It is empty if the profile does not list the server.
+    /// A refresh reads this entry to send its request to the same server.
     var place: [String: String] {
         guard let servers = behavior.callbackServer, servers.origins.contains(tokenEndpoint.origin) else { return [:] }
         return [servers.parameter: tokenEndpoint.origin]
@@ -56,7 +59,7 @@ extension AuthorizationServerConfiguration {
 
     /// Returns the configuration with its token, key set, revocation and UserInfo endpoints at another origin.
     ///
-    /// If the vendor profile does not list the origin, the result is the same configuration.
+    /// If the vendor profile does not list the origin, the configuration is returned unchanged.
     func relocated(to origin: String?) -> AuthorizationServerConfiguration {
         guard let origin, behavior.callbackServer?.origins.contains(origin) == true else { return self }
         var moved = self

@@ -2,7 +2,7 @@ extension ServerProfile {
     /// Bentley iTwin: one server for production and one for quality assurance.
     public static let itwin: ServerProfile = {
         var redirect = Redirect(loopback: "http://localhost/signin-callback")
-        // Bentley compares ports, so the redirect URI must be registered with each of these ports.
+        // Bentley compares redirect URIs including the port, so the redirect URI must be registered with each port.
         redirect.ports = [31234, 41234, 51234]
         var profile = ServerProfile(
             name: "itwin", title: "Bentley iTwin", location: .issuer("https://{host}"), redirect: redirect)
