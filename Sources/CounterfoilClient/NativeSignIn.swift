@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 
-/// A sign-in of a user through the system browser, in three lines.
+/// A sign-in of a user through the system browser.
 ///
 /// ```swift
 /// let signIn = try NativeSignIn(issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read")
@@ -40,7 +40,7 @@ public struct NativeSignIn: Sendable {
     public var browser: any BrowserLauncher = SystemBrowser()
     /// The transport that sends the requests.
     public var transport: any HTTPTransport = .standard
-    /// The record of the server at which this process uses each redirect URI.
+    /// The server with which this process uses each redirect URI, which prevents mix-up attacks.
     package var redirectURIUses = RedirectURIUses.ofThisProcess
 
     /// The condition under which an authorization request is pushed.

@@ -158,7 +158,7 @@ extension SignInError {
         }
     }
 
-    /// Converts an OAuth error to a refusal or a temporary failure.
+    /// Converts `server_error` and `temporarily_unavailable` to a temporary failure, and any other error to a refusal.
     init(_ error: OAuthError) {
         switch error.code {
         case .serverError, .temporarilyUnavailable: self = .unavailable(.error(error))

@@ -1,7 +1,8 @@
 extension String {
-    /// The text without control characters, line breaks, and characters that change the writing direction.
+    /// The text without control characters, line breaks, invisible format characters and private-use characters.
     ///
     /// With such characters, text from a server could move the cursor of a terminal, or hide or reorder other text.
+    /// Format characters include those that change the writing direction.
     package var strippingControlCharacters: String {
         String(
             String.UnicodeScalarView(
