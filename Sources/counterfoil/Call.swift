@@ -77,7 +77,7 @@ struct Call: AsyncParsableCommand {
         do { return try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
     }
 
-    /// Runs the step-up sign-in that the API requires.
+    /// Runs the step-up sign-in: the API requires a wider scope, or a stronger or newer sign-in (RFC 9470).
     private static func run(
         _ prepared: NativeSignIn, redirect: RedirectOption?, _ console: CommandOutput
     ) async throws -> Credentials {

@@ -84,7 +84,7 @@ struct CommandOutput: Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to handle: FileHandle) {
-        // The write fails if the reader has closed the pipe. Ignore that, because the output can go nowhere else.
+        // The write fails if the reader has closed the pipe. Ignore the failure, because nothing reads the output then.
         try? handle.write(contentsOf: Data(bytes))
     }
 }

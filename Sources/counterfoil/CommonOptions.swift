@@ -65,7 +65,7 @@ struct CommonOptions: ParsableArguments {
         return credentials
     }
 
-    /// Warns if a refreshed token could not be stored, so that it is lost when the program ends.
+    /// Warns if a refreshed token could not be stored and is therefore lost when the program ends.
     func warnIfNotSaved(_ session: TokenSession) async {
         guard let reason = await session.saveError else { return }
         console.say("The new token could not be stored, and the server may reject the old one: \(reason).")

@@ -17,7 +17,7 @@ enum ExitStatus: Int32 {
           64  usage error
         """
 
-    /// The name of the exit code in JSON.
+    /// The value of the member `error` in the JSON that reports a failure.
     var name: String {
         switch self {
         case .refused: "refused"

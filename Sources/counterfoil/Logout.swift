@@ -59,7 +59,8 @@ struct Logout: AsyncParsableCommand {
             do throws(SessionError) {
                 isRevoked = try await TokenSession(store: store, profile: common.profile).signOut() == .revoked
             } catch {
-                // If the revocation failed, end the session at the server nevertheless. Then report the failure.
+                // If the tokens could not be revoked, end the user's session at the server anyway. Then report the
+                // failure.
                 if case .unavailable = error { _ = try? await end(ending, of: credentials) }
                 guard case .unavailable(let cause) = error else { throw error }
                 throw Failure(
@@ -74,7 +75,7 @@ struct Logout: AsyncParsableCommand {
         }
     }
 
-    /// Configures the end of the session at the server; returns nil without --browser.
+    /// Returns the settings with which to end the user's session at the server; nil without --browser.
     private func ending() throws(Failure) -> BrowserSignOut? {
         guard let browser else { return nil }
         var ending = BrowserSignOut()

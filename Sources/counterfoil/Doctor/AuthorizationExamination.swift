@@ -5,7 +5,10 @@ import HTTPTypes
 
 /// The check of authorization requests without a browser: no user signs in, and any issued code is discarded.
 extension Examination {
-    /// Checks the responses to a valid authorization request and to two that should be rejected (RFC 6749 §4.1.2.1).
+    /// Checks the responses to three authorization requests (RFC 6749 §4.1.2.1).
+    ///
+    /// One request is valid. The server should reject the others: one has an unregistered redirect URI, and one has no
+    /// code challenge.
     mutating func authorization(at server: AuthorizationServerConfiguration) async {
         guard let client = subject.clientID else {
             return advise(

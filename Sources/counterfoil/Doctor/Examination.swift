@@ -42,14 +42,13 @@ struct Examination {
         findings.append(Finding(weight: .fault, topic: topic, text: text, mend: mend, status: status))
     }
 
-    /// Returns true if there is a finding with this topic.
     func has(_ topic: String) -> Bool { findings.contains { $0.topic == topic } }
 }
 
 // MARK: - Requests
 
 extension Examination {
-    /// The value of `Origin` in every request: another site, so that responses show the CORS configuration.
+    /// The value of `Origin` in every request: a foreign site, so that the responses show whether CORS admits it.
     ///
     /// The host is reserved for examples (RFC 2606 §3).
     static let foreignOrigin = "https://app.example.com"

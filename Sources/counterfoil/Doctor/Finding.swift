@@ -13,7 +13,6 @@ struct Finding: Sendable, Encodable {
     let weight: Weight
     /// A stable identifier for scripts.
     let topic: String
-    /// The description of the finding.
     let text: String
     /// The remedy; nil if none is needed.
     let mend: String?

@@ -29,7 +29,7 @@ struct Login: AsyncParsableCommand {
             """
     )
 
-    /// The way in which the user opens the authorization URL and the authorization response arrives.
+    /// The value of --browser: the way to open the authorization URL and to receive the authorization response.
     enum Browser: String, ExpressibleByArgument, CaseIterable {
         case open
         case print
@@ -118,7 +118,8 @@ struct Login: AsyncParsableCommand {
         at place: SignInOptions.Place, as client: ClientIdentification, former: Credentials?
     ) async throws -> Credentials {
         let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
-        // Over SSH, the user pastes the response even without --browser paste, so `validate()` cannot check this.
+        // Standard input cannot supply both the pasted response and the secret. Over SSH, the response is pasted even
+        // without --browser paste, which `validate()` does not know.
         if isPasted, asked.clientSecretFromStandardInput { throw Failure(.usage, Self.oneInput) }
         var signIn =
             if let vendor = place.vendor { NativeSignIn(at: vendor, client: client, scope: place.scope) } else {
