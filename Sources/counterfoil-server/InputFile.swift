@@ -2,7 +2,7 @@ import Foundation
 
 /// A file that a command-line argument names.
 ///
-/// The file is read completely; one that is larger than a limit is refused.
+/// A file that is larger than the limit is refused, not truncated.
 enum InputFile {
     /// Reads a file of at most `limit` bytes.
     static func bytes(at path: String, limit: Int) throws(CommandFailure) -> [UInt8] {

@@ -60,8 +60,8 @@ struct AppCreate: AsyncParsableCommand {
         var policyDraft = PolicyDraft(.standard(for: type))
         // Only the operator runs this command, so the publisher of the app counts as verified.
         policyDraft.isVouchedFor = true
-        // For the same reason, a service may request all its scopes without a user, unless `--machine-scope` limits
-        // them.
+        // For the same reason, a service may request all its scopes with the client credentials grant, which has no
+        // user. The option `--machine-scope` can limit these scopes.
         policyDraft.machineScopes =
             registration.policy.machineScopes.isEmpty ? registration.requests.scopesWithoutUser(for: type) : []
         registration.write(into: &policyDraft)

@@ -5,8 +5,8 @@ import Foundation
 
 /// A client in the output of commands.
 ///
-/// JSON members have the same names as the fields of the registration form. These are the names of RFC 7591 §2 where
-/// it defines one.
+/// JSON members have the same names as the fields of the registration form. If RFC 7591 §2 defines a name for a field,
+/// that name is used.
 struct AppDocument: Encodable {
     private let client: RegisteredClient
     private let secrets: [ClientSecretRecord]

@@ -50,8 +50,8 @@ struct AppEdit: AsyncParsableCommand {
 
             let now = Date()
             let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
-            // If no option changes the policy, the policy is not checked again, so an expired exemption does not block
-            // other changes.
+            // If no option changes the policy, the policy is not checked again. An expired exemption from PKCE
+            // therefore does not block other changes.
             var policyDraft = PolicyDraft(former.policy)
             // If a scope is no longer registered for the client, its approval for requests without a user is dropped.
             policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)

@@ -10,8 +10,8 @@ struct AppReview {
     private let id: ClientIdentifier
     private let schemesInUse: Set<String>
 
-    /// Reads what the rules need: the issuer, the callback origin, the plain schemes, and the schemes of the owner's
-    /// other clients.
+    /// Reads the facts that the rules need: the issuer, the callback origin, the allowed redirect URI schemes without a
+    /// period, and the redirect URI schemes of the owner's other clients.
     init(
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
     ) async throws {
@@ -79,7 +79,7 @@ extension CommandFailure {
 }
 
 extension DataDirectory {
-    /// Records in the audit log which scopes for requests without a user were approved or withdrawn.
+    /// Records in the audit log the scopes that a client can now, or can no longer, request without a user.
     func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient) async {
         guard let change = MachineAccessChange(from: former, to: client) else { return }
         await note(.machineAccess, client: client.id, detail: change.detail)

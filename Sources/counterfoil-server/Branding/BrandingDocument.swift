@@ -50,7 +50,7 @@ struct BrandingDocument: Encodable {
             add("privacy policy (\(language.rawValue))", statement.privacyURI?.rawValue)
             guard let text = statement.text else { continue }
             lines.append("text (\(language.rawValue)):")
-            // The text contains no control characters (see `ConsentText`).
+            // The text can be printed unchanged: `ConsentText` allows no control characters except tabs.
             lines += text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "  \($0)" }
         }
         return lines.isEmpty

@@ -28,8 +28,7 @@ struct DataDirectory {
                 "no data directory found at \(path); check --data-dir, or start the server there first")
         }
         try Self.make(path)
-        // The key is created before the database. If a start is interrupted, there is never a database without its
-        // key.
+        // Create the key before the database, so that an interrupted start never leaves a database without its key.
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
@@ -71,7 +70,9 @@ struct DataDirectory {
         return try? CallbackOrigin(text.trimmingCharacters(in: .whitespacesAndNewlines), issuer: issuer)
     }
 
-    /// The plain schemes of the server that last ran on this directory, so that commands accept the same schemes.
+    /// The redirect URI schemes without a period that the server allowed when it last ran on this directory.
+    ///
+    /// Commands accept the same schemes.
     var plainSchemes: Set<String> {
         guard let text = try? String(contentsOfFile: Self.file("plain-schemes", in: path), encoding: .utf8) else {
             return ServerSettings.standardPlainSchemes
@@ -106,7 +107,7 @@ struct DataDirectory {
 
     /// Locks a directory for a server, before any other access to the directory.
     ///
-    /// The lock is held until the process ends.
+    /// The lock is held until the returned value is destroyed or the process ends.
     static func lockForServing(_ path: String) throws -> ServingLock {
         try make(path)
         return try lock(

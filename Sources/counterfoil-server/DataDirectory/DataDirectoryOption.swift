@@ -13,6 +13,8 @@ struct DataDirectoryOption: ParsableArguments {
     }
 
     /// Opens the data directory, runs `work`, and closes the store.
+    ///
+    /// If `creating` is false, a missing database is an error.
     func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
         -> Result
     {

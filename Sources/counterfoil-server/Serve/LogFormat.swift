@@ -14,7 +14,6 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
         var format = LogFormat.text
         var level = Logger.Level.notice
 
-        /// A logger with these settings.
         var logger: Logger {
             var logger = Logger(label: "counterfoil") { label in
                 switch format {
@@ -26,7 +25,9 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
             return logger
         }
 
-        /// Reports an event of the start at every log level, as a sentence in the text format or as an object in JSON.
+        /// Reports an event of the server's start, whatever the log level is.
+        ///
+        /// The report is a sentence in the text format, and an object in the JSON format.
         func report(_ event: Logger.Message, metadata: Logger.Metadata, sentence: String) {
             guard format == .json else { return Output.note(sentence) }
             var logger = logger

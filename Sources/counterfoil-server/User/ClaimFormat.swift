@@ -49,10 +49,10 @@ enum ClaimFormat {
 
     /// Returns whether a text is a day of the calendar.
     ///
-    /// It accepts the years 1800 to 2099, because `CalendarDay` accepts none before 1970.
+    /// It accepts the years 1800 to 2099. `CalendarDay` accepts no year before 1970, so it checks a later day instead.
     private static func isDay(_ text: String) -> Bool {
         guard text.wholeMatch(of: /(18|19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}/) != nil else { return false }
-        // The calendar repeats every 400 years, so the later date exists if and only if this one does.
+        // The calendar repeats every 400 years, so a day exists if and only if the day 400 years later does.
         let later = Int(text.prefix(4)).map { String($0 + 400) + text.dropFirst(4) }
         return later.flatMap { CalendarDay($0) } != nil
     }

@@ -3,7 +3,7 @@ import Foundation
 
 /// A user in the output of commands, without the password hash.
 ///
-/// JSON members have the claim names of OpenID Connect Core §5.1 where it defines one.
+/// If OpenID Connect Core §5.1 defines a claim for a value, the JSON member has the name of that claim.
 struct UserDocument: Encodable {
     private let person: Person
 
@@ -44,7 +44,7 @@ struct UserDocument: Encodable {
         let profile = person.profile
         var lines = [line, "  sub: \(person.id)", "  name: \(DisplayName(person.displayName))"]
         func add(_ name: String, _ value: String?) {
-            // Line breaks and control characters in a value must not imitate other lines of the output.
+            // `DisplayName` removes line breaks and control characters, so a value cannot imitate another line.
             if let value { lines.append("  \(name): \(DisplayName(value))") }
         }
         if person.email != nil { add("email verified", profile.isEmailVerified == true ? "yes" : "no") }
