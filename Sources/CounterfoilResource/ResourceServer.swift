@@ -12,7 +12,7 @@ public struct ResourceServer: Sendable {
     public let issuer: Issuer
     /// The identifier of this API, which the `aud` claim of a token must contain.
     public let audience: String
-    /// `realm` of the challenges; if nil, it is omitted, or `api` in a challenge without other parameters.
+    /// `realm` of the challenges; if nil, only a challenge without any other parameter has a realm, `api`.
     public let realm: String?
     /// `resource_metadata` of the challenges (RFC 9728 §5.1); omitted if nil.
     public let resourceMetadata: String?
@@ -35,7 +35,7 @@ public struct ResourceServer: Sendable {
     ///   - clockSkew: The tolerated difference between the clocks of the issuer and of this API, in seconds.
     ///   - introspection: The configuration of token introspection, with which revoked tokens are rejected
     ///     before they expire. Nil for no introspection.
-    ///   - realm: `realm` of the challenges; if nil, it is omitted, or `api` in a challenge without other parameters.
+    ///   - realm: `realm` of the challenges; if nil, only a challenge without any other parameter has a realm, `api`.
     ///   - resourceMetadata: `resource_metadata` of the challenges; omitted if nil.
     public init(
         issuer: Issuer,
@@ -93,9 +93,9 @@ public struct ResourceServer: Sendable {
         try await access(for: request, body: EmptyCollection(), requiring: scope)
     }
 
-    /// Verifies the access token in the header of a request whose body has been collected, and its scope.
+    /// Verifies the access token of a request and its scope, and checks the collected body for a second token.
     ///
-    /// The request is rejected if its form body contains a second token (RFC 6750 §2).
+    /// A request with a token in the header is rejected if its form body contains a token too (RFC 6750 §2).
     public func access(
         for request: HTTPRequest, body: some Collection<UInt8>, requiring scope: Scope = Scope()
     ) async throws(AccessRefusal) -> VerifiedAccess {
@@ -138,7 +138,8 @@ public struct ResourceServer: Sendable {
 
     /// Returns true if a resource server with the same issuer and audience created `access`.
     ///
-    /// If this resource server introspects tokens, the token of `access` must have been introspected too.
+    /// Middleware can then use `access` instead of verifying the token of the request again. If this resource
+    /// server introspects tokens, the token of `access` must have been introspected too.
     public func recognizes(_ access: VerifiedAccess) -> Bool {
         guard introspectionCache == nil || access.isIntrospected else { return false }
         return access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
@@ -172,8 +173,8 @@ public struct ResourceServer: Sendable {
         do throws(KeySetUnavailable) {
             let held = try await keys.keys(at: now)
             verdict = judge(token, by: held.keys, at: now)
-            // The token may be signed with a key that is newer than the cached keys. They are fetched again if
-            // the rate limit of the cache allows it.
+            // The token may be signed with a key that is newer than the cached keys. The cache fetches the keys
+            // again if its rate limit for unknown keys allows it.
             if case .failure(.unknownKey) = verdict, let renewed = try await keys.keys(after: held, at: now) {
                 verdict = judge(token, by: renewed.keys, at: now)
             }
@@ -198,8 +199,8 @@ public struct ResourceServer: Sendable {
             // A token with a valid signature but a malformed `scope` claim grants no scope.
             return insufficientScope(scope)
         case .unknownKey:
-            // The sender of the token chooses its key identifier, so the identifier is logged but is not in the
-            // response.
+            // The key identifier (`kid`) is logged but is not in the response, because the sender of a forged token
+            // can choose any text as its `kid`.
             let words = "the token is not signed by a key of the issuer"
             return .refused(OAuthError(.invalidToken, words, reason: "\(refusal)"), challenge: challenge(scope))
         default:

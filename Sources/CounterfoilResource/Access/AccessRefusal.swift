@@ -5,11 +5,11 @@ public import HTTPTypes
 /// The rejection of a request: the status, the challenge and the error of the response.
 ///
 /// RFC 6750 §3. The response contains no part of the token. ``reason``, which is for the log only, may contain
-/// the key identifier of the token.
+/// the key identifier (`kid`) of the token.
 public struct AccessRefusal: Error, Sendable, Hashable {
     /// The HTTP status of the response.
     public let status: HTTPResponse.Status
-    /// The value of `WWW-Authenticate`; nil if the client cannot succeed with another token.
+    /// The value of `WWW-Authenticate`; nil if another token would not help, as with status 503.
     public let challenge: BearerChallenge?
     /// The error in the response; nil if the request contained no token (RFC 6750 §3.1).
     public let error: OAuthError?
@@ -26,13 +26,13 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         AccessRefusal(status: .forbidden, error: OAuthError(.init(rawValue: "forbidden"), description))
     }
 
-    /// RFC 6750 §3.1: the response to a request without a token contains a challenge without an error code.
+    /// Creates a refusal with status 401 and a challenge without an error code (RFC 6750 §3.1).
     static func noToken(_ challenge: BearerChallenge) -> AccessRefusal {
         AccessRefusal(status: .unauthorized, challenge: challenge)
     }
 
-    /// RFC 6750 §3.1, RFC 9470 §3: the status is 400 for `invalid_request`, 403 for `insufficient_scope`, and
-    /// 401 for every other error.
+    /// Creates a refusal with an error: status 400 for `invalid_request`, 403 for `insufficient_scope`, and 401
+    /// for every other error (RFC 6750 §3.1, RFC 9470 §3).
     static func refused(_ error: OAuthError, challenge: BearerChallenge) -> AccessRefusal {
         let status: HTTPResponse.Status =
             switch error.code {
@@ -81,7 +81,7 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// The reason, for the log only; it may be more detailed than `error_description`.
+    /// The reason of the refusal, for the log only; it may be more detailed than `error_description`.
     public var reason: String { error?.reason ?? "the request contains no access token" }
 
     /// The header fields of the response, which include `Cache-Control: no-store`.

@@ -14,7 +14,7 @@ public struct AuthenticationRequirement: Sendable, Hashable {
     /// Empty if every context is accepted.
     public var contexts: [String]
 
-    /// Creates a requirement of a maximum age, an authentication context, or both.
+    /// Creates a requirement; with the default values, it accepts every sign-in.
     public init(maxAge: Int? = nil, contexts: [String] = []) {
         self.maxAge = maxAge
         self.contexts = contexts

@@ -48,7 +48,8 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// `acr`, the authentication context of the sign-in; nil if the token does not contain it.
     public let authenticationContext: String?
 
-    /// Whether the token was introspected at the issuer.
+    /// Whether the token was introspected; ``ResourceServer/recognizes(_:)`` requires it if the resource server
+    /// introspects tokens.
     let isIntrospected: Bool
 
     /// Creates the verified access of a token.

@@ -6,12 +6,12 @@ import NIOHTTP1
 
 /// HTTP requests to an authorization server, with limits on time and response size, and without redirects.
 enum BoundedRequest {
-    /// The response of the server.
     struct Response {
         let url: String
         let status: Int
+        /// The body; empty if the status is not 200.
         let body: [UInt8]
-        /// The cache lifetime in seconds that the response states; nil if it states none.
+        /// The cache lifetime in seconds, from `Cache-Control`; nil if the response does not state it.
         let lifetime: TimeInterval?
         /// `Retry-After` in seconds; nil if missing.
         let retryAfter: Int?

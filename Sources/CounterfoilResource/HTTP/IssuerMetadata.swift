@@ -23,7 +23,7 @@ enum IssuerMetadata {
         throw last?.failure ?? RequestFailure("no metadata URL can be derived from \(issuer)")
     }
 
-    /// Validates a URL in the metadata; `name` is the name of its member, such as `jwks_uri`, for error messages.
+    /// Validates a URL in the metadata; `name` is the metadata member, such as `jwks_uri`, for error messages.
     static func url(
         _ text: String?, of name: String, loopbackAllowed: Bool
     ) throws(RequestFailure) -> AbsoluteURI {

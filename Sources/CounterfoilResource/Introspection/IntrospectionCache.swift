@@ -22,8 +22,9 @@ actor IntrospectionCache {
         let retryAfter: Int
         /// The reason for the log.
         let reason: String
-        /// Whether the failure would be the same for any other token; if so, no requests are sent for
-        /// ``retryAfter`` seconds.
+        /// Whether introspection of any other token would fail in the same way.
+        ///
+        /// After such a failure, the cache sends no requests for ``retryAfter`` seconds.
         var isGeneral = true
 
         init(_ failure: RequestFailure) {
@@ -54,7 +55,7 @@ actor IntrospectionCache {
     private var lookup: Task<Result<AbsoluteURI, RequestFailure>, Never>?
     /// The current generation of cached responses, keyed by the digest of the token, so that no tokens are stored.
     private var entries: [SHA256Digest: Entry] = [:]
-    /// The previous generation, which the current one replaces when it is full.
+    /// The previous generation; when `entries` is full, its entries move here and replace the earlier ones.
     private var earlierEntries: [SHA256Digest: Entry] = [:]
     private var requests: [SHA256Digest: Task<Result<TokenStatus, Unavailable>, Never>] = [:]
     private var pause: (until: ContinuousClock.Instant, because: Unavailable)?
@@ -118,8 +119,8 @@ actor IntrospectionCache {
         case 200: return try Self.status(in: response)
         case 400, 413: throw Unavailable(response.failure.description, isGeneral: false)
         case 401:
-            // Frequent retries do not help, and the authorization server may treat them as attempts to guess
-            // the secret.
+            // The cache waits longer than after other failures: a retry cannot succeed until an operator corrects
+            // the credentials, and the server may treat frequent retries as attempts to guess the secret.
             throw Unavailable(
                 "\(response.url) responded with status 401: the client_id or the client_secret of this API is wrong",
                 retryAfter: 5)
@@ -148,7 +149,7 @@ actor IntrospectionCache {
         return .active(scope)
     }
 
-    /// RFC 6749 §2.3.1: `client_id` and `client_secret` are form-encoded before they are joined with a colon.
+    /// The value of `Authorization`, with a form-encoded `client_id` and `client_secret` (RFC 6749 §2.3.1).
     private var authorization: String {
         let pair =
             FormParameters.encoded(introspection.clientID.rawValue) + ":"

@@ -13,12 +13,11 @@ public struct TokenIntrospection: Sendable, Hashable {
     /// The time for which a response is cached, which is also the maximum time for which a revoked token is
     /// still accepted.
     ///
-    /// RFC 7662 §4. If it is zero, responses are not cached, and the token of every request is introspected.
+    /// RFC 7662 §4. With a lifetime of zero, responses are not cached, and the token of every request is
+    /// introspected.
     public var lifetime: Duration
 
-    /// Creates the configuration.
-    ///
-    /// The default lifetime is 30 seconds.
+    /// Creates a configuration with the credentials of the API; by default, responses are cached for 30 seconds.
     public init(clientID: ClientIdentifier, clientSecret: ClientSecret, lifetime: Duration = .seconds(30)) {
         self.clientID = clientID
         self.clientSecret = clientSecret

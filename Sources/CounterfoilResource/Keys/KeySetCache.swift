@@ -23,7 +23,7 @@ public actor KeySetCache {
         /// The time for which keys stay in use after they have become stale, if they cannot be renewed.
         public var staleLimit: TimeInterval = 3600
 
-        /// Creates the default policy.
+        /// Creates a policy with the default lifetimes and intervals.
         public init() {}
     }
 

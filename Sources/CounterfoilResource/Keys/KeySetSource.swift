@@ -1,7 +1,7 @@
 public import CounterfoilTokens
 public import Foundation
 
-/// A source of the keys of an issuer.
+/// A source of the public keys with which resource servers verify the tokens of an issuer.
 public protocol KeySetSource: Sendable {
     /// Fetches the current keys.
     ///
@@ -18,14 +18,14 @@ public struct FetchedKeySet: Sendable {
     /// The cache lifetime in seconds that the issuer states; nil if it states none.
     public let lifetime: TimeInterval?
 
-    /// Creates the result of a fetch.
+    /// Creates the result of ``KeySetSource/fetch()``, with a lifetime in seconds.
     public init(keys: JSONWebKeySet, lifetime: TimeInterval? = nil) {
         self.keys = keys
         self.lifetime = lifetime
     }
 }
 
-/// The reason why the keys of an issuer are unavailable.
+/// The error that a ``KeySetSource`` throws if the keys of an issuer are unavailable.
 public struct KeySetFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, for the log and for operators of the API.
     public let description: String
