@@ -21,7 +21,7 @@ public final class FixedClock: Sendable {
     /// The wall clock: ``now`` plus the seconds of every ``jump(by:)``.
     public var wall: Date { time.withLock { $0.now + $0.jump } }
 
-    /// Sets both clocks to a time, which may be in the past.
+    /// Sets ``now`` to a time, which may be in the past; ``wall`` keeps its difference from ``now``.
     public func set(_ now: Date) { time.withLock { $0.now = now } }
 
     /// Moves only the wall clock, as when an operator or a time server sets it; negative seconds move it back.

@@ -9,25 +9,25 @@ public import HTTPTypes
 ///
 /// It works with any store, and defines the scopes in ``scopes``. Its clock moves only when a test moves it. The
 /// password hash of alice has the lowest cost of Argon2, so that sign-in is fast. A sign-in with an unknown
-/// username takes as long as in production.
+/// username is slow, as in production, because the server then computes a hash of the usual cost.
 public struct TestServer: Sendable {
     /// The password of alice and of every user that ``addPerson(_:email:isAdministrator:)`` adds.
     public static let password = "correct horse battery staple"
 
-    /// The scopes in addition to the standard ones.
+    /// The scopes that the server defines in addition to the standard ones, with their descriptions.
     public static let scopes = [
         "photos.read": "See your photos and albums",
         "photos.write": "Add and change photos",
         "photos.delete": "Delete photos",
     ]
 
-    /// The authorization server.
+    /// The server under test, which ``browser(source:)`` and ``redeem(_:fields:query:)`` send requests to.
     public let server: AuthorizationServer
-    /// The store of the server.
+    /// The store of the server, which a test can read and change directly.
     public let store: any AuthorizationServerStore
-    /// The clock of the server.
+    /// The clock of the server, which a test moves so that codes, tokens or sessions expire.
     public let clock: FixedClock
-    /// The log of the server.
+    /// The log of the server, with the entries of every level.
     public let log: RecordedLog
     /// The user with the username `alice` and the email address `alice@example.com`.
     public let alice: Person
@@ -78,7 +78,7 @@ public struct TestServer: Sendable {
         )
     }
 
-    /// The issuer of the server.
+    /// The issuer of the server, by default `https://id.example.com`.
     public var issuer: Issuer { server.settings.issuer }
 
     /// Returns a browser without cookies that sends requests from an IP address.
@@ -95,9 +95,11 @@ public struct TestServer: Sendable {
 
     /// Registers a client, or returns the registered client with the same identifier.
     ///
-    /// The identifier is `app_` and the first 40 ASCII letters of the name in lower case. Without `policy`, the
-    /// policy is based on the standard policy of the type. An administrator then vouches for the client, all scopes
-    /// of a service are approved, and `state` is required only if `requiresState` is true.
+    /// The identifier is `app_` and the first 40 ASCII letters of the name in lower case. If `policy` is nil, the
+    /// client has the standard policy of its type with these changes:
+    /// - An administrator vouches for the publisher, so pages show no warning.
+    /// - All scopes of a client of the type `service` are approved for requests without a user.
+    /// - `isFirstParty`, `requiresState` and `idTokenAlgorithm` replace the values of the policy.
     public func register(
         _ name: String,
         type: ClientType = .native,
@@ -143,7 +145,7 @@ public struct TestServer: Sendable {
         return try await Self.add(client, to: store)
     }
 
-    /// Sends a request to an endpoint without cookies, as a program does.
+    /// Sends a request to an endpoint without cookies, as a client does without a browser.
     public func send(
         _ method: HTTPRequest.Method,
         to endpoint: Endpoint,
@@ -169,7 +171,7 @@ public struct TestServer: Sendable {
 
     /// The error when the test server cannot be set up as requested.
     public struct Refused: Error, CustomStringConvertible {
-        /// The reason why the setup failed.
+        /// The reason of the failure, with the rejected value.
         public let description: String
 
         init(_ description: String) { self.description = description }

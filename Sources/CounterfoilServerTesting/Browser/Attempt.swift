@@ -51,10 +51,11 @@ package struct Attempt: Sendable {
         return try await browser.open(url)
     }
 
-    /// Opens the authorization request in a new browser, and returns the error in its immediate redirect.
+    /// Opens the authorization request in a new browser, and returns the error in the first reply, a redirect.
     package func error() async throws -> OAuthError { try await firstReply().redirectedError }
 
-    /// Opens the request in a browser, signs in as alice and decides where asked, and returns the last reply.
+    /// Opens the request in a browser, signs in as alice, presses the button `decision` on each page that has it,
+    /// and returns the last reply.
     package func authorize(
         with browser: inout ScriptedUserAgent,
         decision: ScriptedUserAgent.Decision = .allow
@@ -62,7 +63,8 @@ package struct Attempt: Sendable {
         try await browser.authorize(url, username: "alice", password: TestServer.password, decision: decision)
     }
 
-    /// Opens the request in a new browser, signs in as alice and decides where asked, and returns the last reply.
+    /// Opens the request in a new browser, signs in as alice, presses the button `decision` on each page that has
+    /// it, and returns the last reply.
     package func authorize(decision: ScriptedUserAgent.Decision = .allow) async throws -> Reply {
         var browser = test.browser()
         return try await authorize(with: &browser, decision: decision)

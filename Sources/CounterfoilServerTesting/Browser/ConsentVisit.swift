@@ -16,7 +16,7 @@ extension Attempt {
 }
 
 extension Reply {
-    /// Returns the HTML document of the page.
+    /// Renders the page of the reply as an HTML document; throws if the reply has no page.
     package func html() throws -> String {
         guard let page, let frame else { throw UnexpectedReply(needed: "a page", reply: self) }
         return String(decoding: try PageRenderer(pages: .console).render(page, in: frame), as: UTF8.self)

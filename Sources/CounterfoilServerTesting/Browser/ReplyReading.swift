@@ -24,8 +24,8 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
     }
 }
 
+/// Each property for a page throws if the reply has another page or no page.
 extension Reply {
-    /// The sign-in page of this reply.
     package var signInPage: SignInPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? SignInPage else {
@@ -35,7 +35,6 @@ extension Reply {
         }
     }
 
-    /// The consent page of this reply.
     package var consentPage: ConsentPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? ConsentPage else {
@@ -95,7 +94,7 @@ extension Reply {
         }
     }
 
-    /// The problem page of this reply.
+    /// The page of this reply that explains an error to the user.
     package var problemPage: ProblemPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? ProblemPage else {
@@ -150,7 +149,7 @@ extension Reply {
 
     /// The URL of the authorization response, from a redirect or from the page that continues to the client.
     ///
-    /// If the page posts the response as a form (`form_post`), its fields are appended as a query.
+    /// If the page posts the response as a form (`form_post`), the form fields are appended to the URL as a query.
     public var destination: String {
         get throws(UnexpectedReply) {
             if let page = self.page as? ReturnPage {
@@ -168,7 +167,7 @@ extension Reply {
         get throws { try AuthorizationResponse(parsing: FormParameters(parsing: destinationQuery)) }
     }
 
-    /// The authorization code of the authorization response.
+    /// The authorization code of the authorization response; throws if the response contains an error.
     public var code: AuthorizationCode {
         get throws {
             guard case .code(let code) = try authorizationResponse.outcome else {
@@ -178,7 +177,7 @@ extension Reply {
         }
     }
 
-    /// The error of the authorization response.
+    /// The error of the authorization response; throws if the response contains a code.
     public var redirectedError: OAuthError {
         get throws {
             guard case .error(let error) = try authorizationResponse.outcome else {
@@ -188,7 +187,7 @@ extension Reply {
         }
     }
 
-    /// The JSON body.
+    /// The bytes of the JSON body; throws if the body has another type.
     public var json: [UInt8] {
         get throws(UnexpectedReply) {
             guard case .json(let bytes) = content else { throw UnexpectedReply(needed: "JSON", reply: self) }
@@ -196,7 +195,7 @@ extension Reply {
         }
     }
 
-    /// The body as a successful token response (RFC 6749 §5.1).
+    /// The body as a successful token response (RFC 6749 §5.1); throws if the status is not 200.
     public var tokenResponse: TokenResponse {
         get throws {
             guard status == .ok else { throw UnexpectedReply(needed: "tokens", reply: self) }
@@ -204,7 +203,7 @@ extension Reply {
         }
     }
 
-    /// The body as an error response of the token endpoint (RFC 6749 §5.2).
+    /// The body as an error response of the token endpoint (RFC 6749 §5.2); throws if the status is 200.
     public var tokenError: TokenErrorResponse {
         get throws {
             guard status != .ok else { throw UnexpectedReply(needed: "a refusal", reply: self) }

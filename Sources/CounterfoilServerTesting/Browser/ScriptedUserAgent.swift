@@ -30,7 +30,7 @@ public struct ScriptedUserAgent: Sendable {
 
     private var requests = 0
 
-    /// Creates a browser without cookies.
+    /// Creates a browser without cookies whose requests come from the IP address `source`.
     public init(_ server: AuthorizationServer, source: String = "192.0.2.1") {
         self.server = server
         self.source = source
@@ -94,7 +94,7 @@ public struct ScriptedUserAgent: Sendable {
         /// The content of the file.
         public var file: [UInt8]
 
-        /// Creates a form with one file.
+        /// Creates a form with one file; the content type of the file is `application/octet-stream`.
         public init(_ fields: FormParameters, fileField: String, file: [UInt8]) {
             self.fields = fields
             self.fileField = fileField
@@ -124,8 +124,8 @@ public struct ScriptedUserAgent: Sendable {
         return try await submit(page.form(username: username, password: password), to: page.action)
     }
 
-    /// Presses "Use another account" on the sign-in page of a reply, which makes the server forget the earlier
-    /// user.
+    /// Presses "Use another account" on the sign-in page of a reply; the server then deletes its hint of the user
+    /// who signed in before in this browser.
     public mutating func forgetEarlier(on reply: Reply) async throws -> Reply {
         let page = try reply.signInPage
         let form = FormParameters(["request": page.request, "ticket": page.ticket, "forget": "true"])
@@ -201,7 +201,7 @@ public struct ScriptedUserAgent: Sendable {
         throw UnexpectedReply(needed: "an end of redirects", reply: reply)
     }
 
-    /// Returns whether this is a URL of the server, or a path; `//host` names another server.
+    /// Returns true for a URL of the server and for a path; a URL such as `//host` belongs to another server.
     private func isOfTheServer(_ address: String) -> Bool {
         address.hasPrefix(server.settings.issuer.endpoint("/")) || (address.hasPrefix("/") && !address.hasPrefix("//"))
     }

@@ -22,7 +22,6 @@ extension TestServer {
         return client
     }
 
-    /// Replaces the policy of a client.
     package func setPolicy(_ policy: ClientPolicy, of id: ClientIdentifier) async throws {
         try await change(id) { $0.policy = policy }
     }

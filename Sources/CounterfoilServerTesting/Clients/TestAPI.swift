@@ -4,7 +4,7 @@ import Foundation
 package import HTTPTypes
 
 extension TestServer {
-    /// Registers an API with a secret.
+    /// Registers an API with a new secret, with which the API authenticates to introspect tokens.
     package func addAPI(
         _ uri: String = "https://photos.example.com", scope: String = "photos.read photos.write"
     ) async throws -> TestAPI {
@@ -33,7 +33,7 @@ package struct TestAPI: Sendable {
         await test.post(FormParameters(["token": token]), to: .introspection, fields: fields ?? self.fields)
     }
 
-    /// Returns whether introspection says that a token is active.
+    /// Returns true if introspection says that a token is active.
     package func sees(_ token: String) async throws -> Bool {
         try await introspect(token).members["active"] as? Bool == true
     }

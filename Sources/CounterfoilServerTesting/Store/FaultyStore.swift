@@ -2,9 +2,9 @@ public import CounterfoilServer
 public import Foundation
 import Synchronization
 
-/// A wrapper around any store that can make methods fail and can treat accounts as disabled.
+/// A wrapper around any store, with which a test lets methods fail and lets accounts appear disabled.
 ///
-/// A method that is made to fail writes nothing, as the contract of the store protocols requires.
+/// A failing method writes nothing, as the contract of the store protocols requires.
 public final class FaultyStore: Sendable {
     /// The methods of the store protocols, by name; methods with the same name share a case.
     public enum Verb: String, Sendable, Hashable, CaseIterable {
@@ -56,7 +56,7 @@ public final class FaultyStore: Sendable {
         case updatePerson, people
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
-        /// Recording that the store responds, and reading that record.
+        /// Recording that the store responds, and reading its last response and its outages.
         case recordService, serviceRecord
         /// Reading and changing APIs.
         case resources, addResource, replaceSecret, removeResource
@@ -64,7 +64,7 @@ public final class FaultyStore: Sendable {
         case isRegistered
         /// Writing and reading the audit log.
         case appendAudit, audit, auditLog, removeAudit
-        /// Taking and settling back-channel logout deliveries, and reading the backlog.
+        /// Taking due back-channel logout deliveries, recording their results, and reading the backlog.
         case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
         /// Deleting expired records, and recording client assertions.
         case deleteExpired, noteAssertion
@@ -98,7 +98,7 @@ public final class FaultyStore: Sendable {
     /// Returns how often a method was called, including calls that failed.
     public func calls(of verb: Verb) -> Int { state.withLock { $0.calls[verb] ?? 0 } }
 
-    /// Makes reads and writes treat the account of a user as disabled; the wrapped store does not change.
+    /// Lets the account of a user appear disabled since `time`; the wrapped store does not change.
     public func switchOff(_ id: PersonIdentifier, at time: Date) { state.withLock { $0.switchedOff[id] = time } }
 
     /// Runs a closure once, at the start of the next call of a method.
@@ -118,7 +118,7 @@ public final class FaultyStore: Sendable {
         if let fault { throw fault }
     }
 
-    /// Returns whether this wrapper treats the account of a user as disabled.
+    /// Returns true if this wrapper treats the account of a user as disabled.
     func isSwitchedOff(_ id: PersonIdentifier) -> Bool { state.withLock { $0.switchedOff[id] != nil } }
 
     /// Returns a user as this wrapper reports it, with the account disabled if ``switchOff(_:at:)`` was called.

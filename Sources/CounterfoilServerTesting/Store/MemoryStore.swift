@@ -10,7 +10,7 @@ public final class MemoryStore: Sendable {
     /// The records of the store, which a mutex guards.
     struct State {
         var scopes = Dictionary(uniqueKeysWithValues: ScopeDefinition.standard.map { ($0.token, $0) })
-        /// The clients in the order in which they were added; every array below has the same order.
+        /// The clients in the order of insertion, as in every array below.
         var clients: [RegisteredClient] = []
         var removedClients: Set<ClientIdentifier> = []
         var people: [PersonIdentifier: Person] = [:]
@@ -19,7 +19,7 @@ public final class MemoryStore: Sendable {
         /// The grants whose session has ended, so that their clients are not notified of the end a second time.
         var grantsOfEndedSessions: Set<GrantIdentifier> = []
         var codes: [ArtefactDigest: CodeRecord] = [:]
-        /// The digests of the pages that were answered.
+        /// The digests of the identifiers of answered pages, so that a page cannot be answered a second time.
         var interactions: Set<ArtefactDigest> = []
         var signingKeys: [SealedSigningKey] = []
         var clientSecrets: [ClientSecretRecord] = []
@@ -40,7 +40,7 @@ public final class MemoryStore: Sendable {
         var service = ServiceRecord()
     }
 
-    /// A queued delivery, with the time at which it is due and the time at which it was queued.
+    /// A queued back-channel logout notification, with the time at which it is due and the time of queueing.
     struct PendingDelivery {
         var delivery: LogoutDelivery
         var dueAt: Date
@@ -73,7 +73,7 @@ public final class MemoryStore: Sendable {
 }
 
 extension MemoryStore.State {
-    /// Returns whether a user exists and the account is not disabled.
+    /// Returns true if a user exists and the account is not disabled.
     func isActive(_ id: PersonIdentifier) -> Bool {
         guard let person = people[id] else { return false }
         return person.disabledAt == nil

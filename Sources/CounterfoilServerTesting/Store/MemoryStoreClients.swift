@@ -159,7 +159,7 @@ extension MemoryStore.State {
         }
     }
 
-    /// Deletes a logo that neither a client nor the branding uses.
+    /// Deletes a logo if neither a client nor the branding uses it.
     mutating func removeLogoIfUnused(_ id: LogoIdentifier?) {
         guard let id, branding.logo != id, !clients.contains(where: { $0.presentation.logo == id }) else { return }
         logos[id] = nil

@@ -57,9 +57,9 @@ extension MemoryStore: ConsentStore {
 }
 
 extension MemoryStore.State {
-    /// Reduces a consent to the scopes and APIs of the grants that are not revoked; deletes it if none remains.
+    /// Reduces a consent to the scopes and APIs of its grants that are not revoked.
     ///
-    /// The caller has revoked or narrowed grants before.
+    /// The consent is deleted if no such grant remains. Call this method after grants were revoked or narrowed.
     mutating func followConsent(_ key: MemoryStore.ConsentKey) {
         consents[key] = consents[key]?.following(liveGrants(of: key).map { ($0.allowed, $0.resources) })
     }

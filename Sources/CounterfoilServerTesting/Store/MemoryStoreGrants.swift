@@ -98,8 +98,8 @@ extension MemoryStore: GrantStore {
 }
 
 extension MemoryStore.State {
-    /// Returns whether the session of an approval has not ended or expired, and the password is unchanged since the
-    /// session was read.
+    /// Returns true if the session of an approval has neither ended nor expired, and the password has not changed
+    /// since the session was read.
     fileprivate func holdsSession(of approval: Approval) -> Bool {
         let grant = approval.grant
         return people[grant.personID]?.passwordHash == approval.passwordHash

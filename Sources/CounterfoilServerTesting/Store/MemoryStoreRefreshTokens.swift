@@ -70,7 +70,8 @@ extension MemoryStore.State {
     ///
     /// If the grant was used less than `resolution` seconds ago, nothing is recorded.
     mutating func noteUse(of grant: Grant, at time: Date, to resolution: TimeInterval = 0) {
-        // The consent was updated together with the grant, so both are recent enough.
+        // An earlier call recorded the use of the consent together with that of the grant, so this check of the
+        // grant covers the consent too.
         guard resolution == 0 || time.timeIntervalSince(grant.lastUsedAt) >= resolution else { return }
         grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
         let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)

@@ -101,7 +101,7 @@ extension MemoryStore.State {
         return ended.count
     }
 
-    /// Ends every session of a user except `kept`, and revokes every grant that was not given in that session.
+    /// Ends every session of a user except `kept`, and revokes every grant that was not given in the session `kept`.
     ///
     /// - Returns: The number of sessions that ended.
     mutating func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) -> Int {
@@ -124,7 +124,8 @@ extension MemoryStore.State {
 
     /// Queues the logout deliveries of a session, and revokes its grants to single-page applications.
     ///
-    /// Nothing happens if a session with this `sid` still exists.
+    /// The function does nothing if a session with this `sid` still exists, because a new sign-in of the same user
+    /// continues the `sid` in a new session.
     mutating func revokeDependents(ofSession session: SessionIdentifier, at time: Date) {
         guard !sessions.values.contains(where: { $0.id == session }) else { return }
         let held = grants.values.filter {

@@ -14,7 +14,7 @@ package struct World {
     /// The session in which the user approves; it lasts longer than any test.
     package let session: Session
 
-    /// - Parameter signedIn: Whether to begin the session in the store.
+    /// Adds a user and a client to a store; also adds the session of the user if `signedIn` is true.
     package init(in store: any AuthorizationServerStore, signedIn: Bool = true) async throws {
         self.store = store
         person = try .named("ada", email: "ada@example.com")
