@@ -11,7 +11,8 @@ import Synchronization
 /// authorization with PKCE, the grant types authorization code, refresh token, device code and client
 /// credentials, and refresh token rotation. Authorization requests are answered at once, as if a signed-in
 /// user had allowed them. The server also supports ID tokens with real signatures, UserInfo, keys, pushed
-/// authorization requests, registration, revocation, sign-out and DPoP. Its API accepts its tokens.
+/// authorization requests, registration, revocation, sign-out and DPoP. The API accepts the access tokens
+/// of the server.
 ///
 ///     try await ScriptedAuthorizationServer.run(ServerScript(.rotatesAndDropsTheReply)) { server in
 ///         let signIn = try NativeSignIn(issuer: server.issuer, clientID: "lightbox", scope: "openid")
@@ -58,12 +59,12 @@ public final class ScriptedAuthorizationServer: Sendable {
     /// set, otherwise ``address``.
     public var origin: String { state.withLock { $0.origin } }
 
-    /// The issuer to configure in the client: ``origin`` with the path of the issuer.
+    /// The issuer to configure in the client: ``origin`` followed by ``ServerScript/issuerPath``.
     ///
     /// The script can let the server publish a different issuer.
     public var issuer: Issuer { (try? Issuer(ofServer: origin + script.issuerPath)) ?? bareIssuer }
 
-    /// Returns the URL of an endpoint.
+    /// Returns the URL of an endpoint, which starts with ``origin``.
     public func url(of endpoint: ScriptedEndpoint) -> String {
         state.withLock { $0.url(of: endpoint) }
     }
@@ -112,8 +113,8 @@ public final class ScriptedAuthorizationServer: Sendable {
 
     /// The codes, tokens, code verifiers and secrets that the servers of this run have sent or received.
     ///
-    /// A log must contain none of these values. The set contains at most 10 000 values, and in addition the
-    /// client secret of this server.
+    /// A test can check that a log contains none of these values. The set contains at most 10 000 values,
+    /// and in addition the client secret of this server.
     public var secrets: Set<String> {
         vault.contents.withLock { $0.secrets }.union([script.clients.secret])
     }

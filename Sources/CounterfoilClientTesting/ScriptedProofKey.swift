@@ -8,7 +8,7 @@ public import Foundation
 public struct ScriptedProofKey: Sendable {
     private let key = P256.Signing.PrivateKey()
 
-    /// Generates a new key.
+    /// Generates a random key pair.
     public init() {}
 
     /// The SHA-256 thumbprint of the public key (`jkt`, RFC 7638 §3).
@@ -22,8 +22,8 @@ public struct ScriptedProofKey: Sendable {
 
     /// Creates a proof for one request: the value of its `DPoP` header field.
     ///
-    /// The claims in `replaced` replace the valid claims of the same name, and the claims named
-    /// in `omitted` are omitted.
+    /// If `accessToken` is given, the proof contains its hash as `ath`. The claims in `replaced` replace the valid
+    /// claims of the same name, and the claims named in `omitted` are omitted.
     public func proof(
         method: String, url: String, nonce: String? = nil, accessToken: String? = nil, at time: Date = Date(),
         replacing replaced: [WireMember] = [], omitting omitted: [String] = []

@@ -137,8 +137,8 @@ extension MiniatureServer {
 }
 
 extension AuthorizationScript.Returned {
-    /// Returns the response parameters with this name; `honest` is the prescribed value, or
-    /// nil if none is prescribed.
+    /// Returns the response parameters with this name; `honest` is the value that a correct server returns, or
+    /// nil if a correct server omits the parameter.
     fileprivate func pairs(_ name: String, honest: String?) -> [FormParameters.Pair] {
         let values: [String?] =
             switch self {

@@ -4,8 +4,8 @@ import Foundation
 extension MiniatureServer {
     /// Answers a device authorization request (RFC 8628 §3.1 and §3.2).
     func beginDevice(_ request: RecordedRequest, in vault: inout VaultContents, at now: Date) -> ScriptedAnswer {
-        // RFC 8628 §3.1: `client_id` identifies the client. The scripted server authenticates the client
-        // only when it polls the token endpoint.
+        // RFC 8628 §3.1: `client_id` identifies the client. The scripted server does not authenticate the client
+        // here, but at the token endpoint, with each poll.
         guard let clientID = request.form["client_id"], isKnown(clientID, in: vault) else {
             return refusal("invalid_client", to: request, status: 401)
         }

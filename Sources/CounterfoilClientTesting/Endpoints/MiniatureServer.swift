@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// The state and the behaviour of a scripted server, without a socket.
 struct MiniatureServer: Sendable {
-    /// The script; a change of its interruptions resets the request counters.
+    /// The script; a change of its interruptions resets the number of requests counted for each interruption.
     var script: ServerScript {
         didSet {
             if script.interruptions != oldValue.interruptions { counts = [:] }
@@ -25,7 +25,8 @@ struct MiniatureServer: Sendable {
         keys = try MiniatureKeys(algorithm: script.keys.algorithm)
     }
 
-    /// Answers a request, or returns the scripted answer that replaces the response.
+    /// Returns the scripted answer of an interruption that applies to a request; if none applies, returns the
+    /// response of the endpoint.
     mutating func answer(
         _ request: RecordedRequest, from vault: inout VaultContents, at time: Date
     ) throws -> ScriptedAnswer {

@@ -67,8 +67,8 @@ extension MiniatureServer {
         }
     }
 
-    /// Encodes the members of a token response in the encoding of the script, with `Cache-Control:
-    /// no-store` (RFC 6749 §5.1).
+    /// Encodes the members of a token response in the encoding of the script, with the header field
+    /// `Cache-Control: no-store` (RFC 6749 §5.1).
     func tokenAnswer(_ members: [WireMember], to request: RecordedRequest, status: Int) -> ScriptedAnswer {
         let isForm =
             switch script.tokens.encoding {

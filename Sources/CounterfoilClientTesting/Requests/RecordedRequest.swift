@@ -12,9 +12,9 @@ public struct RecordedRequest: Sendable {
     public let head: HTTPRequest
     /// The body; a request with more than ``byteLimit`` bytes is rejected and not recorded.
     public let body: [UInt8]
-    /// The parameters of the query.
+    /// The decoded parameters of the query; empty if the query cannot be parsed.
     public let query: RecordedParameters
-    /// The parameters of a form-encoded body; empty if the body has another content type.
+    /// The decoded parameters of a form-encoded body; empty if the body has another content type.
     public let form: RecordedParameters
 
     /// The maximum length of a body, in bytes.
@@ -31,15 +31,15 @@ public struct RecordedRequest: Sendable {
         form = RecordedParameters(isForm ? body : [])
     }
 
-    /// The HTTP method.
+    /// The HTTP method; only token, pushed authorization and registration requests must use POST.
     public var method: HTTPRequest.Method { head.method }
     /// The path without the query.
     public var path: String { String((head.path ?? "").prefix { $0 != "?" }) }
-    /// The header fields.
+    /// The header fields; a lookup by name ignores case.
     public var headerFields: HTTPFields { head.headerFields }
-    /// The value of `Authorization`.
+    /// The value of `Authorization`; nil if the request does not have this field.
     public var authorization: String? { head.headerFields[.authorization] }
-    /// The body as UTF-8 text.
+    /// The body as UTF-8 text; invalid bytes are replaced with U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
     /// The body as JSON, or nil if it is not valid JSON.
     public var json: WireValue? { try? JSONDecoder().decode(WireValue.self, from: Data(body)) }
@@ -61,7 +61,7 @@ public struct RecordedParameters: Sendable, Hashable {
 
     init(_ pairs: [FormParameters.Pair]) { self.pairs = pairs }
 
-    /// The parameter names, in order.
+    /// The parameter names, in order; a repeated parameter occurs several times.
     public var names: [String] { pairs.map(\.name) }
 
     /// The first value of a parameter, which may be empty; nil if the parameter is missing.

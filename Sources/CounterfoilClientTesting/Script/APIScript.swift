@@ -9,7 +9,7 @@ public struct APIScript: Sendable, Hashable, Codable {
     public var challenges: [String]?
     /// The scope that an access token must have; nil requires no scope.
     ///
-    /// The challenge to a token without this scope contains it as `scope` (RFC 6750 §3.1).
+    /// If a token lacks this scope, the challenge states the required scope as `scope` (RFC 6750 §3.1).
     public var requiredScope: String?
     /// The authentication contexts (`acr`) of the sign-in that the API accepts (RFC 9470 §3); an
     /// empty array accepts any.
@@ -20,7 +20,7 @@ public struct APIScript: Sendable, Hashable, Codable {
     public var losesAuthorization = false
     /// The JSON body of a successful response.
     public var answer = "{\"photos\":[]}"
-    /// The body of an error response, unless ``ErrorScript/isNestedAtAPI`` is true.
+    /// The body of an error response; ignored if ``ErrorScript/isNestedAtAPI`` is true.
     public var refusal = ""
 
     /// Creates a script for an API that accepts every valid access token of the scripted server.

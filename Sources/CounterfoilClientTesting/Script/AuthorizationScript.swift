@@ -28,7 +28,7 @@ public struct AuthorizationScript: Sendable, Hashable, Codable {
         case doubled(String)
     }
 
-    /// The kind of authorization response.
+    /// The kind of authorization response, by default a code.
     public var outcome = Outcome.code
     /// The way in which the server returns `state`.
     public var state = Returned.honest
@@ -36,9 +36,9 @@ public struct AuthorizationScript: Sendable, Hashable, Codable {
     ///
     /// With ``Returned/honest``, the server sends `iss` if its metadata announce the parameter.
     public var issuer = Returned.honest
-    /// Additional response parameters.
+    /// Parameters that are added to the authorization response, such as `location` at Zoho.
     public var extras: [WireMember] = []
-    /// Text that is appended to the URL in the `Location` field.
+    /// Text that is appended to the URL in the `Location` field, such as the `&` that Zoho appends.
     public var trailing = ""
     /// The URL to which the browser is redirected; nil means the redirect URI of the request.
     public var destination: String?
@@ -53,7 +53,7 @@ public struct AuthorizationScript: Sendable, Hashable, Codable {
     public var requiresPKCE = true
     /// Whether the server rejects an authorization request that was not pushed (RFC 9126 §4).
     public var requiresPushedRequest = false
-    /// Whether only the second server of the run can redeem the authorization codes.
+    /// Whether only the sibling, the other server of the same run, can redeem the authorization codes.
     public var codesBelongToSibling = false
 
     /// Creates a script for an authorization endpoint without deviations, at which the user allows every request.

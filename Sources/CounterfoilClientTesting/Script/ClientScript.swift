@@ -24,7 +24,7 @@ public struct ClientScript: Sendable, Hashable, Codable {
         case beginning(with: [String])
     }
 
-    /// The client authentication method.
+    /// The client authentication method that the server requires, and announces in its metadata.
     public var authentication = Authentication.none
     /// The client secret that the server expects.
     ///
@@ -35,7 +35,7 @@ public struct ClientScript: Sendable, Hashable, Codable {
     /// The client identifiers that the server accepts, in addition to registered clients; nil
     /// accepts every identifier.
     public var known: [String]?
-    /// The rule for accepting redirect URIs.
+    /// The rule by which the authorization endpoint accepts the redirect URI of a request.
     public var redirects = RedirectRule.any
 
     /// Creates a script for a server that accepts every client without a secret.

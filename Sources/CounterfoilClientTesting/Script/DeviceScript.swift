@@ -10,11 +10,11 @@ public struct DeviceScript: Sendable, Hashable, Codable {
         case slowDownAsTooManyRequests
         /// `slow_down` with this `interval`, in seconds, in the response.
         case slowDownTo(Int)
-        /// `access_denied`.
+        /// `access_denied`: the user denied the request (RFC 8628 §3.5).
         case denied
-        /// `expired_token`.
+        /// `expired_token`: the device code has expired (RFC 8628 §3.5).
         case expired
-        /// `other_dc` with this data centre in `user_location`; only the second server accepts further polls.
+        /// Zoho's error `other_dc`, with this data centre in `user_location`; further polls must go to the sibling.
         case otherDataCentre(String)
         /// This scripted response.
         case answer(ScriptedAnswer)
@@ -29,7 +29,7 @@ public struct DeviceScript: Sendable, Hashable, Codable {
     public var interval: Int? = 1
     /// The lifetime of the device code (`expires_in`), in seconds; the server announces it but does not enforce it.
     public var expiresIn = 600
-    /// The name of the response member that contains the verification URI.
+    /// The name of the response member that contains the verification URI; some vendors use `verification_url`.
     public var verificationMember = "verification_uri"
     /// Whether the response also contains a verification URI that includes the user code.
     ///
@@ -44,18 +44,18 @@ public struct DeviceScript: Sendable, Hashable, Codable {
 
 /// The DPoP behaviour of a scripted server (RFC 9449).
 ///
-/// Unless ``isIgnored`` is true, the server checks every proof, even where none is required. It binds the
-/// issued tokens to the key of the proof.
+/// The server checks every proof that a request contains, even if the script does not require proofs. It binds
+/// the issued tokens to the key of the proof. If ``isIgnored`` is true, the server does neither.
 public struct DPoPScript: Sendable, Hashable, Codable {
     /// A rule for the nonce of a proof.
     public enum NonceRule: String, Sendable, Hashable, Codable {
         /// A proof needs no nonce.
         case none
-        /// A proof must contain the current nonce of the server, which responses do not change.
+        /// A proof must contain the nonce of the server; responses repeat the nonce and do not change it.
         case lasting
         /// A proof must contain the nonce that the server returned last.
         ///
-        /// Responses to valid requests and to rejected proofs contain a new nonce.
+        /// The token endpoint and the API return a new nonce in successful responses and when they reject a proof.
         case changing
     }
 
@@ -63,7 +63,7 @@ public struct DPoPScript: Sendable, Hashable, Codable {
     public var isRequired = false
     /// The nonce rule of the token endpoint (RFC 9449 §8).
     public var tokenNonce = NonceRule.none
-    /// The nonce rule of the API (RFC 9449 §9).
+    /// The nonce rule for requests to the API and to the UserInfo endpoint (RFC 9449 §9).
     public var apiNonce = NonceRule.none
     /// Whether the server rejects every proof with `invalid_dpop_proof`.
     public var refusesEveryProof = false
@@ -80,11 +80,15 @@ public struct RegistrationScript: Sendable, Hashable, Codable {
     public var refusal: String?
     /// The HTTP status code of the error response with ``refusal``.
     public var refusalStatus = 400
-    /// Members that replace the registered ones in the response, or are added to it.
+    /// Members that replace members of the same name in the response, or are added to it.
+    ///
+    /// The server does not apply them to the registration itself.
     public var replaced: [WireMember] = []
     /// The names of members that are omitted from the response.
     public var omitted: [String] = []
-    /// The time until `client_secret_expires_at`, in seconds; nil means that the client secret does not expire.
+    /// The lifetime of the client secret, in seconds; nil means that the client secret does not expire.
+    ///
+    /// The server announces the end as `client_secret_expires_at`, but does not enforce it.
     public var secretLifetime: Int?
     /// The `token_endpoint_auth_method` that replaces the requested one; nil keeps the requested one.
     public var authenticationMethod: String?

@@ -20,7 +20,7 @@ public struct IDTokenScript: Sendable, Hashable, Codable {
     public var isIssued = true
     /// Whether the response to a refresh contains an ID token.
     public var comesWithRefresh = true
-    /// The kind of signature.
+    /// The kind of signature of the ID tokens, by default valid.
     public var signature = Signature.genuine
     /// Claims that replace claims of the same name in the ID token, or are added to it.
     public var replaced: [WireMember] = []
@@ -37,7 +37,7 @@ public struct IDTokenScript: Sendable, Hashable, Codable {
 
 /// The signing keys of a scripted server.
 public struct KeyScript: Sendable, Hashable, Codable {
-    /// The signature algorithm.
+    /// The signature algorithm of ID tokens, JWT access tokens and signed UserInfo responses.
     public var algorithm = SigningAlgorithm.es256
     /// Whether the server replaces its signing key before it signs each ID token.
     public var rotatesBeforeSigning = false

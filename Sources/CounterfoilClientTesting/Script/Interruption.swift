@@ -1,6 +1,6 @@
 /// A scripted answer that replaces responses of an endpoint.
 public struct Interruption: Sendable, Hashable, Codable {
-    /// The moment at which the answer replaces the response.
+    /// The time of the replacement: before or after the server processes the request.
     public enum Moment: String, Sendable, Hashable, Codable {
         /// The server does not process the request, which therefore has no effect.
         case before
@@ -16,7 +16,7 @@ public struct Interruption: Sendable, Hashable, Codable {
     public var skipped: Int
     /// The number of responses that are replaced; nil replaces all later responses.
     public var count: Int?
-    /// The moment at which the answer replaces the response.
+    /// The time of the replacement, which decides if the request takes effect.
     public var moment: Moment
     /// The answer that replaces the response.
     public var answer: ScriptedAnswer

@@ -18,8 +18,8 @@ public struct MetadataScript: Sendable, Hashable, Codable {
     public var replaced: [WireMember] = []
     /// The names of members that are omitted from the metadata.
     ///
-    /// The server keeps its behaviour, with one exception: without
-    /// `authorization_response_iss_parameter_supported`, it sends no `iss`.
+    /// An omission does not change the behaviour of the server, with one exception: if
+    /// `authorization_response_iss_parameter_supported` is omitted, authorization responses contain no `iss`.
     public var omitted: [String] = []
     /// Members that replace members of the same name in the resource metadata, or are added to them.
     public var resourceReplaced: [WireMember] = []

@@ -1,7 +1,7 @@
 /// A named deviation of an authorization server from the standards or from common behaviour.
 ///
-/// Each case changes a few fields of a ``ServerScript``, and one script can combine several cases. The
-/// fields of the script allow finer control.
+/// Each case changes a few properties of a ``ServerScript``, and one script can combine several cases. The
+/// properties of the script allow finer control.
 public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     // Refresh tokens.
     /// The server issues no refresh tokens.
@@ -78,7 +78,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     // Metadata.
     /// The issuer ends with a slash.
     case trailingSlashIssuer = "trailing-slash-issuer"
-    /// The issuer contains `{tenantid}`.
+    /// The issuer contains the template `{tenantid}`, as that of Microsoft Entra for all tenants.
     case templateIssuer = "template-issuer"
     /// `issuer` in the metadata is the issuer of another server.
     case foreignIssuer = "foreign-issuer"
@@ -120,15 +120,15 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case twoCodes = "two-codes"
     /// The response contains a code and an error.
     case codeAndError = "code-and-error"
-    /// The user denies access.
+    /// The user denies access (`access_denied`).
     case deniesAccess = "denies-access"
     /// The user denies access, and `state` belongs to an earlier request.
     case staleError = "stale-error"
     /// The authorization endpoint shows an error page with status 403 and does not redirect.
     case strandsThePerson = "strands-the-person"
-    /// Only the second server can redeem the code; the response contains its URL in `accounts-server`.
+    /// Only the second server of the run can redeem the code; `accounts-server` in the response is its URL.
     case otherAccountsServer = "other-accounts-server"
-    /// The response contains the URL of an unknown host in `accounts-server`.
+    /// `accounts-server`, in which Zoho returns the URL of the user's data centre, names an unknown host.
     case evilAccountsServer = "evil-accounts-server"
 
     // Device sign-in.
@@ -138,7 +138,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case slowsDown = "slows-down"
     /// The server answers one poll with `slow_down` and status 429.
     case slowsDownWith429 = "slows-down-with-429"
-    /// The first poll fails with `other_dc`, because the user's account is at the second server.
+    /// The first poll fails with Zoho's error `other_dc`, because the user's account is at the second server.
     case otherDataCentre = "other-data-centre"
     /// The device authorization response contains the verification URI as `verification_url`.
     case verificationURL = "verification-url"
@@ -192,7 +192,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     // DPoP, pushed requests and registration.
     /// DPoP proofs are required, with a nonce that changes with every response.
     case requiresDPoP = "requires-dpop"
-    /// Every DPoP proof is rejected.
+    /// Every DPoP proof is rejected with `invalid_dpop_proof`.
     case refusesProofs = "refuses-proofs"
     /// DPoP proofs are ignored, and the tokens are bearer tokens.
     case ignoresProofs = "ignores-proofs"
@@ -200,7 +200,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case requiresPushedRequests = "requires-pushed-requests"
     /// Pushed authorization requests are not supported.
     case noPushedRequests = "no-pushed-requests"
-    /// Every registration fails.
+    /// Every registration fails with `invalid_redirect_uri`.
     case refusesRegistration = "refuses-registration"
     /// Registration returns more redirect URIs, grant types and scopes than requested.
     case widensRegistration = "widens-registration"
@@ -218,7 +218,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case nestedErrors = "nested-errors"
     /// The API redirects to another host.
     case redirectsAPI = "redirects-api"
-    /// A proxy removes `Authorization` before the request reaches the API.
+    /// The API and the UserInfo endpoint ignore `Authorization`, as if a proxy had removed it.
     case losesAuthorization = "loses-authorization"
     /// `resource_metadata` in the challenge of the API is a URL with a link-local address.
     case evilResourceMetadata = "evil-resource-metadata"

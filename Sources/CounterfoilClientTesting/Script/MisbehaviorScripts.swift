@@ -207,7 +207,7 @@ extension Misbehavior {
 }
 
 extension ServerScript {
-    /// Replaces the responses of an endpoint.
+    /// Replaces the first `times` responses of an endpoint; nil replaces every response.
     fileprivate mutating func answer(_ endpoint: ScriptedEndpoint, _ answer: ScriptedAnswer, times: Int? = nil) {
         interruptions.append(Interruption(at: endpoint, times: times, answer))
     }

@@ -5,12 +5,12 @@
 public struct ScriptedAnswer: Sendable, Hashable, Codable {
     /// A header field.
     public struct Field: Sendable, Hashable, Codable {
-        /// The name of the field.
+        /// The name; the server omits a field whose name is invalid in HTTP.
         public var name: String
-        /// The value of the field.
+        /// The value, in which the server replaces placeholders such as `{origin}`.
         public var value: String
 
-        /// Creates a header field.
+        /// Creates a header field, without a check of the name.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
@@ -39,16 +39,16 @@ public struct ScriptedAnswer: Sendable, Hashable, Codable {
         case silent
     }
 
-    /// The HTTP status code.
+    /// The HTTP status code; ignored if the delivery is `closed` or `silent`.
     public var status: Int
     /// The header fields; a name can occur several times.
     public var headerFields: [Field]
-    /// The body.
+    /// The body; ignored if the delivery is `closed`, `silent` or `endless`.
     public var body: Body
     /// The part of the response that is sent.
     public var delivery: Delivery
 
-    /// Creates a response.
+    /// Creates a response, by default with status 200 and an empty body.
     public init(
         status: Int = 200, headerFields: [Field] = [], body: Body = .text(""), delivery: Delivery = .whole
     ) {
@@ -80,14 +80,14 @@ extension ScriptedAnswer {
         return .json(WireValue.object(members).written, status: status, headerFields: headerFields)
     }
 
-    /// Returns an HTML page.
+    /// Returns an HTML page that contains `text` without escaping.
     public static func html(status: Int = 200, _ text: String = "Something went wrong") -> ScriptedAnswer {
         ScriptedAnswer(
             status: status, headerFields: [Field("Content-Type", "text/html; charset=utf-8")],
             body: .text("<!doctype html><title>Oops</title><p>\(text)"))
     }
 
-    /// Returns a redirect.
+    /// Returns a redirect to a URL, in which the server replaces placeholders such as `{origin}`.
     public static func redirect(to location: String, status: Int = 302) -> ScriptedAnswer {
         ScriptedAnswer(status: status, headerFields: [Field("Location", location)])
     }

@@ -28,33 +28,33 @@ public struct ServerScript: Sendable, Hashable, Codable {
     public var paths: [ScriptedEndpoint: String] = [:]
     /// The number of seconds by which the clock of the server is fast; negative if it is slow.
     public var clockOffset = 0
-    /// The clients and their authentication.
+    /// The accepted clients, their redirect URIs and their authentication.
     public var clients = ClientScript()
-    /// The metadata documents.
+    /// The locations and the contents of the metadata documents.
     public var metadata = MetadataScript()
-    /// The authorization response.
+    /// The checks of authorization requests, and the authorization response.
     public var authorization = AuthorizationScript()
-    /// The format of token responses.
+    /// The format of token responses, and the lifetime of access tokens.
     public var tokens = TokenScript()
-    /// The format of error responses.
+    /// The status, the error codes and the format of error responses.
     public var errors = ErrorScript()
     /// Issuing and rotation of refresh tokens.
     public var refreshTokens = RefreshTokenScript()
-    /// The ID tokens.
+    /// The claims and the signature of ID tokens.
     public var idToken = IDTokenScript()
-    /// The signing keys.
+    /// The signing keys and the published key set.
     public var keys = KeyScript()
-    /// The UserInfo response.
+    /// The claims of the UserInfo response, which can be signed.
     public var userInfo = UserInfoScript()
-    /// The device sign-in.
+    /// The responses to a device that polls, and to its device authorization request.
     public var device = DeviceScript()
-    /// The DPoP behaviour.
+    /// The requirements for DPoP proofs and their nonces.
     public var dpop = DPoPScript()
-    /// The client registration.
+    /// The response to client registrations.
     public var registration = RegistrationScript()
-    /// The token revocation.
+    /// The response to revocations, and the accepted requests.
     public var revocation = RevocationScript()
-    /// The behaviour of the API.
+    /// The tokens that the API accepts, and its responses.
     public var api = APIScript()
     /// Scripted answers that replace responses of the server; if several apply to a request, the first one is sent.
     public var interruptions: [Interruption] = []

@@ -44,17 +44,17 @@ public struct TokenScript: Sendable, Hashable, Codable {
 
     /// The number of seconds for which the API accepts an access token.
     public var lifetime = 3600
-    /// The format of `expires_in`.
+    /// The format of `expires_in`, by default a number of seconds.
     public var expiresIn = Lifetime.seconds
     /// The `token_type` of the response; nil means `Bearer` or, for a DPoP-bound token, `DPoP`.
     public var tokenType: String?
-    /// The `scope` of the response.
+    /// The `scope` of the response, by default the granted scope.
     public var scope = GrantedScope.honest
-    /// The separator of scope values.
+    /// The separator of the values in the `scope` of the response, a space in RFC 6749 §3.3.
     public var scopeSeparator = " "
-    /// The format of access tokens.
+    /// The format of access tokens, by default a random string.
     public var format = Format.opaque
-    /// The encoding of the response.
+    /// The encoding of the response, by default JSON.
     public var encoding = Encoding.json
     /// The name of a member that contains all other members except `ok`; nil means no nesting.
     public var nesting: String?
@@ -71,7 +71,7 @@ public struct TokenScript: Sendable, Hashable, Codable {
 
 /// The error responses of a scripted server.
 public struct ErrorScript: Sendable, Hashable, Codable {
-    /// Whether error responses of the token endpoint have status 200.
+    /// Whether errors have status 200 at the token, device authorization, PAR and revocation endpoints.
     public var statusIsAlways200 = false
     /// The error codes that replace standard error codes, keyed by the standard code.
     public var codes: [String: String] = [:]
@@ -114,7 +114,7 @@ public struct RefreshTokenScript: Sendable, Hashable, Codable {
 
     /// The effect of presenting a refresh token that was already used.
     public enum Old: String, Sendable, Hashable, Codable {
-        /// The response contains the same new refresh token again.
+        /// The request succeeds, and returns the same new refresh token as the first use.
         case answersAgain = "answers-again"
         /// The request fails with `invalid_grant`; no token is revoked.
         case isRefused = "is-refused"
@@ -123,9 +123,9 @@ public struct RefreshTokenScript: Sendable, Hashable, Codable {
         case revokesAll = "revokes-all"
     }
 
-    /// The condition for issuing a refresh token.
+    /// The condition for issuing a refresh token, by default always met.
     public var issue = Issue.always
-    /// The effect of a refresh on the refresh token.
+    /// The effect of a refresh on the refresh token, by default rotation with detection of reuse.
     public var rotation = Rotation.rotated(.revokesAll)
     /// Whether a refresh request that contains `scope` fails with `invalid_scope`.
     public var refusesScope = false

@@ -59,12 +59,12 @@ public indirect enum WireValue: Sendable, Hashable {
 
 /// A name with a value: a member of a JSON object, or a response parameter.
 public struct WireMember: Sendable, Hashable, Codable {
-    /// The name of the member.
+    /// The name, which several members of an object can share.
     public var name: String
-    /// The value of the member.
+    /// The value; a response parameter whose value is not a string contains the JSON text of the value.
     public var value: WireValue
 
-    /// Creates a member.
+    /// Creates a member; the value can be a literal.
     public init(_ name: String, _ value: WireValue) {
         self.name = name
         self.value = value

@@ -14,7 +14,7 @@ struct VaultContents: Sendable {
     var accessTokens = BoundedTable<IssuedToken>()
     var devices = BoundedTable<DeviceSignIn>()
     var pushedRequests = BoundedTable<RecordedParameters>()
-    /// The secrets of registered clients, keyed by client identifier; empty for a public client.
+    /// The secrets of registered clients, keyed by client identifier; an empty string for a public client.
     var registrations = BoundedTable<String>()
     /// The identifiers (`jti`) of used DPoP proofs.
     var proofs = BoundedTable<Bool>()

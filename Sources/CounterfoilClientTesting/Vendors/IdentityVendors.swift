@@ -4,9 +4,9 @@ import CounterfoilTokens
 extension ServerScript {
     /// The script of Google.
     ///
-    /// Clients send a secret that is not confidential. Only an authorization request with
-    /// `access_type=offline` gets a refresh token, and the response to a refresh contains none. The
-    /// verification URI is in `verification_url`.
+    /// Clients send a client secret, although the secret of an installed app is not confidential. Only an
+    /// authorization request with `access_type=offline` gets a refresh token. The response to a refresh contains
+    /// no refresh token. The verification URI is in `verification_url`.
     static var google: ServerScript {
         var script = ServerScript()
         script.paths = [

@@ -2,9 +2,9 @@
 ///
 /// The scripts follow the documentation of the vendors.
 public enum ScriptedVendor: String, Sendable, Hashable, Codable, CaseIterable {
-    /// FotoWare (FotoWeb).
+    /// FotoWare with its server FotoWeb, which publishes no metadata and rejects client secrets.
     case fotoWare = "fotoware"
-    /// Bentley iTwin (IMS).
+    /// Bentley iTwin with its authorization server IMS, which requires PKCE with S256.
     case iTwin = "itwin"
     /// Zoho's first data centre; ``ServerScript/zohoSecondDataCentre`` is the second one.
     case zoho

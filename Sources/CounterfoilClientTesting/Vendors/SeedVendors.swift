@@ -58,10 +58,11 @@ extension ServerScript {
 
     /// The script of Zoho's first data centre.
     ///
-    /// Clients send a secret that is not confidential. Only an authorization request with
-    /// `access_type=offline` gets a refresh token, which is not rotated. Error responses have status 200
-    /// and Zoho's own error codes. Authorization responses contain `location` and `accounts-server`. Token
-    /// responses contain `expires_in` in milliseconds, `api_domain`, and scope values separated by commas.
+    /// Clients send a client secret, although the secret of an installed app is not confidential. Only an
+    /// authorization request with `access_type=offline` gets a refresh token, which is not rotated. Error responses
+    /// have status 200 and Zoho's own error codes. Authorization responses contain `location` and
+    /// `accounts-server`. Token responses contain `expires_in` in milliseconds, `api_domain`, and scope values
+    /// separated by commas.
     static var zoho: ServerScript {
         var script = plainOAuth(having: [.revocation, .deviceAuthorization, .verification, .serverInfo])
         script.metadata.forms = []
