@@ -9,7 +9,7 @@ extension SQLiteStore: AuditStore {
         try await commits.commit { database in try database.append(event) }
     }
 
-    /// Reads the events that match a query, newest first.
+    /// Reads at most `AuditQuery.limit` events that match a query, newest first.
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         try read { database in
             try database.all(
@@ -34,19 +34,19 @@ extension SQLiteStore: AuditStore {
         }
     }
 
-    /// Deletes at most `rows` events, oldest first, with a number of at most `number`, and returns how many it
-    /// deleted.
+    /// Deletes the oldest events, up to and including `number` and at most `rows`, and returns how many it deleted.
     ///
-    /// In the same transaction it appends `event`, which records the deletion.
+    /// If `event` is given, it records the deletion, and the store appends it in the same transaction.
     public func removeAudit(
         through number: Int, atMost rows: Int, recording event: AuditEvent?
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            // The deletion ends at `last`, so the appended event is kept even if `number` is larger.
+            // `last` is the newest event before `event` is appended. The deletion stops at `last`, so it never deletes
+            // `event`, even if `number` is larger.
             let last = try database.first("SELECT coalesce(max(number), 0) FROM audit") { try $0.integer() } ?? 0
             if let event { try database.append(event) }
-            // The trigger `audit_is_never_shortened` allows the deletion of events up to the number in
-            // `audit_removal`. Outside this transaction, the table is empty.
+            // The trigger `audit_is_never_shortened` allows the deletion of events up to the number in the table
+            // `audit_removal`. Outside this transaction, that table is empty.
             try database.run("INSERT INTO audit_removal (through) VALUES (?)", min(Int64(number), last))
             let removed = try database.run(
                 """

@@ -10,7 +10,7 @@ extension SQLiteStore: BrandingStore {
         }
     }
 
-    /// Changes the branding, unless its revision has changed since it was read.
+    /// Changes the branding if its stored revision still equals that of `branding`.
     public func updateBranding(
         _ branding: Branding,
         logo: LogoChange
@@ -35,8 +35,8 @@ extension SQLiteStore: BrandingStore {
 
 extension Database {
     fileprivate func branding() throws -> Branding? {
-        // Every page reads the branding, so one query reads it all. It returns a row for each language with a
-        // statement of the service, or one row if there is no statement.
+        // Every page reads the branding, so a single query reads it together with the statements of the service. The
+        // query returns one row for each language that has a statement, or one row if no language has one.
         let rows = try all(
             """
             SELECT site_name, logo, accent, support_uri, revision, language, text, privacy_uri

@@ -3,7 +3,8 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ClientAssertionStore {
-    /// Records the use of an assertion (RFC 7523 §3); returns false if it was used before and has not expired.
+    /// Records the use of a client assertion (RFC 7523 §3); returns false if the assertion was already used and has not
+    /// expired.
     public func noteAssertion(
         _ digest: ArtefactDigest, expires: Date, now: Date
     ) async throws(StoreFault) -> Bool {

@@ -48,7 +48,7 @@ extension RegisteredClient {
 
     private static func places(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }
 
-    /// The changeable values of a client, in the order of the columns.
+    /// The values of the columns in `changeable`, in the same order.
     fileprivate var changeableValues: [(any DatabaseValueConvertible)?] {
         [
             owner?.rawValue,
@@ -58,7 +58,8 @@ extension RegisteredClient {
             presentation.privacyURI?.rawValue,
             presentation.termsURI?.rawValue,
             presentation.logo?.rawValue,
-            // No element of a list contains a space, so spaces delimit them.
+            // This list and the following ones are stored as text. No element contains a space, so spaces delimit the
+            // elements.
             redirectURIs.map(\.rawValue).joined(separator: " "),
             scope.description,
             optionalScope.description,

@@ -4,12 +4,12 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// Reads the secrets of a confidential client, oldest first.
+    /// Reads the digests of the secrets of a confidential client, oldest first; the secrets themselves are not stored.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
         try read(id, in: cachedSecrets) { database in try database.clientSecrets(of: id) }
     }
 
-    /// Adds a secret, unless the client already has the maximum number of secrets.
+    /// Adds a secret, unless the client already has `ClientSecretRecord.limit` secrets.
     public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
         try await commits.commit { database in
             let facts = try database.answers(
@@ -26,7 +26,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Deletes a secret of a client; returns false if there was none.
+    /// Deletes the secret with a digest; returns false if the client has no such secret.
     @discardableResult
     public func removeClientSecret(
         _ digest: ArtefactDigest,
@@ -43,7 +43,6 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Reads the secrets of a confidential client, oldest first.
     func clientSecrets(of id: ClientIdentifier) throws -> [ClientSecretRecord] {
         try all(
             "SELECT digest, client_id, created_at FROM client_secrets WHERE client_id = ? ORDER BY created_at, rowid",

@@ -4,7 +4,9 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: ClientStore {
-    /// Reads a client by its identifier, from the cache if the registry has not changed.
+    /// Reads a client by its identifier.
+    ///
+    /// The client comes from a cache as long as no process has changed a client, a client secret or an API.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
         try read(id, in: cachedClients) { database in try database.client(id) }
     }
@@ -33,10 +35,11 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Checks whether any client is registered with an origin (RFC 6454).
+    /// Checks whether any client is registered with an origin (RFC 6454), to which CORS then gives access.
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in
-            // A partial index contains the few non-empty lists of origins, and the query reads only this index.
+            // With the condition `origins <> ''`, the query reads only the partial index `clients_origins`, which
+            // contains the few non-empty lists of origins.
             try database.answers(
                 """
                 SELECT EXISTS (
@@ -48,6 +51,8 @@ extension SQLiteStore: ClientStore {
 
     /// Registers a client, unless its identifier is taken, one of its scopes does not exist, or its owner already has
     /// `ownerLimit` clients.
+    ///
+    /// For a client with an owner, the identifier of a deleted client counts as taken.
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
@@ -75,7 +80,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Changes a client, unless its revision has changed since it was read.
+    /// Changes a client if its stored revision still equals that of `client`, and increases the revision by one.
     public func updateClient(
         _ client: RegisteredClient,
         logo: LogoChange
@@ -98,8 +103,9 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Deletes a client with its grants, codes, tokens, consents, secrets and statistics; returns false if it does not
-    /// exist.
+    /// Deletes a client with all its records; returns false if the client does not exist.
+    ///
+    /// The records are its grants, codes, tokens, consents, secrets, statistics and queued logout notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -139,7 +145,7 @@ extension SQLiteStore: ClientStore {
 }
 
 extension Database {
-    /// Returns the tokens of a scope that do not exist.
+    /// Returns the scope tokens that are not in the table `scopes`.
     func unknownScopes(in scope: Scope) throws -> Scope {
         Scope(
             try scope.tokens.filter { token in

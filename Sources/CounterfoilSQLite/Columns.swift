@@ -5,7 +5,7 @@ import GRDBSQLite
 
 /// The columns of the current row of a statement, read from left to right.
 ///
-/// A column that does not hold what the schema promises throws `StoreFault.damaged`.
+/// Reading a value throws `StoreFault.damaged` if the column has another type than expected or the value is invalid.
 struct Columns: ~Copyable {
     private let statement: OpaquePointer
     private var index: CInt = 0
@@ -75,7 +75,7 @@ struct Columns: ~Copyable {
         return value
     }
 
-    /// Reads a text column and parses it; returns nil for NULL.
+    /// Reads a text column and parses it; returns nil for NULL, and throws `StoreFault.damaged` if the text is invalid.
     mutating func optionalValue<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
         guard let text = try optionalText() else { return nil }
         guard let value = try? make(text) else { throw damage() }
@@ -92,7 +92,10 @@ struct Columns: ~Copyable {
         return values
     }
 
-    /// Reads a scope without the length limit of a request, which the combined scopes of many grants can exceed.
+    /// Reads a scope of any length.
+    ///
+    /// The length limit for the `scope` of a request does not apply here, because a consent combines the scopes of many
+    /// grants.
     mutating func scope() throws(StoreFault) -> Scope {
         Scope(try list(Scope.Token.init(_:)))
     }

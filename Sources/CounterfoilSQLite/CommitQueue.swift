@@ -9,9 +9,11 @@ import Synchronization
 final class CommitQueue: Sendable {
     /// The size in bytes to which SQLite truncates the WAL file after a checkpoint (`journal_size_limit`).
     ///
-    /// Beyond four times this size, the queue forces a checkpoint.
+    /// If the WAL file is larger than four times this size, the queue runs a checkpoint itself.
     static let logSizeLimit = 16 << 20
-    /// The maximum number of commits in one transaction, so that other processes get their turn to write.
+    /// The maximum number of commits in one transaction.
+    ///
+    /// It keeps the transaction short, so that other processes can write in between.
     private static let batchLimit = 512
     /// The number of batches between two checks of the WAL size.
     private static let batchesBetweenSizeChecks = 256
@@ -94,7 +96,7 @@ final class CommitQueue: Sendable {
         }
         switch startsWriter {
         case .success(false): break
-        // This call is outside the lock, because the writer thread acquires the lock at once.
+        // The writer thread is started after the lock is released, because that thread needs the lock immediately.
         case .success(true): startWriter()
         case .failure(let fault): commit.refuse(fault)
         }

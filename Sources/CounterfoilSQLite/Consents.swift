@@ -29,8 +29,10 @@ extension SQLiteStore: ConsentStore {
         }
     }
 
-    /// Removes scopes that are not in `kept` from every active grant of a user to a client, and revokes grants that
-    /// have no scope left.
+    /// Removes the scopes that are not in `kept` from every active grant of a user to a client.
+    ///
+    /// A grant that has no scope left is revoked. The consent is limited to the remaining grants, and deleted if there
+    /// are none.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -48,8 +50,8 @@ extension SQLiteStore: ConsentStore {
                 let grants = """
                     \(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND claim_scope = ?4 AND revoked_at IS NULL
                     """
-                // Blocks the unused codes of these grants, because a redemption may already have read the former scope
-                // (see `consumeCode`).
+                // A concurrent redemption may already have read the former scope. With the maximum number of failed
+                // redemptions, `consumeCode` refuses the unused codes of these grants.
                 try database.run(
                     """
                     UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -126,7 +128,7 @@ extension Database {
         try keep(narrowed)
     }
 
-    /// Reads the distinct scopes and APIs of the active grants of a user to a client.
+    /// Reads the distinct combinations of allowed scopes and APIs in the active grants of a user to a client.
     private func liveGrants(
         of person: PersonIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, resources: [Resource])] {
@@ -140,7 +142,7 @@ extension Database {
         ) { columns in (try columns.scope().union(try columns.scope()), try columns.resources()) }
     }
 
-    /// Reads the distinct scopes of the active grants of a user to a client.
+    /// Reads the distinct pairs of `scope` and `claim_scope` in the active grants of a user to a client.
     fileprivate func liveScopes(
         of person: PersonIdentifier, to client: ClientIdentifier
     ) throws -> [(scope: Scope, claimScope: Scope)] {
@@ -178,10 +180,10 @@ extension Consent {
 }
 
 extension Consent {
-    /// The remembered scopes as text, with one line for each API: its resource indicator and the scope tokens,
-    /// delimited by spaces.
+    /// The remembered scopes as text, one line for each API.
     ///
-    /// Neither indicators nor tokens contain spaces.
+    /// A line contains the resource indicator of the API and the scope tokens, delimited by spaces. Neither an
+    /// indicator nor a token contains a space.
     fileprivate var rememberedAtText: String {
         rememberedAt.map { "\($0.key) \($0.value)" }.sorted().joined(separator: "\n")
     }

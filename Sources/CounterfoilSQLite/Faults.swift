@@ -2,7 +2,7 @@ import CounterfoilServer
 import GRDB
 
 extension StoreFault {
-    /// Classifies an error of SQLite as a temporary failure or as damage.
+    /// Classifies an error of SQLite as `unavailable`, for a failure that may end by itself, or as `damaged`.
     init(_ error: any Error) {
         switch error {
         case let fault as StoreFault:
@@ -13,7 +13,7 @@ extension StoreFault {
                 .SQLITE_NOMEM,
                 .SQLITE_INTERRUPT, .SQLITE_PROTOCOL, .SQLITE_PERM:
                 self = .unavailable(error.withoutValues)
-            // This is thrown after the store was closed (see `Readers`).
+            // `Readers` throws this error if the store was closed.
             case .SQLITE_MISUSE:
                 self = .unavailable(error.withoutValues)
             default:

@@ -3,7 +3,7 @@ import GRDB
 
 /// The kind of a file, determined without writing to it.
 ///
-/// If the file has no WAL, no other file is created. If it has one, SQLite may create the WAL index (`-shm`).
+/// If a WAL file exists beside it, SQLite may create the WAL index (`-shm`). Otherwise no file is created.
 enum FileIdentity: Hashable {
     /// There is no file.
     case missing
@@ -11,7 +11,7 @@ enum FileIdentity: Hashable {
     case empty
     /// A database with its `application_id` and the version of its schema (`user_version`).
     case sqlite(applicationID: Int64, version: Int)
-    /// Any other file.
+    /// A file that is not an SQLite database.
     case other
 
     init(ofFileAt path: String) throws(SQLiteStore.OpeningRefusal) {
@@ -31,10 +31,10 @@ enum FileIdentity: Hashable {
         }
     }
 
-    /// Parses the header of the file (SQLite database file format, §1.3), which is up to date if there is no WAL.
+    /// Parses the header of a file without a WAL (SQLite database file format, §1.3).
     ///
-    /// The header is parsed without SQLite, which would create files beside a database in WAL mode even if it only
-    /// reads.
+    /// SQLite is not used here, because it would create files beside a database in WAL mode even for a read. Without a
+    /// WAL, the header in the file is up to date.
     private init(start: [UInt8]) {
         guard !start.isEmpty else {
             self = .empty
@@ -82,7 +82,9 @@ enum FileIdentity: Hashable {
             ? .empty : .sqlite(applicationID: applicationID, version: version)
     }
 
-    /// Reads the file header and the header of the first page; returns nil if the file cannot be opened.
+    /// Reads the first 108 bytes: the file header and the B-tree header of the first page.
+    ///
+    /// Returns nil if the file cannot be opened.
     private static func start(ofFileAt path: String) -> [UInt8]? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }

@@ -44,7 +44,7 @@ extension Database {
             // RFC 7636 §4.4: the challenge and its method are stored with the code.
             code.codeChallenge?.rawValue,
             code.codeChallenge.map { _ in CodeChallenge.method },
-            // A nonce can contain any UTF-8, including NUL, which a text value in SQLite must not contain.
+            // A nonce can contain NUL, which a text value in SQLite must not contain, so the nonce is stored as a blob.
             code.nonce.map { Data($0.exposed.utf8) },
             code.authenticatedAt.microseconds,
             code.issuedAt.microseconds,
@@ -57,7 +57,7 @@ extension Database {
 }
 
 extension Grant {
-    /// The join of grants with their users, which they reference by number.
+    /// The join of the grants with their users, which the table `grants` references by number.
     static let withPerson = "grants JOIN people ON people.number = grants.person_number"
 
     /// The condition that a grant belongs to the user whose identifier is the first parameter of a statement.
@@ -116,7 +116,7 @@ extension CodeRecord {
 }
 
 extension Columns {
-    /// Reads a redirect URI, and whether the request named it.
+    /// Reads the redirect URI of an authorization response, and whether the request contained `redirect_uri`.
     fileprivate mutating func responseRedirectURI() throws(StoreFault) -> ResponseRedirectURI {
         let uri = try value { try RedirectURI($0) }
         return try flag() ? .requested(uri) : .registered(uri)

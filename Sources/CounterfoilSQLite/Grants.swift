@@ -10,7 +10,7 @@ extension SQLiteStore: GrantStore {
     /// changed since the page was shown.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await commits.commit { database in
-            // The transaction has held the write lock since it began, so these facts stay true until it ends.
+            // The transaction has held the write lock since it began, so these facts stay true until the commit.
             let facts = try database.facts(for: approval)
             if facts.isAnswered { return .alreadyAnswered }
             guard let revision = facts.clientRevision else { return .clientGone }
@@ -42,10 +42,10 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Redeems a code, records the use of its grant and consent, and stores its token family, if it has one.
+    /// Redeems a code, updates the time of use of its grant and consent, and stores `family` if it is given.
     ///
-    /// It refuses a code that was used or had too many failed redemptions, whose grant is revoked, or whose user is
-    /// disabled.
+    /// It refuses a code that was used, had too many failed redemptions, or has a revoked grant or a disabled user. The
+    /// caller must have checked that the code has not expired.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
@@ -96,8 +96,8 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Counts a redemption with a wrong code verifier and returns the count, which does not grow beyond the limit; 0
-    /// if the code does not exist.
+    /// Counts a redemption with a wrong `code_verifier`, up to `CodeRecord.failedRedemptionLimit`, and returns the
+    /// count; 0 if the code does not exist.
     @discardableResult
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
         try await commits.commit { database in
@@ -141,7 +141,10 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Revokes a grant, which invalidates its codes and tokens, and counts the revocation for its client.
+    /// Revokes a grant, which invalidates its codes and tokens, and limits the consent to the remaining grants.
+    ///
+    /// The refresh statistics of the client count the revocation. With `RevocationReason.refreshReuse` they also count
+    /// a reuse.
     @discardableResult
     public func revokeGrant(
         _ id: GrantIdentifier,

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// Reads a logo of a client or of the site.
+    /// Reads a logo of a client or of the branding; nil if no logo with this identifier is stored.
     public func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo? {
         try read { database in
             try database.first("SELECT media_type, bytes FROM logos WHERE id = ?", id.rawValue) { columns in
@@ -35,7 +35,7 @@ extension Database {
         }
     }
 
-    /// Deletes a logo that neither a client nor the site uses.
+    /// Deletes a logo, unless a client or the branding still uses it.
     func removeLogoIfUnused(_ id: LogoIdentifier?) throws {
         guard let id else { return }
         try run(

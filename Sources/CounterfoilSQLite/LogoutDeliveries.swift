@@ -6,11 +6,12 @@ import GRDB
 extension SQLiteStore: LogoutDeliveryStore {
     /// Leases the first due delivery of each client, for at most `limit` clients.
     ///
-    /// Of the clients of one owner, at most `LogoutDelivery.ownerLimit` have a delivery in flight.
+    /// A lease blocks the queue of the client until the delivery is settled, or until `later` if the server crashes. Of
+    /// the clients of one owner, at most `LogoutDelivery.ownerLimit` have a delivery in flight.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
-        // This check takes no write lock while nothing is due.
+        // Most calls find nothing due. They end after this read, without the write lock.
         let isAnyDue = try read { database in
             try database.answers("SELECT EXISTS (SELECT 1 FROM logout_queues WHERE due_at <= ?)", now.microseconds)
         }
@@ -49,7 +50,8 @@ extension SQLiteStore: LogoutDeliveryStore {
         }
     }
 
-    /// Records the outcome of a leased delivery, and returns the number of deliveries given up.
+    /// Records the outcome of a leased delivery, ends the lease, and returns the number of deliveries that were
+    /// discarded without success.
     @discardableResult
     public func settleLogoutDelivery(
         _ delivery: LogoutDelivery, _ settlement: LogoutDeliverySettlement
@@ -145,8 +147,10 @@ extension Database {
         return 0
     }
 
-    /// Ends the lease of a client, stores its number of host failures, and schedules its next delivery, but not before
-    /// `notBefore`.
+    /// Ends the lease of a client, and schedules its next delivery, but not before `notBefore`.
+    ///
+    /// It stores `hostFailures`, the number of consecutive times that the client's host did not respond. If the client
+    /// has no more deliveries, its queue is deleted.
     fileprivate func requeue(_ client: ClientIdentifier, hostFailures: Int, notBefore: Date? = nil) throws {
         let next = try first(
             "SELECT due_at FROM logout_deliveries WHERE client_id = ? ORDER BY due_at LIMIT 1", client.rawValue

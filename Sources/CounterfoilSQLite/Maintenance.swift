@@ -5,7 +5,7 @@ import GRDB
 extension SQLiteStore: MaintenanceStore {
     /// Deletes at most `rows` expired records of each kind, and returns the number of deleted records.
     ///
-    /// The limit keeps the transaction short, so that other commits can run in between.
+    /// The limit keeps the transaction short, so that other commits can run between two calls.
     public func deleteExpired(
         _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
@@ -23,9 +23,9 @@ extension SQLiteStore: MaintenanceStore {
     }
 }
 
-/// A table whose rows are deleted some time after an indexed timestamp.
+/// A table, and the indexed timestamp column that decides when its rows are deleted.
 ///
-/// Its primary key is a digest.
+/// The primary key of the table is a digest.
 struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String
@@ -48,8 +48,9 @@ extension Database {
         try run(kind.removal, moment.microseconds, rows)
     }
 
-    /// Deletes expired and idle refresh tokens, and marks their grants as without refresh tokens, so that these can be
-    /// deleted too.
+    /// Deletes expired and idle token families.
+    ///
+    /// It also sets `has_refresh_tokens` of their grants to 0, so that `removeGrants` can later delete the grants.
     fileprivate func removeRefreshTokens(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
         var removed = 0
         // There is one query for each condition, so that each can use an index.
@@ -70,10 +71,12 @@ extension Database {
         return removed
     }
 
-    /// Deletes grants on which nothing depends: no code, no refresh token, no access token that is still valid, and no
-    /// session whose end must be notified to the client.
+    /// Deletes grants that were revoked before `moment`, and unrevoked grants without refresh tokens that were last
+    /// used before `moment`.
     ///
-    /// It keeps the consent, because the user has not withdrawn it.
+    /// The caller chooses `moment` so that no access token of these grants is still valid. A grant is kept while it has
+    /// a code. An unrevoked grant is also kept while its session is stored and the client must be notified of the end
+    /// of that session. The consent stays, because the user has not withdrawn it.
     fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
         let over = try all(
             """

@@ -10,7 +10,7 @@ struct Migration: Sendable {
 
     /// Every step, oldest first.
     ///
-    /// A released step never changes; a change is a new step.
+    /// A step never changes after its release; a later change of the schema is a new step.
     static var all: [Migration] { [.schema] }
 
     /// Migrates a database to the newest step in one transaction; writes nothing if the database is up to date.
@@ -27,7 +27,7 @@ struct Migration: Sendable {
             let pending = try pending(of: steps, in: database)
             guard pending > 0 else { return .rollback }
             for migration in steps.suffix(pending) { try migration.apply(database) }
-            // The error that GRDB throws by itself would include the whole row.
+            // GRDB could throw an error for a violation itself, but that error would contain the values of the row.
             if let violation = try database.foreignKeyViolations().next() {
                 throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: violation.description)
             }

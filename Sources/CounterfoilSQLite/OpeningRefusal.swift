@@ -63,7 +63,7 @@ extension SQLiteStore {
     /// An error for a file system that cannot make commits durable.
     struct NotDurable: Error {}
 
-    /// An error for a database that another program or a newer version has changed after its identity was checked.
+    /// An error for a database that another program or a newer version has written since the store checked the file.
     struct Foreign: Error {
         let version: Int
     }
@@ -82,9 +82,9 @@ extension SQLiteStore.OpeningRefusal {
             switch error.resultCode {
             case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
             case .SQLITE_NOTADB: self = .notADatabase(path: path)
-            // A migration step violates no constraint of an intact database.
+            // On an intact database, no migration step violates a constraint, so a violation means damage.
             case .SQLITE_CORRUPT, .SQLITE_CONSTRAINT: self = .damaged(path: path, reason: error.withoutValues)
-            // GRDB throws this if the journal mode cannot be set to WAL.
+            // GRDB throws this error, without SQL, if the journal mode cannot be set to WAL.
             case .SQLITE_ERROR where error.sql == nil: self = .notDurable(path: path)
             default: self = .fileNotUsable(path: path, reason: error.withoutValues)
             }

@@ -36,10 +36,10 @@ extension SQLiteStore: PeopleStore {
         try await commits.commit { database in try database.add(person, asFirstAdministrator: true) }
     }
 
-    /// Replaces the password hash of a user, unless the stored one is no longer `former`.
+    /// Replaces the password hash of a user if the stored hash still equals `former`.
     ///
-    /// It also ends every session of the user except `session`, revokes the grants that do not belong to that session,
-    /// and invalidates unused codes.
+    /// In the same transaction it ends every session of the user except `session`, revokes the grants that were not
+    /// given in that session, and invalidates all unused codes of the user.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,
@@ -69,8 +69,9 @@ extension SQLiteStore: PeopleStore {
         }
     }
 
-    /// Changes the name, email address, profile and disabled state of a user; disabling a user ends the
-    /// user's sessions.
+    /// Changes the display name, email address, profile and disabled state of a user.
+    ///
+    /// If the user is disabled, all sessions of the user end in the same transaction.
     public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
         try await commits.commit { database in
             let facts = try database.answers(
@@ -99,7 +100,7 @@ extension SQLiteStore: PeopleStore {
         }
     }
 
-    /// Reads at most `limit` users after a user name, in the order of user names.
+    /// Reads at most `limit` users after a user name, in the order of user names; nil starts with the first user.
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
         try read { database in
             try database.all(
@@ -185,13 +186,13 @@ extension Person {
 }
 
 extension PersonProfile {
-    /// The profile as it is stored, in JSON.
+    /// The JSON text of the profile, as it is stored.
     fileprivate var text: String {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
     }
 
     fileprivate init?(text: String) {
-        // Most profiles are empty.
+        // Most profiles are empty, and need no JSON decoder.
         if text == "{}" {
             self.init()
             return

@@ -3,9 +3,11 @@ import Synchronization
 
 /// A pool of read-only connections.
 ///
-/// A caller reads on its own thread, so there are never more readers than threads that serve requests. A new
-/// reader is opened when all others are in use. Every query names its columns, so no reader has to watch the
-/// schema for changes.
+/// A caller reads on the thread that it runs on, so there are never more readers than threads that serve requests. A
+/// new reader is opened when all others are in use.
+///
+/// Before a read, a reader does not check whether the schema has changed. Every query names its columns, so its result
+/// has the same columns after a migration by another process.
 final class Readers: Sendable {
     private let path: String
     private let configuration: Configuration

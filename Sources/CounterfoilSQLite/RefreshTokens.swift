@@ -32,10 +32,11 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// Records a refresh, and the use of the grant and consent, unless the generation of the token family has changed
-    /// since it was read.
+    /// Records a refresh, if the generation of the token family and the scopes of its grant still equal those in
+    /// `facts`.
     ///
-    /// If a use was recorded recently, the new use is not recorded, so most refreshes change one row and no index.
+    /// The grant and the consent get a new time of use only if the stored time is at least `Grant.useResolution` old.
+    /// Most refreshes therefore change one row and no index.
     public func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
@@ -95,7 +96,7 @@ extension Database {
         )
     }
 
-    /// Adds to the refresh statistics of a client.
+    /// Adds counts to the refresh statistics of a client; a reuse is counted if `reuseAt` is given.
     func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws
     {
         try run(
@@ -114,8 +115,9 @@ extension Database {
         )
     }
 
-    /// Applies a step to a token family; returns false if the family, its grant or its user has ended, or the family
-    /// has changed.
+    /// Applies a step to a token family; returns false if the family does not meet a condition of the step.
+    ///
+    /// The conditions are those of `RefreshFamily.step`. A repeat also requires the pause after the previous one.
     fileprivate func record(_ step: RefreshStep, of facts: RefreshFacts, now: Date) throws -> Bool {
         let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
         let (time, grant) = (now.microseconds, facts.grant)
@@ -134,7 +136,7 @@ extension Database {
         }
     }
 
-    /// Records the use of a grant and its consent, and postpones the idle expiry of its token family.
+    /// Updates the time of use of a grant and its consent, and postpones the idle expiry of its token family.
     fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
         let (key, time) = (Data(facts.family.digest.bytes), now.microseconds)
         try run(
@@ -167,8 +169,8 @@ extension Database {
 extension RefreshFamily {
     /// The minimum time, in microseconds, between two updates of `resting_since` and its index.
     ///
-    /// A use within `Grant.useResolution` of the last recorded one is not recorded at all. Both durations together are
-    /// one hour.
+    /// The grant records at most one use in `Grant.useResolution`, and only a recorded use updates `resting_since`.
+    /// Both durations together are one hour, so `resting_since` is at most one hour before `last_used_at`.
     fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
 
     fileprivate static let advance = step(

@@ -1,10 +1,10 @@
 import GRDB
 import Synchronization
 
-/// A cache of clients, client secrets or APIs, valid for one revision of the registry.
+/// A cache of clients, client secrets or APIs, which is valid for one registry revision.
 ///
-/// The registry revision is a number in the table `registry`. Triggers renew it with each change of a client, a client
-/// secret or an API by any process. The cache also stores that a record does not exist.
+/// The registry revision is a number in the table `registry`. When any process changes a client, a client secret or an
+/// API, a trigger gives it a new value. The cache also stores that a record does not exist.
 final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The maximum number of cached values; the cache is cleared when it is full.
     private let capacity: Int
@@ -22,8 +22,8 @@ final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if let value { return value }
         let read = try read()
         cached.withLock { cached in
-            // The value may be newer than `revision`. Then `revision` is outdated already, and the cached value is
-            // never used.
+            // If another process has changed the registry in between, the value is newer than `revision`. No later call
+            // has that revision, so the cached value is then never used.
             if cached.revision != revision || cached.values.count >= capacity { cached = (revision, [:]) }
             cached.values[key] = read
         }

@@ -13,12 +13,14 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Reads an API by its resource indicator, from the cache if the registry has not changed.
+    /// Reads an API by its resource indicator.
+    ///
+    /// The API comes from a cache as long as no process has changed a client, a client secret or an API.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
         try read(resource, in: cachedResources) { database in try database.resource(resource) }
     }
 
-    /// Reads the API that authenticates with a client identifier.
+    /// Reads the API that authenticates at the introspection endpoint with a `client_id`.
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
         try read(id, in: cachedCallers) { database in
             try database.first(
@@ -27,7 +29,7 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Registers an API, unless its resource indicator or client identifier is taken, or one of its scopes does not
+    /// Registers an API, unless another API has its resource indicator or `client_id`, or one of its scopes does not
     /// exist.
     public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
         try await commits.commit { database in
@@ -48,7 +50,8 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Replaces the secret of an API; returns false if the API does not exist.
+    /// Replaces the secret of an API, which invalidates the former secret at once; returns false if the API does not
+    /// exist.
     @discardableResult
     public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
         try await commits.commit { database in

@@ -6,13 +6,13 @@ import GRDB
 /// The store of the authorization server in one SQLite file.
 ///
 /// A committed change survives a crash of the process and of the machine: each commit syncs the write-ahead log (WAL).
-/// Opening refuses a file system that does not support this. Other processes of the same version may read and write
-/// the file at the same time, so administration commands work while a server runs.
+/// On a file system that does not support a durable WAL, opening fails. Other processes of the same version may read
+/// and write the file at the same time, so administration commands work while a server runs.
 public final class SQLiteStore: Sendable {
     /// The `application_id` of the database files of this product: "CFoi" in ASCII.
     static let applicationID: Int64 = 0x4346_6F69
 
-    /// The path of the database file.
+    /// The path of the database file, as it was given to the initializer.
     public let path: String
 
     let pool: DatabasePool
@@ -25,8 +25,8 @@ public final class SQLiteStore: Sendable {
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
-    /// Opening refuses a file that is not a store of this product, or that a newer version has written, without
-    /// writing to it. A new file, and a directory created for it, are accessible to their owner only.
+    /// If the file is not a store of this product, or a newer version has written it, opening throws an error and
+    /// leaves the file unchanged. A new file, and a directory created for it, are accessible to their owner only.
     ///
     /// - Parameters:
     ///   - path: The path of the file. SQLite keeps two more files beside it, with the suffixes `-wal` and `-shm`.
@@ -74,8 +74,8 @@ public final class SQLiteStore: Sendable {
         let (pool, readers) = (pool, readers)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                // The readers close first: the last connection that closes runs the checkpoint, so it must be the
-                // writer.
+                // The last connection that closes runs the checkpoint. Only the writer can do that, so the readers
+                // close first.
                 try? readers.close()
                 pool.releaseMemory()
                 try? pool.close()
@@ -87,7 +87,7 @@ public final class SQLiteStore: Sendable {
     /// Runs one query on the caller's thread.
     ///
     /// A lookup by key takes microseconds and never waits for the writer. A switch to another thread and back would
-    /// take longer. Two queries that must see the same state would need a transaction.
+    /// take longer. There is no transaction around `statement`, so two queries in it may see different states.
     func read<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
         do {
             return try readers.read(statement)
@@ -96,9 +96,9 @@ public final class SQLiteStore: Sendable {
         }
     }
 
-    /// Returns the cached result of a query about the registry.
+    /// Returns the cached result of a query for clients, client secrets or APIs.
     ///
-    /// Runs the query if the result is not cached or the registry has changed.
+    /// It runs the query if the result is not cached, or if the registry revision has changed (see `RegistryCache`).
     func read<Key, Value>(
         _ key: Key, in cache: RegistryCache<Key, Value>, _ statement: (Database) throws -> Value
     ) throws(StoreFault) -> Value {
@@ -125,7 +125,7 @@ public final class SQLiteStore: Sendable {
 
     /// Configures the writer connection to sync each commit to the disk; throws if this is not possible.
     ///
-    /// GRDB has set `synchronous` to NORMAL, with which a power failure loses the last commits.
+    /// GRDB has set `synchronous` to NORMAL, with which a power failure can lose the last commits.
     private static func makeDurable(_ database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
         let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")

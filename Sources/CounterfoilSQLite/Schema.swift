@@ -140,7 +140,8 @@ extension Migration {
     /// Returns a trigger that renews the registry revision after a change of a table, by any process and any
     /// statement.
     ///
-    /// The revision is random instead of counted, so that an older copy of the file never has the same one.
+    /// The new revision is a random number. With a counter, a restored older copy of the file could reach a revision
+    /// for which a process has already cached other records.
     private static func renewal(of table: String, after change: String) -> String {
         """
         CREATE TRIGGER \(table)_\(change.lowercased())_renews AFTER \(change) ON \(table)
@@ -185,7 +186,8 @@ extension Migration {
     ///
     /// Refresh tokens reference grants, and grants reference users, by an integer key. SQLite finds a row by such a
     /// key without a separate index, and in fewer B-tree levels. Among a million grants, a refresh reads ten pages
-    /// instead of fifteen. Codes reference their grants by identifier, because few codes exist at a time.
+    /// instead of the fifteen that text keys would take. Codes reference their grants by identifier, because few codes
+    /// exist at a time.
     private static let grants = """
         CREATE TABLE consents (
             person_id TEXT NOT NULL REFERENCES people (id),
@@ -352,7 +354,7 @@ extension Migration {
             BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
         """
 
-    /// The last time at which a server recorded that the store answered, and the outages before it.
+    /// The last time at which a server recorded that the store responds, and the earlier outages of the store.
     private static let operation = """
         CREATE TABLE service (
             id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),

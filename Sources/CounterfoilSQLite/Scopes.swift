@@ -30,7 +30,7 @@ extension SQLiteStore: ScopeStore {
         }
     }
 
-    /// Changes a scope, unless it has changed since it was read.
+    /// Changes a scope if its stored definition still equals `former`.
     public func updateScope(
         _ scope: ScopeDefinition, from former: ScopeDefinition
     ) async throws(StoreFault) -> UpdateScopeOutcome {
@@ -48,10 +48,10 @@ extension SQLiteStore: ScopeStore {
         }
     }
 
-    /// Deletes a scope and removes it from grants and consents.
+    /// Deletes a scope and removes it from grants and consents; a grant that has no scope left is revoked.
     ///
-    /// If clients or APIs have the scope, it is deleted only if `takesFromUses` is true. It is then removed from them
-    /// as well.
+    /// If `takesFromUses` is true, the scope is also removed from clients and APIs. If it is false and a client or API
+    /// has the scope, nothing is written. A standard scope is never deleted.
     public func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
     ) async throws(StoreFault) -> RemoveScopeOutcome {
@@ -75,7 +75,7 @@ extension Database {
             read: ScopeDefinition.init(_:))
     }
 
-    /// Returns the SQL condition that a space-delimited list contains the first parameter of a statement.
+    /// Returns the SQL condition that a column with a space-delimited list contains the first parameter (?1).
     private static func holdsFirst(_ column: String) -> String {
         "instr(' ' || \(column) || ' ', ' ' || ?1 || ' ') > 0"
     }
@@ -93,7 +93,7 @@ extension Database {
             ) { columns in try columns.value { try Resource($0) } })
     }
 
-    /// Removes a scope from APIs and clients, and renews the revision of these clients.
+    /// Removes a scope from APIs and clients, and increases the revision of these clients.
     fileprivate func take(_ token: Scope.Token, from uses: ScopeUses, at time: Date) throws {
         for id in uses.clients {
             guard let client = try self.client(id) else { continue }
@@ -107,15 +107,15 @@ extension Database {
         }
     }
 
-    /// Removes a scope from every active grant and every consent.
+    /// Removes a scope from every active grant and every consent, and revokes the grants that have no other scope.
     ///
     /// Each statement changes all affected grants at once, so the number of statements does not depend on the number
     /// of grants.
     fileprivate func takeFromGrants(_ token: Scope.Token, at time: Date) throws {
         let name = token.rawValue
         let isMeant = "revoked_at IS NULL AND \(Self.holdsFirst("scope"))"
-        // Blocks the unused codes of these grants, because a redemption may already have read the former scope (see
-        // `consumeCode`).
+        // A concurrent redemption may already have read the former scope. With the maximum number of failed
+        // redemptions, `consumeCode` refuses the unused codes of these grants.
         try run(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -127,7 +127,7 @@ extension Database {
         for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
         try run(
             "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
-        // A stored scope contains each token once, with one space between two tokens, so `replace` removes exactly one
+        // A stored scope contains each token once, with one space between two tokens, so `replace` removes exactly this
         // token.
         try run(
             "UPDATE grants SET scope = trim(replace(' ' || scope || ' ', ' ' || ?1 || ' ', ' ')) WHERE \(isMeant)", name

@@ -3,10 +3,10 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ServiceRecordStore {
-    /// Records that the store answered at a moment, and an outage if the last answer was more than `silence` seconds
-    /// earlier.
+    /// Records that the store responds at a time, unless a later time is already recorded.
     ///
-    /// The recorded time never moves backwards.
+    /// If the recorded time is more than `silence` seconds before `now`, the time in between is recorded as an outage.
+    /// The latest `ServiceRecord.outageLimit` outages are kept.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         try await commits.commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }
@@ -29,7 +29,7 @@ extension SQLiteStore: ServiceRecordStore {
         }
     }
 
-    /// Reads the service record with the outages that ended after a moment.
+    /// Reads the last time at which the store responded, and the outages that ended after `start`.
     public func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord {
         let rows = try read { database in
             try database.all(

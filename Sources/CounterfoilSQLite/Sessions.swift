@@ -19,10 +19,11 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Begins a session for a user who has proved the stored password.
+    /// Begins a session for a user, if the stored password hash still equals `password`.
     ///
-    /// In the same transaction it ends the former session of the browser and the user's sessions beyond the limit. If
-    /// the former session belongs to the same user, the new session keeps its session ID (`sid`).
+    /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
+    /// user beyond `Session.limitPerPerson`. If the former session belongs to the same user, the new session has the
+    /// session ID (`sid`) of the former one.
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
@@ -60,7 +61,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Records that a browser was seen, unless the session has ended or was already seen later.
+    /// Records the time of a request in a session, unless the session has ended or a later time is recorded.
     public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
         try await commits.commit { database in
             _ = try database.run(
@@ -71,7 +72,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends a session; returns false if there was none.
+    /// Ends the session with a digest; returns false if there is no such session.
     @discardableResult
     public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -93,7 +94,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends a session of a user; returns false if the user has none with this digest.
+    /// Ends the session with a digest; returns false if the user has no such session.
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
@@ -105,7 +106,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends every session of a user except `kept`, revokes the grants that do not belong to `kept`, and returns the
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
     /// number of ended sessions.
     @discardableResult
     public func signOutEverywhere(
@@ -119,7 +120,8 @@ extension SQLiteStore: SessionStore {
     /// Deletes a session that has expired or is idle, revokes its grants to single-page apps, and queues logout
     /// notifications to its clients.
     ///
-    /// It does the latter two also for a session that is already deleted, if this has not happened yet.
+    /// If the session was deleted before, but its grants were not yet marked with its end, the call revokes the grants
+    /// and queues the notifications now.
     public func revokeDependents(
         ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
@@ -142,7 +144,7 @@ extension SQLiteStore: SessionStore {
 }
 
 extension Database {
-    /// Ends every session of a user except `kept`, revokes the grants that do not belong to `kept`, and returns the
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
     /// number of ended sessions.
     func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
         let ended = try endSessions(
@@ -165,9 +167,9 @@ extension Database {
         ) { columns in try columns.value(SessionIdentifier.init(_:)) }
     }
 
-    /// Reads the digests of the sessions by which a user exceeds the limit, other than `session`.
+    /// Reads the digests of the least recently seen sessions by which a user exceeds `Session.limitPerPerson`.
     ///
-    /// They are the least recently seen ones.
+    /// The new session, `session`, counts but is not among them.
     fileprivate func surplusSessions(beside session: Session) throws -> [Data] {
         try all(
             Session.surplus, session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1
@@ -180,7 +182,8 @@ extension Database {
 
     /// Ends the sessions that match a condition and returns their number.
     ///
-    /// It also revokes the dependents of each ended session, unless another session has the same session ID.
+    /// It also calls `revokeDependents` for each ended session, unless another session continues it under the same
+    /// session ID (`sid`).
     func endSessions(
         _ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date
     ) throws -> Int {
@@ -194,7 +197,7 @@ extension Database {
 
     /// Revokes the grants of a session to single-page apps, and queues logout notifications to its clients.
     ///
-    /// It marks each active grant with the end of the session, so a client is notified once.
+    /// It marks each active grant with the end of the session, so that a second call does not notify a client again.
     fileprivate func revokeDependents(ofSession session: SessionIdentifier, at time: Date) throws {
         try run(
             """
@@ -247,7 +250,7 @@ extension Session {
     /// Tests whether `revokeDependents` has something to do for session ?1.
     ///
     /// This is the case if the session has expired by ?2 or was not seen since ?3. It is also the case if the session
-    /// is deleted and has an active grant that is not marked with its end.
+    /// is deleted and one of its active grants is not marked with the end of the session.
     static let isOver = """
         SELECT CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1)
             THEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3))

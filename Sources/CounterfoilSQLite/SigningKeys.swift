@@ -4,7 +4,7 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: SigningKeyStore {
-    /// Reads every signing key, oldest first.
+    /// Reads every signing key, oldest first; the private keys are encrypted with the server key.
     public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
         try read { database in
             try database.all(
@@ -43,9 +43,9 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
-    /// Stores the successor of a key, unless the key already has one.
+    /// Stores the successor of a key, unless the key already has a successor.
     ///
-    /// The former key counts as replaced from the time at which its successor starts to sign.
+    /// The former key counts as replaced from the time at which the server starts to sign with the successor.
     public func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier
     ) async throws(StoreFault) -> AddSigningKeyOutcome {
@@ -69,15 +69,16 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
-    /// Deletes a key that has a successor, even if tokens that it signed are still valid; returns false if there is no
-    /// such key.
+    /// Deletes a key that has a successor; returns false if the key does not exist or has no successor.
+    ///
+    /// Once clients and APIs reload the JWKS, they reject the tokens that were signed with the key, expired or not.
     public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
             try database.run("DELETE FROM signing_keys WHERE id = ? AND replaced_at IS NOT NULL", id.rawValue) == 1
         }
     }
 
-    /// Deletes the keys that were replaced before a moment, and returns their number.
+    /// Deletes the keys that were replaced before a time, and returns their number.
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
         try await commits.commit { database in

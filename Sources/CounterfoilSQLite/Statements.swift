@@ -7,7 +7,7 @@ extension Database {
     /// Runs an SQL statement, which is compiled once and cached, and returns the number of rows that an INSERT, UPDATE
     /// or DELETE changed.
     ///
-    /// A text that contains NUL is refused, because SQL expressions on such a text are undefined in SQLite.
+    /// A text value that contains NUL is refused, because the result of SQL expressions on such a text is undefined.
     @discardableResult
     func run(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> Int {
         try run(sql, values: values)
@@ -76,7 +76,6 @@ extension Database {
         }
     }
 
-    /// The decision to read another row or to stop.
     private enum RowStep { case next, stop }
 
     /// Steps through a statement with the C interface of SQLite, which reads the values of a row without an
