@@ -7,7 +7,7 @@ import NIOCore
 /// A middleware that rejects a request unless the resource server accepts its access token.
 ///
 /// The responses follow RFC 6750 §3. Add the middleware to a group of routes instead of comparing path
-/// prefixes. It then runs for every spelling of a path that reaches a handler of the group.
+/// prefixes. The router then runs it for every spelling of a path that reaches a handler of the group.
 ///
 /// If two middlewares of the same resource server are nested, only the outer one verifies the token. The inner
 /// middleware checks only the scope and the authentication requirement.
@@ -25,9 +25,9 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
     ///     required.
     ///   - authentication: The required maximum age or authentication context of the sign-in (RFC 9470 §3). If
     ///     nil, any sign-in is sufficient.
-    ///   - limit: The maximum length in bytes of a form body. The middleware reads a form body to reject a
-    ///     second token in it (RFC 6750 §2). A longer form is rejected with status 413. If nil, the middleware
-    ///     reads no bodies.
+    ///   - limit: The maximum length in bytes of a form body. If the request has a token in its header, the
+    ///     middleware rejects a form that also contains an `access_token` (RFC 6750 §2). A longer form is rejected with
+    ///     status 413. If nil, the middleware reads no bodies.
     public init(
         _ resourceServer: ResourceServer, requiring scope: Scope = Scope(),
         authentication: AuthenticationRequirement? = nil, checkingFormsUpTo limit: Int? = nil
@@ -87,8 +87,9 @@ extension RouterMethods where Context: VerifiedAccessRequestContext {
     /// - Parameters:
     ///   - scope: The required scope. The access token must grant all its scope tokens.
     ///   - resourceServer: The resource server that verifies the tokens.
-    ///   - limit: The maximum length in bytes of a form body. A form body is read, and the request is rejected
-    ///     if the form contains a second token. If nil, no bodies are read.
+    ///   - limit: The maximum length in bytes of a form body. If the request has a token in its header, the
+    ///     middleware rejects a form that also contains an `access_token` (RFC 6750 §2). A longer form is rejected with
+    ///     status 413. If nil, the middleware reads no bodies.
     public func requireScope(
         _ scope: Scope, of resourceServer: ResourceServer, checkingFormsUpTo limit: Int? = nil
     ) -> RouterGroup<Context> {
@@ -97,8 +98,8 @@ extension RouterMethods where Context: VerifiedAccessRequestContext {
     }
     /// Creates a group of routes that require a recent sign-in or certain authentication contexts (RFC 9470 §3).
     ///
-    /// To require a scope too, create this group inside a group of ``requireScope(_:of:checkingFormsUpTo:)``.
-    /// Alone, it accepts an access token with any scope.
+    /// The group accepts an access token with any scope. To require a scope too, create the group inside a group of
+    /// ``requireScope(_:of:checkingFormsUpTo:)``.
     public func requireAuthentication(
         _ requirement: AuthenticationRequirement, of resourceServer: ResourceServer
     ) -> RouterGroup<Context> {

@@ -1,14 +1,14 @@
 public import CounterfoilResource
 public import Hummingbird
 
-/// A request context that stores the verified access of a request.
+/// A request context that stores the verified access of a request: what a valid access token allows, and for whom.
 public protocol VerifiedAccessRequestContext: RequestContext {
     /// The verified access; nil until ``BearerAuthenticationMiddleware`` has accepted the access token.
     var verifiedAccess: VerifiedAccess? { get set }
 }
 
 extension VerifiedAccessRequestContext {
-    /// Returns the verified access of the request.
+    /// Returns the verified access of the request: the client, the granted scope and, if there is one, the user.
     ///
     /// - Throws: ``UnprotectedRouteError`` if the route has no ``BearerAuthenticationMiddleware``. The error
     ///   prevents a handler from treating such a request as anonymous.
@@ -33,7 +33,7 @@ public struct BasicVerifiedAccessRequestContext: VerifiedAccessRequestContext {
     /// The verified access; nil until ``BearerAuthenticationMiddleware`` has accepted the access token.
     public var verifiedAccess: VerifiedAccess?
 
-    /// Creates the context of a new request.
+    /// Creates the context of a new request; Hummingbird calls it for each request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
     }
@@ -41,7 +41,7 @@ public struct BasicVerifiedAccessRequestContext: VerifiedAccessRequestContext {
 
 /// The error thrown if a handler requires the verified access on a route without ``BearerAuthenticationMiddleware``.
 ///
-/// It indicates a programming error in the API, not an error of the client.
+/// It indicates a programming error in the API, not an error of the client, so the response has status 500.
 public struct UnprotectedRouteError: Error, Sendable, CustomStringConvertible {
     /// The cause of the error, and how to correct the routes.
     public var description: String {
