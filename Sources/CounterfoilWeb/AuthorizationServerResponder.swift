@@ -7,7 +7,8 @@ import Logging
 
 /// Passes HTTP requests to the authorization server and converts its replies to HTTP responses.
 ///
-/// A path must match a route exactly; any other path gets status 404. Body sizes are limited while the body is read.
+/// A path must match a route or the path of a static file exactly; any other path gets status 404. The connection
+/// handler enforces the limits of body sizes while it reads a body (see `RequestHandler`).
 final class AuthorizationServerResponder: Sendable {
     /// The maximum length of a request target in bytes.
     private static let targetLimit = 32 * 1024
@@ -21,7 +22,6 @@ final class AuthorizationServerResponder: Sendable {
     private let trustedProxies: TrustedProxies
     private let date = DateField()
 
-    /// The head and the body of a response.
     typealias Answer = (head: HTTPResponse, body: [UInt8])
 
     /// Creates a responder for a server.
@@ -30,7 +30,7 @@ final class AuthorizationServerResponder: Sendable {
     ///   - server: The server that responds.
     ///   - logger: The logger for errors.
     ///   - trustedProxies: The proxies whose forwarding fields are trusted.
-    /// - Throws: An error that names the defect of the message catalogue.
+    /// - Throws: An error that names the defect, if the catalogue of localized messages is defective.
     init(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies = .none) throws {
         self.trustedProxies = trustedProxies
         let issuer = server.settings.issuer
@@ -42,7 +42,7 @@ final class AuthorizationServerResponder: Sendable {
         prefix = issuer.path
     }
 
-    /// Routes a request by its host name and path, unless its target is too long.
+    /// Routes a request by its host name and path, unless the request target is longer than `targetLimit`.
     func routed(_ head: HTTPRequest) -> RoutedHead {
         guard (head.path ?? "/").utf8.count <= Self.targetLimit else {
             return RoutedHead(request: head, outcome: .noEndpoint, targetIsTooLong: true)
@@ -89,8 +89,8 @@ final class AuthorizationServerResponder: Sendable {
         switch request {
         case .late: return try await refused(.tooSlow)
         case .overloaded: return try await refused(.overloaded)
-        // The body size is refused only if the endpoint supports the method. Otherwise status 404 or 405 takes
-        // precedence.
+        // A body that is too large gets status 413 only if an endpoint has the path and supports the method. Otherwise
+        // the request gets status 404 or 405.
         case .tooLarge(let head) where head.takesMethod:
             return try await refused(.tooLarge(limit: head.bodyLimit))
         case .whole, .tooLarge: break

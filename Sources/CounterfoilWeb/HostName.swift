@@ -23,7 +23,7 @@ enum HostName {
 
     /// Resolves a name to its distinct addresses, in the order in which to try them (RFC 6724 §6).
     ///
-    /// The call blocks.
+    /// The call blocks the thread until DNS answers.
     static func addresses(of name: String) -> [[UInt8]] {
         var hints = addrinfo()
         hints.ai_flags = AI_ADDRCONFIG
@@ -47,9 +47,7 @@ enum HostName {
     }
 }
 
-/// A continuation that is resumed with the first value that it is given.
-///
-/// Later values are ignored.
+/// A continuation that is resumed with the first value passed to `give`; later values are ignored.
 final class FirstAnswer<Value: Sendable>: Sendable {
     private let waiting: Mutex<CheckedContinuation<Value, Never>?>
 

@@ -14,7 +14,8 @@ public struct MetricsResponder: HTTPResponder {
 
     /// Creates a responder for a server and its connections.
     ///
-    /// The reported uptime starts with this call. Without `connections`, the connection metrics are omitted.
+    /// The responder reports the time since this call as the uptime of the server. Without `connections`, it omits the
+    /// connection metrics.
     public init(_ server: AuthorizationServer, connections: OpenConnections? = nil) {
         self.server = server
         self.connections = connections

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import HTTPTypes
 
-/// The header fields of every response.
+/// The security header fields of every response.
 ///
 /// Pages cannot be framed (RFC 9700 §4.16), load resources from this server only, and send no referrer (RFC 9700
 /// §4.2.4). Only pages that use a script allow scripts, and only scripts from this server.
@@ -86,7 +86,7 @@ struct ResponseFields: Sendable {
     ///
     /// Fields that the response already has take precedence.
     func add(to response: inout HTTPFields, for content: Content = .plain) {
-        // This reserves room for four more fields: the content security policy, the length, the date, and perhaps
+        // There is room for four more fields: the content security policy, the length, the date, and perhaps
         // `Connection`.
         response.reserveCapacity(response.count + fields.count + 4)
         if !response.contains(.contentSecurityPolicy) {

@@ -14,7 +14,7 @@ public struct TrustedProxies: Sendable, Hashable {
     /// No trusted proxies: the forwarding fields of all requests are ignored.
     public static let none = TrustedProxies(networks: [])
 
-    /// The maximum number of forwarded addresses that are examined, from the end.
+    /// The maximum number of forwarded addresses that are examined, starting with the last one.
     private static let limit = 32
 
     private let networks: [IPNetwork]
@@ -36,8 +36,8 @@ public struct TrustedProxies: Sendable, Hashable {
     /// Returns the source of a request: the address of the connection or, behind trusted proxies, of their client.
     ///
     /// Each proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239 §5.2). The source is
-    /// therefore the last address that is not a trusted proxy; everything before it may be forged. Requests with
-    /// unreadable fields share one source per proxy, so a client gains nothing by sending such fields.
+    /// therefore the last address that is not a trusted proxy; the client may have forged the addresses before it. All
+    /// requests with unreadable fields through one proxy share one source, so a client gains nothing by such fields.
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
         guard trusts(connection) else { return connection.place }

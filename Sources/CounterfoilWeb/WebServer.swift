@@ -40,7 +40,7 @@ public enum WebServer {
 
     /// Creates the service for the metrics of a server, at `/metrics` on a separate port.
     ///
-    /// It has no authentication, so only the monitoring system should be able to reach it.
+    /// The service has no authentication, so only the monitoring system should be able to reach its port.
     public static func metrics(
         of server: AuthorizationServer,
         connections: OpenConnections? = nil,

@@ -3,8 +3,9 @@ import NIOCore
 /// Closes accepted connections of a source that has reached its limit, before they use more resources than a socket.
 ///
 /// It pauses accepting while the number of open sockets has reached the limit plus
-/// `ConnectionLimits.closingAllowance`. Refused connections are closed on other threads, and the accepting thread
-/// could otherwise use up the descriptors. The handler also counts refusals when the process has no descriptor left.
+/// `ConnectionLimits.closingAllowance`. Other threads close the refused connections. Without the pause, the accepting
+/// thread could accept faster than they close, and use up the descriptors. The handler also counts the connections that
+/// could not be accepted because the process had no descriptor left.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The limits of memory for request bodies, in bytes, for all connections together and for each source.
+/// The limits of memory for request bodies, in bytes: one for all connections together, and one for each source
+/// address.
 ///
 /// The first bytes of each body are not counted, so that large uploads never cause a token request to be refused. The
 /// connection limit bounds the total of these uncounted bytes.

@@ -9,8 +9,8 @@ import NIOHTTPTypesHTTP1
 /// Requests are answered on the event loop of their connection.
 ///
 /// Creating a response takes a fraction of a millisecond. A change of thread, or a task that awaits each part of a
-/// request, would be a large share of that time. Long operations (password hashes, DNS lookups, disk syncs) run on
-/// other threads.
+/// request, would make it noticeably longer. Long operations (password hashes, DNS lookups, disk syncs) run on other
+/// threads.
 struct ConnectionChannel {
     /// The time after which an idle connection is closed.
     ///

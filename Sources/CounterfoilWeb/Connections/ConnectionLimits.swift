@@ -5,16 +5,17 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// The default limits: 10,000 connections in total, and 1,000 from one source.
     public static let standard = ConnectionLimits(total: 10_000)
 
-    /// The smallest limit with which a server is usable.
+    /// The smallest value of ``total``; with fewer connections, a server is not usable.
     public static let minimum = 16
 
-    /// The number of sockets allowed above the limit: refused or evicted connections that are being closed.
+    /// The number of sockets that may be open in addition to ``total``, for refused or evicted connections that are
+    /// being closed.
     static let closingAllowance = 64
 
-    /// The number of descriptors reserved for other uses than connections.
+    /// The number of file descriptors reserved for other uses than connections.
     ///
-    /// These are the database and its readers, DNS lookups, outbound requests, the listeners, and sockets that
-    /// are being closed. Each thread that serves requests may open a connection to the database, of up to three
+    /// The other uses are the database and its readers, DNS lookups, outbound requests, the listeners, and sockets that
+    /// are being closed. Each thread that serves requests may open a connection to the database, with up to three
     /// descriptors.
     public static var reservedDescriptors: Int { 128 + 8 * System.coreCount }
 
@@ -22,7 +23,8 @@ public struct ConnectionLimits: Sendable, Hashable {
     public let total: Int
     /// The maximum number of open connections from one source.
     ///
-    /// It is a tenth of ``total``, but at least 32 (enough for a few browsers) and at most half of ``total``.
+    /// It is a tenth of ``total``, but at least 32 (enough for a few browsers). If 32 is more than half of ``total``,
+    /// it is half of ``total``.
     public let perSource: Int
 
     /// Creates the limits for a total number of connections, which is raised to ``minimum`` if it is lower.

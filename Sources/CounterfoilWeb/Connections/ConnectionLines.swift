@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The two eviction queues of open connections: `silent` for connections without any request yet, and `heard` for all
-/// others.
+/// The two eviction queues of open connections: `silent` for connections without any request yet, and `heard` for
+/// connections that have sent a request.
 ///
 /// Connections are evicted from the front. A queue is not updated when a connection becomes busy or idle, but only
-/// when room is needed:
+/// when a connection must be evicted:
 ///
 /// - A connection in `silent` that has sent a request moves to `heard`.
 /// - A connection in `heard` that was used since it was queued moves to the end.
@@ -24,7 +24,7 @@ struct ConnectionLines {
         var line = Line.gone
         var previous: Int?
         var next: Int?
-        /// The last known use of the connection, as uptime in nanoseconds.
+        /// The uptime, in nanoseconds, of the last use of the connection that the queue has noticed.
         var stamp: UInt64 = 0
     }
 
@@ -53,7 +53,7 @@ struct ConnectionLines {
 
     /// Removes a closed connection.
     ///
-    /// - Returns: The queue in which it was.
+    /// - Returns: The queue in which the connection was; `gone` if it was evicted before.
     mutating func remove(_ slot: Int) -> Line {
         let line = slots[slot].line
         unlink(slot)
@@ -78,7 +78,8 @@ struct ConnectionLines {
     ///
     /// - Parameters:
     ///   - looks: The maximum number of connections to examine.
-    ///   - readingGrace: The time in nanoseconds after which a connection with an arriving body can be evicted.
+    ///   - readingGrace: The time in nanoseconds since the start of a request after which a connection can be evicted
+    ///     although the body is still arriving.
     ///   - now: The current uptime in nanoseconds.
     mutating func takeIdle(
         looks: Int, readingGrace: UInt64, now: UInt64 = NIODeadline.now().uptimeNanoseconds

@@ -14,7 +14,7 @@ struct Listener: Service {
     let logger: Logger
     let onListening: @Sendable (Int) async -> Void
 
-    /// The number of connections that wait in the kernel to be accepted; `net.core.somaxconn` can lower it.
+    /// The maximum number of connections that wait in the kernel to be accepted; `net.core.somaxconn` can lower it.
     private static let backlog: CInt = 2048
 
     func run() async throws {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A connection that can be closed.
 protocol ClosableConnection: Sendable {
-    /// Closes the connection on its event loop, unless it is busy at that time.
+    /// Closes the connection on its event loop, unless `isBusy`, which is called there, returns true.
     func close(unless isBusy: @escaping @Sendable () -> Bool)
 }
 
@@ -26,7 +26,7 @@ final class OpenConnection: Sendable {
     enum Phase: UInt64 {
         /// No request head has arrived yet.
         case silent
-        /// Between two requests.
+        /// The last request is answered, and no further request head has arrived.
         case idle
         /// The body of a request is arriving.
         case reading

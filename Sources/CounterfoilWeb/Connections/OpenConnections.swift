@@ -11,7 +11,7 @@ import Synchronization
 /// Opening or closing a connection takes the lock for a constant time. A request takes no lock: it only writes an
 /// atomic value of its connection.
 public final class OpenConnections: Sendable {
-    /// The limits that the registry enforces.
+    /// The maximum numbers of open connections, in total and from one source.
     public let limits: ConnectionLimits
 
     let budget: BodyBudget
@@ -20,7 +20,8 @@ public final class OpenConnections: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// The time in nanoseconds after which a connection with an arriving body can be evicted.
+    /// The time in nanoseconds since the start of a request after which a connection can be evicted although the body
+    /// is still arriving.
     private static let readingGrace: UInt64 = 2_000_000_000
     /// The maximum number of connections that are examined to find one to evict.
     private static let looks = 64
@@ -35,7 +36,6 @@ public final class OpenConnections: Sendable {
         case descriptors
     }
 
-    /// The counts at one point in time.
     struct Snapshot: Sendable {
         var open = 0
         var refused: [Refusal: Int] = [:]
@@ -54,8 +54,8 @@ public final class OpenConnections: Sendable {
     ///
     /// - Parameters:
     ///   - limits: The limits of connections.
-    ///   - trustedProxies: The proxies to which the limit of one source does not apply, because they forward the
-    ///     requests of many clients.
+    ///   - trustedProxies: The proxies to which the limits per source do not apply, because they forward the requests
+    ///     of many clients.
     ///   - settings: The settings of the server. With an https issuer, a loopback address counts as a trusted proxy.
     ///   - logger: The logger for refused connections.
     public convenience init(
@@ -135,7 +135,7 @@ public final class OpenConnections: Sendable {
         for connection in state.withLock({ $0.lines.connections }) { connection.closable.close { false } }
     }
 
-    /// Counts a refused connection, and logs refusals at most once in ten seconds.
+    /// Counts a refused connection, and logs the number of refusals at most once in ten seconds.
     func noteRefusal(_ reason: Refusal, of place: String? = nil) {
         let now = NIODeadline.now()
         let told = state.withLock { state -> (count: Int, open: Int)? in
@@ -166,7 +166,6 @@ public final class OpenConnections: Sendable {
 }
 
 extension OpenConnections {
-    /// The state that the lock protects.
     private struct State {
         var sources: [String: Source] = [:]
         var lines = ConnectionLines()

@@ -19,7 +19,7 @@ struct RoutedHead: Sendable {
         return endpoint.bodyLimit
     }
 
-    /// Whether a large body is accepted from signed-in users only.
+    /// Whether the endpoint accepts a large body from signed-in users only.
     var bodyNeedsSession: Bool { outcome.route?.endpoint.bodyNeedsSession ?? false }
 
     /// The length of the body according to the head (RFC 9112 §6.3); nil if the head does not state it.

@@ -9,16 +9,15 @@ import NIOHTTPTypes
 ///
 /// - A body is buffered up to the limit of its endpoint. If the endpoint requires a session for large bodies,
 ///   only a small part is buffered until the session is checked.
-/// - A request whose body is refused is answered immediately, and the rest of the body is discarded. If the connection
-///   were closed instead, a client that is still writing would lose the response. After a large body the connection is
-///   closed.
+/// - A request whose body is refused is answered immediately, and the rest of the body is read and discarded. If the
+///   connection were closed at once, a client that is still writing would lose the response. If the refused body is
+///   large or its length is unknown, the connection is closed after the response.
 /// - While a client does not read its responses, nothing more is read from it.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The state of reading.
     private enum Reading {
         case nothing
         /// The session that a large body requires is being checked; the body is not read meanwhile.
@@ -54,7 +53,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The timer that closes the connection of a client that does not read its responses.
     private var unreadAnswers: Scheduled<Void>?
 
-    /// The time within which a client must read enough of its responses to make the channel writable again.
+    /// The time within which a client must read enough of its responses to make the channel writable again; after it,
+    /// the connection is closed.
     private static let readingTime = TimeAmount.seconds(30)
     /// The largest announced length, in bytes, of a refused body after which the connection stays open.
     private static let smallRest = 1 << 20
@@ -88,7 +88,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Delays reading while a response is pending, so that further data stays with the client.
+    /// Reads from the socket, or postpones reading while it is paused (see `isHeld`), so that memory is not filled with
+    /// requests that cannot be answered yet.
     func read(context: ChannelHandlerContext) {
         if isHeld(context) { readIsHeld = true } else { context.read() }
     }
@@ -96,7 +97,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Returns whether reading is paused.
     ///
     /// Reading is paused while a pipelined request waits, while the last request of the connection is being answered,
-    /// or while the client does not read its responses.
+    /// or while the client does not read its responses. To discard a refused body, reading continues in the first two
+    /// cases.
     private func isHeld(_ context: ChannelHandlerContext) -> Bool {
         if !context.channel.isWritable { return true }
         switch reading {
@@ -126,7 +128,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         unreadAnswers?.cancel()
-        // The body of a request that is being answered is still in memory; `write` releases it.
+        // The body of a request that is being answered is still in memory. `write` subtracts its bytes from the budget.
         if !isAnswering { dropBody() }
     }
 
@@ -185,8 +187,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Starts a request.
     ///
-    /// It refuses a body whose announced length is too large. Before a large body is read, it checks the session if
-    /// the endpoint requires one.
+    /// A body whose announced length is too large is refused. If the endpoint requires a session for a large body, the
+    /// session is checked before such a body is read.
     private func begin(_ head: RoutedHead, _ context: ChannelHandlerContext) {
         let announced = head.announcedLength
         if let announced, announced > head.bodyLimit { return refuse(.tooLarge(head), context) }

@@ -4,9 +4,9 @@ import NIOHTTPTypes
 
 /// Enforces time limits for the arrival of requests.
 ///
-/// If the first head of a connection is late, the handler responds with 408 and closes the connection. The idle
-/// timeout limits later heads; bytes of an incomplete head do not extend it. If a body is late, the handler
-/// fires the error ``BodyTooSlow``.
+/// If the first head of a connection is late, the handler responds with 408 and closes the connection. For later
+/// heads, the idle timeout of the connection is the limit; bytes of an incomplete head do not extend it. If a body is
+/// late, the handler fires the error ``BodyTooSlow``.
 final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

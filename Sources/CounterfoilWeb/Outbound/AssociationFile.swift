@@ -1,14 +1,16 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
 
-/// Fetches the association files of Apple and Android apps from hosts that developers have named, on port 443 only.
+/// Fetches association files (`apple-app-site-association` and `assetlinks.json`), on port 443 only.
+///
+/// Developers have named the hosts, so the requests follow the rules of ``OutboundClient``.
 public struct AssociationFileFetcher: AssociationFetcher {
     private let client: OutboundClient
 
     /// Creates a fetcher that sends its requests with an outbound client.
     public init(_ client: OutboundClient) { self.client = client }
 
-    /// Fetches the file at an https URL.
+    /// Fetches the file at an https URL, at most `AssociationCheck.byteLimit` bytes and without redirects.
     public func fetch(_ url: AbsoluteURI) async -> AssociationFetch {
         guard url.port == nil || url.port == 443 else { return .failed(.unsuitableURL) }
         do {

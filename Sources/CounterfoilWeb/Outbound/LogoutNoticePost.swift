@@ -2,7 +2,7 @@ public import CounterfoilServer
 
 /// Posts logout tokens to the back-channel logout URIs of clients (OpenID Connect Back-Channel Logout §2.5).
 ///
-/// The URI can contain any port, unlike the URL of an association file.
+/// The URI can contain any port.
 public struct LogoutNoticePost: LogoutNoticeSender {
     private let client: OutboundClient
 

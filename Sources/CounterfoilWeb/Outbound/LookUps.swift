@@ -5,15 +5,15 @@ import Synchronization
 
 /// DNS lookups that cannot delay each other for long.
 ///
-/// `getaddrinfo` cannot be cancelled, so each lookup runs on its own thread. A party is the developer or client that
-/// has named the host, and has only a few threads at a time. A lookup that exceeds its time limit counts as hanging.
-/// It then no longer occupies a place of the running lookups, unless too many lookups hang.
+/// `getaddrinfo` cannot be cancelled, so each lookup runs on a separate thread. A party is the developer or client that
+/// has named the host; each party has only a few threads at a time. A lookup that exceeds its time limit counts as
+/// hanging. A hanging lookup does not count as running, so another lookup can start, unless too many lookups hang.
 final class LookUps: Sendable {
     /// The limits of lookups.
     struct Limits: Sendable {
         /// The maximum number of lookups that run at once.
         var running = 4
-        /// The number of hanging lookups beyond which each further one occupies a place of the running lookups.
+        /// The number of hanging lookups that are tolerated; each further one counts as running.
         var hanging = 32
         /// The maximum number of running and hanging lookups of one party.
         var perParty = 2
@@ -25,9 +25,9 @@ final class LookUps: Sendable {
     enum Answer: Sendable {
         /// The addresses of the name; empty if the name is unknown.
         case found([[UInt8]])
-        /// DNS did not answer in time, for this lookup or for other lookups of the same party.
+        /// DNS did not answer in time for this lookup, or for the lookups of the same party that this one waited for.
         case timedOut
-        /// Too many lookups wait, or lookups of other parties occupied every place until the time limit.
+        /// Too many lookups wait, or lookups of other parties used every thread until the time limit.
         case busy
     }
 
@@ -78,7 +78,7 @@ final class LookUps: Sendable {
         }
     }
 
-    /// Starts waiting lookups, oldest first, while places are free.
+    /// Starts waiting lookups, oldest first, while the limits allow it.
     private func startNext() {
         let started: [(number: Int, host: String)] = state.withLock { state in
             var started: [(number: Int, host: String)] = []

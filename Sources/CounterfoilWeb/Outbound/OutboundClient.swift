@@ -10,7 +10,7 @@ import NIOHTTP1
 /// address of the name must be public or in an allowed network. The connection goes to a checked address, so a change
 /// of the DNS entry between the check and the connection has no effect.
 ///
-/// Each instance has its own queue of DNS lookups.
+/// Each instance has a separate queue of DNS lookups.
 public struct OutboundClient: Sendable {
     private let rules: OutboundRules
     private let loopbackPort: Int?
@@ -33,8 +33,8 @@ public struct OutboundClient: Sendable {
 
     /// Creates a client with a custom resolver.
     ///
-    /// With `insecureLoopbackPort`, requests go to this port over http, and a host that resolves to 127.0.0.1 is
-    /// allowed.
+    /// With `insecureLoopbackPort`, for tests, requests go to this port over http, and a host that resolves to
+    /// 127.0.0.1 is allowed.
     package init(
         _ rules: OutboundRules = .standard,
         insecureLoopbackPort: Int?,
@@ -146,8 +146,8 @@ public struct OutboundClient: Sendable {
         configuration.tlsConfiguration = rules.authorities.tls
         configuration.timeout.connect = .seconds(2)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Each request has its own `HTTPClient`: the address is part of the configuration, and connections are not
-        // reused.
+        // Each request has a separate `HTTPClient`, because the checked address is part of the configuration. No
+        // connection is reused.
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let outcome = await Self.outcome(of: request, with: client, until: deadline, read: read)
         try? await client.shutdown()

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The path contains a hash of the content, so browsers can cache the file forever.
 public struct Asset: Sendable, Hashable {
-    /// The path below the issuer: `/assets/counterfoil-<hash>.css`.
+    /// The path below that of the issuer, such as `/assets/counterfoil-<hash>.css`.
     public let path: String
     /// The value of the `Content-Type` field.
     public let contentType: String
@@ -40,8 +40,8 @@ public struct Asset: Sendable, Hashable {
 
     /// Finds the file with the given path; nil if there is none.
     ///
-    /// The path of a stylesheet contains its accent color. After a change of the color, a page that is already loaded
-    /// can still get the previous stylesheet, from every process.
+    /// The path of a stylesheet contains its accent color, so every process can build the stylesheet of any color. A
+    /// page that was loaded before a change of the color can therefore still get the previous stylesheet.
     public static func named(_ path: String) -> Asset? {
         if let asset = all.first(where: { $0.path == path }) { return asset }
         let parts = path.split(separator: "-", omittingEmptySubsequences: false)
@@ -103,12 +103,12 @@ public struct Asset: Sendable, Hashable {
 
 /// A cache of the stylesheets in the accent colors that the pages of this process use.
 ///
-/// If only a request path names a color, its stylesheet is built but not cached. Otherwise clients could evict the
-/// stylesheets that are in use.
+/// If the path of a request names a color that no page of this process uses, the stylesheet is built but not cached. A
+/// client could otherwise evict the stylesheets that are in use, by requests for many colors.
 final class BrandedStylesheets: Sendable {
     /// The maximum number of cached stylesheets.
     ///
-    /// A service needs one. It needs more after a change of the color, or for a preview.
+    /// A server needs one stylesheet, and more only after a change of the accent color or for a preview.
     private static let capacity = 8
     private let known = Mutex<[AccentColor: Asset]>([:])
 
@@ -131,7 +131,7 @@ final class BrandedStylesheets: Sendable {
 }
 
 extension PageScript {
-    /// The file of the script.
+    /// The static file that contains the script.
     var asset: Asset {
         switch self {
         case .interactive: .script

@@ -1,7 +1,8 @@
 import CounterfoilServer
 import Mustache
 
-/// The values that a template can use: the page, its frame, and values that a template cannot compute.
+/// The values that a template can use: the members of the page, the service and language of its frame, the URLs of
+/// static files, and values that a template cannot compute.
 struct PageContext: MustacheParent {
     private let values: [String: Any]
 

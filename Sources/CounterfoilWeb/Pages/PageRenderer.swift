@@ -22,7 +22,7 @@ package struct PageRenderer: Sendable {
     /// - Parameters:
     ///   - pages: The pages for signed-in users, whose templates are added to those of the protocol pages.
     ///   - prefix: The path of the issuer, which precedes the paths of the assets; often empty.
-    /// - Throws: An error that names the defect of the message catalogue.
+    /// - Throws: An error that names the defect, if the catalogue of localized messages is defective.
     package init(pages: ServerPages? = nil, prefix: String = "") throws {
         _ = try Catalogue.shipped.get()
         let sources = PageTemplates.ofTheProtocol.merging(pages?.templates ?? [:]) { own, _ in own }
@@ -42,7 +42,7 @@ package struct PageRenderer: Sendable {
 
     /// Parses every template in every language.
     ///
-    /// Without this call, each template is parsed at its first use.
+    /// It throws an error for a defective template. Without this call, each template is parsed at its first use.
     package func parseAll() throws {
         for templates in templates.values { try templates.parseAll() }
     }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The page templates in one language.
 ///
-/// Each template is parsed with its partials at its first use. Parsing all of them at the start would take far
-/// longer than the rest of the start.
+/// Each template is parsed with its partials at its first use. Parsing all templates when the server starts would take
+/// far longer than the rest of the start.
 final class PageTemplates: Sendable {
     private let words: Localizer
     private let parsed = Mutex<[String: MustacheLibrary]>([:])
@@ -51,7 +51,8 @@ final class PageTemplates: Sendable {
 
     private static let contentType = "CounterfoilHTML"
 
-    /// The templates of the protocol pages, with the layout and the partials that other pages share.
+    /// The templates of the protocol pages (such as sign-in and consent), and the layout and partials that all pages
+    /// share.
     static let ofTheProtocol: [String: [UInt8]] = [
         "layout": PackageResources.layout_mustache,
         "sign-in": PackageResources.sign_in_mustache,
