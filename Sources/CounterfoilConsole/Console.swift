@@ -25,9 +25,9 @@ struct Console: Sendable {
         auditor = components.auditor
     }
 
-    /// The maximum length, in bytes, of a page's path and query for a return after the sign-in.
+    /// The maximum length in bytes of the path and query to which the browser returns after a sign-in.
     ///
-    /// If they are longer, the sign-in returns to the path without the query.
+    /// If they are longer, the browser returns to the path without the query.
     private static let targetLimit = 2048
 
     /// A request of a signed-in user.
@@ -38,7 +38,7 @@ struct Console: Sendable {
         let words: Localizer
 
         var person: Person { session.person }
-        /// The path of the request, to which tickets are bound.
+        /// The path of the request, to which the anti-CSRF tokens of forms (tickets) are bound.
         var path: String { String((request.head.path ?? "").prefix { $0 != "?" }) }
     }
 
@@ -70,7 +70,7 @@ struct Console: Sendable {
             kind, outcome, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
     }
 
-    /// Records that scopes for requests without a user were approved or withdrawn.
+    /// Records in the audit log which scopes of the client credentials grant were approved or withdrawn.
     func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient, by visit: Visit) async {
         guard let change = MachineAccessChange(from: former, to: client) else { return }
         await note(.machineAccess, by: visit, client: client.id, detail: change.detail)
@@ -92,8 +92,8 @@ struct Console: Sendable {
 
     /// Returns whether the user signed in recently enough for a page.
     ///
-    /// The caller does not ask this for a submitted form. The ticket of the form comes from the page, which opens only
-    /// after a recent sign-in.
+    /// A submitted form needs no such check: it contains a ticket of its page, and that page opened only after a recent
+    /// sign-in.
     func isRecentEnough(_ session: LiveSession, for endpoint: Endpoint, now: Date) -> Bool {
         !endpoint.needsRecentSignIn
             || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
@@ -126,7 +126,8 @@ struct Console: Sendable {
 
     /// Issues the anti-CSRF token of a form.
     ///
-    /// The token is valid for as long as a session may be idle, so that no typed value is lost.
+    /// The token expires only when the idle session would expire too, so that a user who fills in the form slowly loses
+    /// no typed value.
     func ticket(_ visit: Visit, for path: String, interaction: InteractionIdentifier? = nil) -> String {
         tickets.issue(
             .console, to: visit.session.holder, request: path,
@@ -135,7 +136,7 @@ struct Console: Sendable {
         )
     }
 
-    /// Parses the form of a request and checks its ticket.
+    /// Parses the form of a request and checks its ticket; throws `PageProblem.pageExpired` for an expired ticket.
     func form(_ visit: Visit) throws -> (form: PageForm, ticket: Ticket) {
         let (form, ticket, isLate) = try formOrLate(visit)
         guard !isLate else { throw PageProblem.pageExpired }
@@ -149,10 +150,10 @@ struct Console: Sendable {
         return (form, ticket, isLate)
     }
 
-    /// Checks a ticket, but accepts an expired one, so that the page can show the form again with the typed values.
+    /// Checks the ticket of a form, and reports in `isLate` whether it has expired.
     ///
-    /// An accepted expired ticket still belongs to this session and page. For an expired ticket, the caller must
-    /// change nothing and show the form again.
+    /// Even an expired ticket must belong to this session and page. For an expired ticket, the caller must change
+    /// nothing, and show the form again with the typed values.
     func checkTicketOrLate(
         _ text: String, of visit: Visit
     ) throws(PageProblem) -> (ticket: Ticket, isLate: Bool) {

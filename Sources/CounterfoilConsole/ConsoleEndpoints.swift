@@ -20,13 +20,13 @@ extension Endpoint {
 
     // Pages of the clients of a developer.
 
-    /// A developer's own clients.
+    /// The list of the clients that the signed-in developer has registered.
     package static let applications = page("applications", "/apps").signedIn
     /// The form that registers a client.
     package static let newApp = form("newApp", "/apps/new").signedIn
     /// The overview of one client.
     package static let application = page("application", "/apps/{client_id}").signedIn
-    /// The form that changes a registration.
+    /// The form that changes the registration of a client.
     package static let editApp = form("editApp", "/apps/{client_id}/edit").signedIn.recent
     /// The form that replaces the logo of a client.
     package static let applicationLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
@@ -37,11 +37,11 @@ extension Endpoint {
     package static let connectApp = page("connectApp", "/apps/{client_id}/connect").signedIn
     /// The secrets of a confidential client, which can be added and deleted.
     package static let applicationSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
-    /// The check that the hosts of claimed https redirect URIs name the client.
+    /// The check that the association files on the hosts of claimed https redirect URIs name the apps of the client.
     package static let applicationAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
     /// The confirmation page that deletes a client.
     package static let deleteApp = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
-    /// The verdicts on redirect URIs while a developer types them.
+    /// The verdicts on redirect URIs (accepted, warned or refused), which a script requests while a developer types.
     package static let verdicts = posting("verdicts", "/apps/verdict", bodyLimit: 128 * 1024, answersPeople: false)
         .signedIn
 

@@ -14,7 +14,7 @@ package struct ConsoleHead: Sendable, Hashable {
     package var isAdministrator: Bool
     /// Whether the navigation shows My Apps; if false, the user may not register clients.
     package var registersClients: Bool = true
-    /// The current part of the console; nil if the page belongs to none.
+    /// The part of the console that the navigation marks as current; nil if the page belongs to none.
     package var part: Part?
     package var paths: Paths = Paths()
     /// The anti-CSRF token of the sign-out button; the hidden field `ticket`.

@@ -36,8 +36,8 @@ struct ConsoleSignInEndpoint: Sendable {
         if let session, endpoint.map({ console.isRecentEnough(session, for: $0, now: now) }) ?? true {
             return .seeOther(path)
         }
-        // The notice about a lost form is shown only if the requested page has a form. After a lost sign-out it has
-        // none.
+        // The notice about a lost form is shown only if the requested page has a form. If the lost form was the
+        // sign-out button, the requested page is the account page, which has no form.
         let isFormLost =
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
@@ -60,8 +60,8 @@ struct ConsoleSignInEndpoint: Sendable {
     ) -> Reply {
         let content = SignInForm.Content(
             carried: path,
-            // No client policy applies here. The page warns but never blocks, because users must always be able to
-            // reach their own account.
+            // The policy of a client can block a sign-in in an embedded web view. This sign-in belongs to no client:
+            // the page warns but never blocks, because users must always be able to reach their account.
             openInBrowserLink: WebViewVerdict(on: request, under: .warn)
                 .openInBrowserLink(console.settings.issuer.origin + path),
             notice: notice.map { request.words($0) })
@@ -81,7 +81,8 @@ struct ConsoleSignInEndpoint: Sendable {
         return query.isEmpty ? page : page + "?" + query
     }
 
-    /// Encodes the query of a page again, without the parameter that shows the confirmation of an earlier action.
+    /// Encodes the query of a page again, without the parameter `done`, which shows the confirmation of an earlier
+    /// action.
     private static func query(_ text: String) -> String {
         guard text.utf8.count <= queryLimit, let parameters = try? FormParameters(parsing: text) else { return "" }
         var kept = FormParameters()

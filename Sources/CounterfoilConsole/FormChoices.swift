@@ -61,7 +61,7 @@ package struct FormProblem: Sendable, Hashable {
 
 /// The verdict on one line of a form, such as a redirect URI, shown below its field.
 package struct FormVerdict: Sendable, Hashable {
-    /// The verdict; its raw value is the word in the JSON and the CSS class on the page.
+    /// The result for the line; its raw value is the member `state` of the JSON and the CSS class on the page.
     package enum State: String, Sendable, Hashable, CaseIterable, Codable {
         case accepted
         /// The line would be accepted with a warning.
@@ -74,7 +74,8 @@ package struct FormVerdict: Sendable, Hashable {
     package let state: State
     /// The reasons, one sentence each.
     package let words: [String]
-    /// Examples of redirect URIs that would match, or not match, after saving; empty for a refused line.
+    /// Examples of redirect URIs that a request could contain, and whether they would match the line once it is saved;
+    /// empty for a refused line.
     package let examples: [AppPage.Example]
     /// Whether the line is accepted without a warning; there is a flag for each state, because templates cannot
     /// compare values.

@@ -15,7 +15,7 @@ package struct AccountPage: ConsolePage, Hashable {
 
 /// The user on the account pages.
 ///
-/// The values are shown in full, because only the user sees the page.
+/// The values are shown in full, because only the signed-in user sees the account pages.
 package struct AccountHolder: Sendable, Hashable {
     package var name: DisplayName
     package var initials: String

@@ -56,10 +56,10 @@ struct ConnectedApps: Sendable {
         return .done(notice, at: console.path(.account))
     }
 
-    /// Returns the scope that a form keeps.
+    /// Returns the scopes that the user keeps according to the form.
     ///
-    /// `openid` can be withdrawn only together with all other scopes, because the client cannot sign users in without
-    /// it.
+    /// `openid` is always kept, because the client cannot sign users in without it. The user can withdraw it only by
+    /// disconnecting the app.
     private static func kept(of scope: Scope, _ form: PageForm) throws -> Scope {
         var kept: [Scope.Token] = []
         for token in scope.tokens {

@@ -28,8 +28,8 @@ struct PasswordChange: Sendable {
         guard chosen != typed else {
             return again(visit, PasswordChangeError.unchanged, at: PasswordPage.newField)
         }
-        // This check counts as a sign-in attempt of the user, so that an attacker with a stolen session cannot guess
-        // the password here.
+        // This check counts as a sign-in attempt of the user, so the rate limit of sign-ins applies. An attacker with a
+        // stolen session therefore cannot guess the password here.
         let outcome = try await people.confirm(
             visit.person, password: typed, source: visit.request.countedSource(console.settings.issuer),
             now: visit.now
@@ -99,7 +99,7 @@ struct PasswordChange: Sendable {
     }
 }
 
-/// The errors of the password form, except those of the new password itself.
+/// The errors of the password form, except the rules that a new password violates (see `Password`).
 private enum PasswordChangeError: String, LocalizationKey {
     case currentMissing = "account.password.current-missing"
     case currentWrong = "account.password.current-wrong"

@@ -42,7 +42,8 @@ struct SignedInBrowsers: Sendable {
         case .end:
             let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
             guard digest != visit.session.digest else { return try await console.signOut(visit) }
-            // The response does not reveal whether the session of another user exists.
+            // A session of another user gets the same response as a session that does not exist, so the response does
+            // not reveal whether it exists.
             guard let digest, try await console.store.endSession(digest, of: visit.person.id, at: visit.now) else {
                 return .done(AccountNotice.sessionOver, at: console.path(.sessions))
             }

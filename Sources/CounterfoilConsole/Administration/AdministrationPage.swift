@@ -27,9 +27,9 @@ package struct BrandingPage: ConsolePage, Hashable {
     /// The name that pages show if `siteName` is empty.
     package var standardName: DisplayName
     package var accent: FormField
-    /// Whether the checkbox `own_colour` is selected, so that the color in `accent` is used.
+    /// Whether the check box `own_colour` is ticked, so that the color in `accent` is used and not the default color.
     ///
-    /// The checkbox is needed because a color input cannot be empty.
+    /// The check box is needed because a color input in HTML cannot be empty.
     package let ownColour: Bool
     package var supportURI: FormField
     /// The statements of the service on the consent page, by language.
@@ -38,7 +38,7 @@ package struct BrandingPage: ConsolePage, Hashable {
     package var logo: FormField
     /// Whether there is a logo that can be removed.
     package var hasLogo: Bool
-    /// Whether the form is set to remove the logo.
+    /// Whether the check box `remove_logo` is ticked, so that saving removes the logo.
     package var removesLogo: Bool
     /// Whether the page is a preview of the typed values, which are not saved yet.
     package var isPreview: Bool

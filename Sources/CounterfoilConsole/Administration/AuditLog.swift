@@ -28,7 +28,7 @@ struct AuditLog: Sendable {
 
         init() {}
 
-        /// Returns the query string of the page with the events before an event number.
+        /// Returns the query string of the page with the older events: the same filter, before an event number.
         func before(_ number: Int) -> String {
             var query = FormParameters()
             for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]

@@ -74,7 +74,7 @@ struct BrandingForm: Sendable {
 
     /// Shows the form with the typed branding, without saving it.
     ///
-    /// An uploaded logo is not kept between two requests, so the preview shows the stored one.
+    /// The server does not keep an uploaded logo between two requests, so the preview shows the stored logo.
     private func preview(
         _ visit: Console.Visit, _ draft: BrandingDraft, of branding: Branding, removesLogo: Bool,
         as previewed: Branding

@@ -5,6 +5,8 @@ import HTTPTypes
 
 /// `/apps/{client_id}/association`: the check that the association files on the hosts of claimed https redirect URIs
 /// name the apps of the client.
+///
+/// If such a file does not name an app, the platform opens the redirect URI in the browser instead of the app.
 struct AppAssociation: Sendable {
     let console: Console
     let check: AssociationCheck?
@@ -31,7 +33,7 @@ struct AppAssociation: Sendable {
 
     /// Fetches and checks the association files, within a rate limit for each user.
     ///
-    /// Only a form with an anti-CSRF token can start this, so that no link makes the server send requests.
+    /// Only a form with an anti-CSRF token can start the check, so that no link can make the server send requests.
     func look(_ visit: Console.Visit) async throws -> Reply {
         let client = try await claiming(visit)
         _ = try console.form(visit)

@@ -117,8 +117,9 @@ struct AppForm: Sendable {
             return try await again(error.problems)
         }
         let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
-        // Without this check, a developer could learn the pairwise subject identifiers of another host, or lose those
-        // of their own users.
+        // Pairwise subject identifiers depend on the host of the redirect URIs (OpenID Connect Core §8.1). With another
+        // host, the users of the client would get other identifiers, and the developer could learn those that a client
+        // of that host gets.
         guard application.byAdministrator || client.keepsNames(as: changed) else {
             return try await again([ClientProblem(.redirectURIs, .hostOfNames)])
         }
@@ -214,7 +215,9 @@ struct AppForm: Sendable {
 }
 
 extension ClientField {
-    /// The field beside which the page shows a problem; those of `optionalScopes` are shown beside `scopes`.
+    /// The field beside which the page shows a problem with this field; nil for a problem of the whole form.
+    ///
+    /// The problems of `optionalScopes` are shown beside `scopes`.
     fileprivate var place: String? {
         switch self {
         case .whole: nil

@@ -71,7 +71,7 @@ package struct AppFormPage: ConsolePage, Hashable {
     /// Whether clients of this type ask users for consent.
     package let asksPeople: Bool
     package let isNative: Bool
-    /// Whether the registration creates a secret, which is shown once.
+    /// Whether the registration creates a secret, which is shown once, unless the developer enters keys.
     package let getsSecret: Bool
 
     package init(

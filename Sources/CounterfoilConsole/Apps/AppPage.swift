@@ -43,7 +43,8 @@ package struct AppPage: ConsolePage, Hashable {
         package var matches: Bool?
         /// The reason why the typed URI matches or does not, in one sentence.
         package var why: String?
-        /// The most similar registered URI; nil if the typed URI matches.
+        /// The most similar registered URI; nil if the typed URI matches, or was refused for another reason than that
+        /// it is not registered.
         package var nearest: String?
         /// The differences between the typed URI and `nearest`, one sentence each.
         package var differences: [String] = []
@@ -59,7 +60,7 @@ package struct AppPage: ConsolePage, Hashable {
         }
     }
 
-    /// A statistic, with its meaning.
+    /// A count from the refresh statistics, such as the number of reused tokens.
     package struct Happening: Sendable, Hashable {
         package var name: String
         /// The number, in words.
@@ -92,7 +93,8 @@ package struct AppPage: ConsolePage, Hashable {
     package var policy: [PolicyLine]
     /// The statistics of refresh tokens; empty if the client gets no refresh tokens and has no counts.
     package var refreshes: [Happening] = []
-    /// The problems with PKCE in sentences: an exception, or a reused challenge; nil if there is none.
+    /// The problems with PKCE in sentences: an exception in the policy or its earlier use, or a challenge that the
+    /// client reused; nil if there is none.
     package var pkceDanger: String?
     /// The day of the registration and, if known, the owner, in one sentence.
     package var registered: String

@@ -25,7 +25,7 @@ package struct AppPaths: Sendable, Hashable {
     package var delete: String
     /// The path of the list in which this user sees the client.
     package var list: String
-    /// Whether `list` is the list of the user's own clients; if false, it is the administration.
+    /// Whether `list` is the list of the user's own clients; if false, it is the list of all clients.
     package var isOwn: Bool
 
     /// Whether the overview is the current page; there is a flag for each page, because templates cannot compare

@@ -1,7 +1,7 @@
 import CounterfoilProtocol
 package import CounterfoilServer
 
-/// A client for lists and headings.
+/// The values of a client that lists and headings show.
 package struct AppSummary: Sendable, Hashable {
     package var clientID: String
     package var name: DisplayName

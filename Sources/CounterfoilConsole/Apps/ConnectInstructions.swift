@@ -51,10 +51,11 @@ extension ConnectPage {
 }
 
 extension RegisteredClient {
-    /// Returns the callback URL on this server that the client can claim.
+    /// Returns the https URL on this server that a native client can claim as its redirect URI (RFC 8252 §7.2); nil if
+    /// the client cannot claim one.
     ///
-    /// The URL is at the callback origin. It is at the issuer if there is no callback origin, or if the client is
-    /// first-party.
+    /// The URL is at the callback origin, a separate origin of this server. If the server has no callback origin, or
+    /// the client is first-party, the URL is at the issuer.
     fileprivate func callbackToClaim(settings: ServerSettings) -> CallbackAddress? {
         if let origin = settings.callbackOrigin, !policy.isFirstParty {
             return CallbackAddress(of: id, type: type, at: origin)

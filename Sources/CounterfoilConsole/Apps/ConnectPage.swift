@@ -22,6 +22,7 @@ package struct ConnectPage: ConsolePage, Hashable {
     package var command: String?
     /// The Swift code that signs in; nil if there is none for the client.
     package var snippet: String?
-    /// The callback URL on this server that the client can claim; nil for client types that claim none.
+    /// The https URL on this server that a native client can claim as its redirect URI (RFC 8252 §7.2); nil if the
+    /// client cannot claim one.
     package var callback: String?
 }

@@ -9,7 +9,7 @@ package struct PolicyPage: ConsolePage, Hashable {
         /// The choice whether each use replaces a refresh token: `true`, `false` or empty; nil if the client type has
         /// no choice.
         package var rotation: FormChoices?
-        /// The time in seconds in which a refresh can be retried with the previous token.
+        /// The time in seconds after a rotation in which a client can retry the refresh with the previous token.
         package var gracePeriod: FormField
         /// The lifetime of a refresh token after its last use, in seconds.
         package var idleLifetime: FormField
@@ -55,6 +55,7 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var webViews: FormChoices?
     package var idTokenAlgorithm: FormChoices?
     package var subjectType: FormChoices?
-    /// The scopes that the client can request without a user; nil if it has no scope to approve.
+    /// The scopes that an administrator approves for requests without a user (client credentials grant); nil if the
+    /// client has no scope to approve.
     package var machineScope: FormChoices?
 }

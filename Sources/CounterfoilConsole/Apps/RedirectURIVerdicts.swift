@@ -12,7 +12,7 @@ struct RedirectURIVerdicts: Sendable {
     /// The client to which the redirect URIs would belong.
     struct Subject: Sendable {
         let type: ClientType
-        /// The identifier; nil if it is not known yet.
+        /// The identifier of the client; nil for a new client whose form has no valid ticket.
         let id: ClientIdentifier?
         let owner: PersonIdentifier?
     }
@@ -68,8 +68,8 @@ struct RedirectURIVerdicts: Sendable {
             return Subject(type: client.type, id: client.id, owner: client.owner)
         }
         guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
-        // The ticket of the page determines the identifier of the new client. Without a valid ticket, the verdicts do
-        // not depend on the identifier.
+        // The identifier of the new client is derived from the ticket of the form. Without a valid ticket, the verdicts
+        // ignore the identifier.
         let ticket = try? console.tickets.check(
             try form.value("ticket"), .console, of: visit.session.holder, request: console.path(.newApp),
             now: visit.now)
@@ -78,7 +78,7 @@ struct RedirectURIVerdicts: Sendable {
             id: ticket.flatMap { ClientIdentifier(registeredFrom: $0.interaction) }, owner: visit.person.id)
     }
 
-    /// Creates a client with the values that matching a redirect URI uses.
+    /// Creates a client that has only the values by which redirect URIs are matched, for the examples.
     private static func client(of subject: Subject, at redirectURIs: [RedirectURI]) -> RegisteredClient? {
         guard let id = subject.id ?? ClientIdentifier("app") else { return nil }
         return RegisteredClient(
@@ -89,7 +89,7 @@ struct RedirectURIVerdicts: Sendable {
 }
 
 extension Console {
-    /// Returns the URI schemes of the other clients of an owner.
+    /// Returns the private-use URI schemes in the redirect URIs of the other clients of an owner.
     func schemesInUse(
         by owner: PersonIdentifier?, except id: ClientIdentifier?
     ) async throws -> Set<String> {
