@@ -1,10 +1,11 @@
 public import CounterfoilProtocol
 import Crypto
 
-/// The SHA-256 digest that a store keeps in place of a secret, such as a code or a session token.
+/// The SHA-256 digest that a store keeps in place of a value that is secret or can be used only once, such as a code,
+/// a session token or the `jti` of an assertion.
 ///
-/// The digest covers the kind of the secret and its text. A digest of one kind, such as a code, therefore never
-/// matches a record of another kind, such as a session.
+/// The digest covers the kind of the value and its text. A digest of one kind, such as a code, therefore never matches
+/// a record of another kind, such as a session.
 public struct ArtefactDigest: Sendable, Hashable {
     /// The 32 bytes of the digest.
     public let bytes: [UInt8]
@@ -15,22 +16,23 @@ public struct ArtefactDigest: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Creates the digest of an authorization code.
+    /// Creates the digest of an authorization code, the key of ``GrantStore/code(_:)``.
     public init(of code: AuthorizationCode) { self.init(kind: "authorization code", text: code.exposed) }
 
-    /// Creates the digest of a session token.
+    /// Creates the digest of a session token, the key of ``SessionStore/session(_:)``.
     public init(of token: SessionToken) { self.init(kind: "session", text: token.exposed) }
 
-    /// Creates the digest of the identifier of a page that a user can answer only once.
+    /// Creates the digest of the identifier of a page that a user can answer only once (``CodeRecord/interaction``).
     public init(of interaction: InteractionIdentifier) { self.init(kind: "interaction", text: interaction.rawValue) }
 
-    /// Creates the digest of a client secret.
+    /// Creates the digest of the secret of a client or an API, to be stored or compared with a stored digest.
     public init(of secret: ClientSecret) { self.init(kind: "client secret", text: secret.exposed) }
 
     /// Creates the digest of the name of a token family, which each refresh token of the family contains.
     public init(ofFamily name: [UInt8]) { self.init(kind: "refresh token", text: Base64URL.encode(name)) }
 
-    /// Creates the digest of the `jti` of a client assertion, which is unique for its client.
+    /// Creates the digest of the `jti` of a client assertion and its client, because two clients may use the same
+    /// `jti`.
     public init(ofAssertion identifier: String, of client: ClientIdentifier) {
         self.init(kind: "client assertion", text: client.rawValue + "\0" + identifier)
     }

@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// An event never contains a secret.
 public struct AuditEvent: Sendable, Hashable {
-    /// The kind of an event.
+    /// The kind of an event; the raw value is its name in the store and in exports.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A user signed in, or failed to.
         case signIn = "sign-in"
@@ -20,9 +20,9 @@ public struct AuditEvent: Sendable, Hashable {
         case challengeReuse = "challenge-reuse"
         /// A code was refused because it had been redeemed already, or because its `code_verifier` was wrong.
         case codeRedemption = "code-redemption"
-        /// The server repeated the response to a refresh, because the client retried it within the grace period.
+        /// A client retried a refresh within the grace period, and the server issued the same new refresh token again.
         case refreshRepeat = "refresh-repeat"
-        /// A refresh token was used again after its rotation; its grant was revoked.
+        /// A rotated refresh token was used when a retry was no longer allowed; the server revoked its grant.
         case refreshReuse = "refresh-reuse"
         case revocation
         /// A client failed to authenticate.
@@ -31,8 +31,7 @@ public struct AuditEvent: Sendable, Hashable {
         case throttled
         /// A client was registered, changed or deleted.
         case application
-        /// The scopes that a client may request without a user were approved or withdrawn (client credentials
-        /// grant).
+        /// Scopes that a client may request without a user (client credentials grant) were approved or withdrawn.
         case machineAccess = "machine-access"
         /// A client secret was created or deleted.
         case applicationSecret = "application-secret"
@@ -46,7 +45,7 @@ public struct AuditEvent: Sendable, Hashable {
         case auditRemoval = "audit-removal"
     }
 
-    /// The outcome of an event.
+    /// The outcome of the action that an event records.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
         /// The action was carried out.
         case done
@@ -54,11 +53,11 @@ public struct AuditEvent: Sendable, Hashable {
         case refused
     }
 
-    /// The time of the event.
+    /// The time of the event; the order of the log depends on ``AuditEntry/number``, not on the time.
     public let at: Date
-    /// The kind of the event.
+    /// The kind of the event, such as a sign-in or a revocation.
     public let kind: Kind
-    /// The outcome of the event.
+    /// The outcome: the action was carried out or refused.
     public let outcome: Outcome
     /// The user who acted or whose data the event concerns; nil if unknown.
     public let personID: PersonIdentifier?
@@ -66,12 +65,12 @@ public struct AuditEvent: Sendable, Hashable {
     public let clientID: ClientIdentifier?
     /// The grant; nil if the event concerns none.
     public let grantID: GrantIdentifier?
-    /// The source IP address of the request; nil if no request caused the event, but a command or the server
-    /// itself.
+    /// The source IP address of the request; nil if a command or the server itself caused the event.
     public let source: String?
     /// The request ID that pages and the log show; nil if no request caused the event.
     public let requestID: String?
-    /// A detail in the words of the server, at most 200 bytes; nil for none.
+    /// A short text in English with further details, such as the reason of a revocation, at most 200 bytes; nil for
+    /// none.
     public let detail: String?
 
     /// Creates an event; `detail` is truncated to 200 bytes.
@@ -102,10 +101,10 @@ public struct AuditEvent: Sendable, Hashable {
 public struct AuditEntry: Sendable, Hashable {
     /// The number of the event; later events have larger numbers.
     public let number: Int
-    /// The event.
+    /// The event as it was appended; it never changes.
     public let event: AuditEvent
 
-    /// Creates an entry.
+    /// Creates an entry that a store has read from the log.
     public init(number: Int, event: AuditEvent) {
         self.number = number
         self.event = event
@@ -156,7 +155,7 @@ public protocol AuditStore: Sendable {
     func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry]
     /// Deletes the oldest events, up to and including `number` and at most `rows`.
     ///
-    /// If `event` is given, it is appended in the same transaction.
+    /// If `event` is given, the store appends it in the same transaction, so that the log records the deletion.
     ///
     /// - Returns: The number of deleted events, without the appended one.
     func removeAudit(

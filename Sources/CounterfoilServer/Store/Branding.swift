@@ -1,6 +1,7 @@
 public import CounterfoilProtocol
 
-/// The texts of the server's owner on the consent page, in one language.
+/// The text and the privacy policy with which the server's owner presents the service on the consent page, in one
+/// language.
 public struct SiteStatement: Sendable, Hashable {
     /// The statement in Markdown, at most 4,000 characters; nil for none.
     public var text: String?
@@ -21,7 +22,7 @@ public struct SiteStatement: Sendable, Hashable {
 public struct Branding: Sendable, Hashable {
     /// The name of the service, 1 to 60 characters; nil for the name from the server's configuration.
     public var siteName: String?
-    /// The identifier of the logo; the store keeps the image.
+    /// The identifier of the logo, whose image the store keeps; nil for none.
     public var logo: LogoIdentifier?
     /// The accent color, from which the light and the dark theme are derived; nil for the default color.
     public var accent: AccentColor?
@@ -29,7 +30,7 @@ public struct Branding: Sendable, Hashable {
     public var supportURI: AbsoluteURI?
     /// The statements on the consent page, by language.
     ///
-    /// A store keeps no empty statement.
+    /// A store does not keep a statement that has neither a text nor a privacy policy.
     public var statements: [Language: SiteStatement]
     /// The number of changes so far.
     ///
@@ -55,7 +56,8 @@ public struct Branding: Sendable, Hashable {
 }
 
 extension Branding {
-    /// Returns the statement in a language; a missing text or URL is taken from ``Language/standard``.
+    /// Returns the statement in a language; a missing text or URL is taken from the statement in
+    /// ``Language/standard``.
     public func statement(in language: Language) -> SiteStatement {
         let (own, standard) = (statements[language], statements[.standard])
         return SiteStatement(
@@ -83,7 +85,7 @@ public protocol BrandingStore: Sendable {
     /// Changes the branding if its stored revision still equals that of `branding`, and increases the revision by
     /// one.
     ///
-    /// The store takes the logo from `logo`, not from ``Branding/logo``. It deletes a logo that neither the
-    /// branding nor a client uses any more in the same transaction.
+    /// The store takes the logo from `logo`, not from ``Branding/logo``. In the same transaction, it deletes the
+    /// former logo if neither the branding nor a client still uses it.
     func updateBranding(_ branding: Branding, logo: LogoChange) async throws(StoreFault) -> UpdateBrandingOutcome
 }

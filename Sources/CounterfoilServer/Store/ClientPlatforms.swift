@@ -9,7 +9,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// Parses an origin; nil unless it is in lower case, has no path, and uses https (or http with a loopback
     /// host).
     ///
-    /// An explicit default port is not valid, because browsers leave it out.
+    /// An explicit default port is not valid, because browsers omit it from the `Origin` header field.
     public init?(_ text: String) {
         guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty, text == text.lowercased(),
             uri.scheme == "https" || (uri.scheme == "http" && LoopbackHost(rawValue: host) != nil),
@@ -19,7 +19,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
         rawValue = text
     }
 
-    /// The origin as text.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
 
@@ -41,7 +41,7 @@ public struct AppleApp: Sendable, Hashable, CustomStringConvertible {
     /// The bundle identifier, `com.example.app`.
     public var bundleID: String { String(rawValue.dropFirst(11)) }
 
-    /// The identifier as text.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
 
@@ -67,7 +67,7 @@ public struct AndroidApp: Sendable, Hashable, CustomStringConvertible {
         fingerprint = stride(from: 0, to: 64, by: 2).map { String(bytes[$0...$0 + 1]) }.joined(separator: ":")
     }
 
-    /// The text form.
+    /// The package name, a colon and the fingerprint.
     public var description: String { "\(packageName):\(fingerprint)" }
 }
 

@@ -10,7 +10,8 @@ public struct ClientPolicy: Sendable, Hashable {
     public var isFirstParty: Bool
     /// Whether an administrator vouches for the publisher of the client; if not, pages warn users.
     public var isVouchedFor: Bool
-    /// Whether it is verified that the claimed https redirect URIs belong to the client (RFC 8252 §7.2 and §8.6).
+    /// Whether an administrator has verified that the https redirect URIs that the client claims belong to it (RFC
+    /// 8252 §7.2 and §8.6).
     public var isClaimedHTTPSVerified: Bool
     /// The PKCE challenge that authorization requests must have (RFC 7636).
     public var pkce: PKCEPolicy
@@ -77,13 +78,15 @@ public struct ClientPolicy: Sendable, Hashable {
 /// The PKCE challenge that the server requires of a client (RFC 7636).
 ///
 /// The text form is `s256`, `s256-or-plain` or `exempt-until:2027-01-31`. Only `s256` is safe. The others are
-/// exceptions for clients older than PKCE, and the server counts every authorization under them.
+/// exceptions for clients older than PKCE. The server counts every authorization without S256 under an exception
+/// (``ClientStore/pkceExceptionUse(of:)``).
 public enum PKCEPolicy: Sendable, Hashable {
     /// Every request needs an S256 challenge.
     case s256
     /// Every request needs a challenge, with the method S256 or `plain` (RFC 7636 §4.2).
     case s256OrPlain
-    /// A request can omit the challenge until the end of this day in UTC; after that, it needs an S256 challenge.
+    /// A request can omit the challenge until the end of this day in UTC; after that day, every request needs an S256
+    /// challenge.
     ///
     /// A challenge that is present must have the method S256.
     case exemptUntil(CalendarDay)
@@ -103,7 +106,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
     public let year: Int
     /// The month, 1 to 12.
     public let month: Int
-    /// The day of the month.
+    /// The day of the month, 1 to 31.
     public let day: Int
 
     /// Parses a day; nil unless it exists in the calendar.
@@ -132,7 +135,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
         day = parts.day ?? 1
     }
 
-    /// The text form.
+    /// The day as `YYYY-MM-DD`.
     public var description: String {
         func padded(_ number: Int, _ width: Int) -> String {
             String(repeating: "0", count: max(0, width - String(number).count)) + String(number)
@@ -160,7 +163,7 @@ extension PKCEPolicy: CustomStringConvertible {
         }
     }
 
-    /// The text form.
+    /// The text form, such as `s256` or `exempt-until:2027-01-31`.
     public var description: String {
         switch self {
         case .s256: "s256"
@@ -198,8 +201,8 @@ public struct RefreshTokenLife: Sendable, Hashable {
     public var rotates: Bool?
     /// The grace period after a rotation in seconds, 0 to 600.
     ///
-    /// In this time the client can retry with the previous token and gets the same response, as long as the new
-    /// token is unused.
+    /// In this time, a client that has lost the response can retry with the previous token. It gets the same new
+    /// refresh token as before, as long as that token is unused.
     public var gracePeriod: Int?
     /// The time without use after which a token expires, in seconds, 600 to 31536000.
     public var idleLifetime: Int?
@@ -228,9 +231,9 @@ public enum SubjectType: String, Sendable, Hashable, CaseIterable {
 
 /// The treatment of a sign-in in an embedded web view (RFC 8252 §8.12).
 public enum WebViewPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The server shows a page that explains the problem and leads to the browser.
+    /// The server refuses the request and shows a page that explains the reason and offers to open the browser.
     case block
-    /// The server shows a warning on the page, and the user can continue.
+    /// The server shows a warning on the pages of the sign-in, and the user can continue.
     case warn
     /// The server shows no warning.
     case allow

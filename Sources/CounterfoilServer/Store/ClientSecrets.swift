@@ -7,7 +7,7 @@ public import Foundation
 public struct ClientSecretRecord: Sendable, Hashable {
     /// The maximum number of secrets of one client.
     ///
-    /// With two secrets, a client can be switched to a new secret without an interruption.
+    /// While both secrets are valid, the developer can switch the client to the new secret without an interruption.
     public static let limit = 2
 
     /// The digest of the secret.
@@ -19,7 +19,7 @@ public struct ClientSecretRecord: Sendable, Hashable {
     /// The creation time.
     public let createdAt: Date
 
-    /// Creates a record.
+    /// Creates a record of a new secret, or of one that a store has read.
     public init(digest: ArtefactDigest, clientID: ClientIdentifier, createdAt: Date) {
         self.digest = digest
         self.clientID = clientID

@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// The consent of one user to one client, over all its grants.
+/// The consent of one user to one client, combined over all grants of the user to the client.
 ///
 /// The consent page and the account page show the consent, and the user can withdraw it on the account page.
 public struct Consent: Sendable, Hashable {
@@ -11,15 +11,16 @@ public struct Consent: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// The scopes that the user allowed in any grant to the client and has not withdrawn.
     public var scope: Scope
-    /// The scopes that the user allowed when last asked about them in requests that named no API.
+    /// The scopes that the user allowed when last asked about them in a request that named no API.
     ///
-    /// A scope that the user declined when last asked is not included. Standard scopes are remembered here even if
-    /// the request named an API, because they concern the user.
+    /// While ``appearance`` is unchanged, a later request for these scopes without an API can be approved without
+    /// asking the user. A standard scope is included even if the request named an API, because standard scopes concern
+    /// the user and not an API.
     public var remembered: Scope
-    /// The scopes that the user allowed when last asked about them, for each API that a request named (RFC 8707
+    /// The scopes that the user allowed when last asked about them in a request that named an API, by API (RFC 8707
     /// §2).
     ///
-    /// Consent for one API says nothing about another API.
+    /// Consent for one API says nothing about another API. Standard scopes are in ``remembered`` only.
     public var rememberedAt: [Resource: Scope]
     /// The digest of the client's appearance at the last approval; if the appearance has changed, the user is asked
     /// again.
@@ -31,7 +32,7 @@ public struct Consent: Sendable, Hashable {
     /// The time when the client last got a token under the consent; nil if it never did.
     public var lastUsedAt: Date?
 
-    /// Creates a record.
+    /// Creates a record; by default, no API is remembered and the consent was never used.
     public init(
         personID: PersonIdentifier,
         clientID: ClientIdentifier,
@@ -56,7 +57,8 @@ public struct Consent: Sendable, Hashable {
 }
 
 extension Consent {
-    /// Returns whether the user allowed a scope at each of these APIs, or without an API if there are none.
+    /// Returns whether the user allowed a scope for each of the given APIs, or for requests without an API if none is
+    /// given.
     ///
     /// The user's last answer about the scope counts. For a standard scope, the APIs make no difference.
     func remembers(_ token: Scope.Token, at resources: [Resource]) -> Bool {
@@ -97,7 +99,7 @@ public struct ConsentFacts: Sendable, Hashable {
     /// The client.
     public let client: RegisteredClient
 
-    /// Creates facts.
+    /// Creates facts that a store has read in one transaction.
     public init(consent: Consent, client: RegisteredClient) {
         self.consent = consent
         self.client = client
@@ -116,17 +118,18 @@ public enum ApprovalBasis: Sendable, Hashable {
 
 /// An approval to be recorded: the grant, its code, and the facts that the store checks.
 ///
-/// The grant names the session in which the user approved. A store rejects a grant without a session.
+/// The grant must name the session in which the user approved (``Grant/sessionID``). A store rejects an approval whose
+/// grant names none.
 public struct Approval: Sendable, Hashable {
     /// The grant to be recorded.
     public let grant: Grant
     /// The code that is issued for the grant.
     public let code: CodeRecord
-    /// The scope about which the user was asked.
+    /// The scope that the request asks the user to allow.
     ///
     /// It includes the scopes that cover individually requested claims (see ``Grant/claimScope``).
     ///
-    /// The user declined the scope tokens that neither ``Grant/scope`` nor ``Grant/claimScope`` contains.
+    /// The user declined the tokens of this scope that are in neither ``Grant/scope`` nor ``Grant/claimScope``.
     public let asked: Scope
     /// The digest of the client's appearance when the request was approved.
     public let appearance: ClientAppearance
@@ -169,7 +172,7 @@ public struct Approval: Sendable, Hashable {
         return grant.allowed.tokens.allSatisfy { stored.remembers($0, at: grant.resources) }
     }
 
-    /// Returns the consent after this approval, given the stored consent before it.
+    /// Returns the consent to be stored with this approval; `former` is the stored consent, or nil for none.
     public func consent(after former: Consent?) -> Consent {
         let ofPeople = ScopeDefinition.ofPeople
         let isForService = grant.resources.isEmpty
@@ -193,8 +196,8 @@ public struct Approval: Sendable, Hashable {
 
     /// Returns the remembered scope after this approval.
     ///
-    /// For every requested scope that `isMeant` selects, the new answer replaces the earlier answer. All other
-    /// scopes of `former` are kept.
+    /// For every scope that the user was asked about and that `isMeant` selects, the new answer replaces the earlier
+    /// one. All other scopes of `former` are kept.
     private func renewed(_ former: Scope?, where isMeant: (Scope.Token) -> Bool) -> Scope {
         Scope(
             (former?.tokens ?? []).filter { !asked.contains($0) || !isMeant($0) } + grant.allowed.tokens.filter(isMeant)
@@ -218,11 +221,11 @@ public protocol ConsentStore: Sendable {
     func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts]
     /// Reduces the scope of every grant of a user to a client to `kept`; a grant with no scope left is revoked.
     ///
-    /// With an empty `kept`, the consent is deleted and every grant is revoked. Otherwise the store reduces the
-    /// consent to the remaining grants (``Consent/following(_:)``).
+    /// With an empty `kept`, the store deletes the consent and revokes every grant. With any other `kept`, it reduces
+    /// the consent to the remaining grants (``Consent/following(_:)``), and deletes it if there are none.
     ///
-    /// If the scope of a grant is reduced, its unredeemed code becomes invalid in the same transaction. A
-    /// concurrent redemption can then not issue a token with the former scope.
+    /// If the store reduces the scope of a grant, it invalidates the unredeemed code of the grant in the same
+    /// transaction. A concurrent redemption therefore cannot issue a token with the former scope.
     func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The identifier of a grant, 128 random bits.
 public struct GrantIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier in stores and tokens.
+    /// The identifier in stores and tokens, which begins with `gr_`.
     public let rawValue: String
 
     /// Parses an identifier; nil if malformed.
@@ -17,7 +17,7 @@ public struct GrantIdentifier: Sendable, Hashable, CustomStringConvertible {
         rawValue = "gr_" + Base64URL.encode(random.bytes(16))
     }
 
-    /// The identifier as text.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
 
@@ -42,11 +42,11 @@ public struct InteractionIdentifier: Sendable, Hashable {
 ///
 /// Codes and tokens belong to a grant. Revoking the grant revokes them all.
 public struct Grant: Sendable, Hashable {
-    /// The precision of ``lastUsedAt`` in seconds: a refresh updates it only if the stored time is at least this
-    /// old.
+    /// The precision of ``lastUsedAt`` in seconds: a refresh updates the stored time only if that time is at least
+    /// this old.
     public static let useResolution: TimeInterval = 60
 
-    /// The identifier.
+    /// The identifier, which the access tokens of the grant contain.
     public let id: GrantIdentifier
     /// The user who gave the permission.
     public let personID: PersonIdentifier
@@ -74,7 +74,7 @@ public struct Grant: Sendable, Hashable {
     /// The time of the revocation; nil if the grant is not revoked.
     public var revokedAt: Date?
 
-    /// Creates a record.
+    /// Creates a record of a grant; by default it has a random identifier and is not revoked.
     public init(
         id: GrantIdentifier = GrantIdentifier(),
         personID: PersonIdentifier,
@@ -113,7 +113,7 @@ extension Grant {
 ///
 /// Only ``usedAt`` and ``failedRedemptions`` change.
 public struct CodeRecord: Sendable, Hashable {
-    /// The number of failed redemptions that invalidates a code.
+    /// The number of redemptions with a wrong `code_verifier` after which a code is invalid.
     public static let failedRedemptionLimit = 5
 
     /// The digest of the code.
@@ -128,7 +128,7 @@ public struct CodeRecord: Sendable, Hashable {
     public let redirectURI: ResponseRedirectURI
     /// The `scope` of the authorization request; the grant may allow less.
     ///
-    /// A token request may repeat it.
+    /// The `scope` of a token request, if any, must be a subset of this scope and the scope of the grant combined.
     public let requestedScope: Scope
     /// The S256 challenge that the `code_verifier` must match; nil if the request had no `code_challenge`.
     ///
@@ -138,7 +138,7 @@ public struct CodeRecord: Sendable, Hashable {
     public let nonce: Nonce?
     /// The time when the user signed in, `auth_time`.
     public let authenticatedAt: Date
-    /// The time of issue.
+    /// The time when the server issued the code.
     public let issuedAt: Date
     /// The time when the code expires.
     public let expiresAt: Date
@@ -186,7 +186,7 @@ public struct CodeFacts: Sendable, Hashable {
     /// The user who gave the permission.
     public let person: Person
 
-    /// Creates facts.
+    /// Creates facts that a store has read in one transaction.
     public init(code: CodeRecord, grant: Grant, person: Person) {
         self.code = code
         self.grant = grant
@@ -201,7 +201,7 @@ public struct GrantFacts: Sendable, Hashable {
     /// The user who gave the permission.
     public let person: Person
 
-    /// Creates facts.
+    /// Creates facts that a store has read in one transaction.
     public init(grant: Grant, person: Person) {
         self.grant = grant
         self.person = person
@@ -213,9 +213,9 @@ public struct GrantFacts: Sendable, Hashable {
 
 /// The outcome of ``GrantStore/recordConsent(_:)``.
 public enum RecordConsentOutcome: Sendable, Hashable {
-    /// The grant and the code exist.
+    /// The grant, the code and the consent were stored.
     case recorded
-    /// The page was answered before; nothing was written.
+    /// The user answered this page before (``CodeRecord/interaction``); nothing was written.
     case alreadyAnswered
     /// The client does not exist; nothing was written.
     case clientGone
@@ -236,7 +236,7 @@ public enum ConsumeCodeOutcome: Sendable, Hashable {
     case consumed
     /// Another call redeemed the code before; nothing was written.
     case alreadyUsed
-    /// The code is unknown or invalid, its grant is revoked or its user is disabled; nothing was written.
+    /// The code is unknown or was invalidated, its grant is revoked, or its user is disabled; nothing was written.
     case gone
 }
 
@@ -246,7 +246,7 @@ public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
     case application
     /// The code was redeemed twice (RFC 6749 §4.1.2).
     case codeReplay = "code-replay"
-    /// A refresh token was used again after its rotation (RFC 9700 §4.14.2).
+    /// A rotated refresh token was used when a retry was no longer allowed (RFC 9700 §4.14.2).
     case refreshReuse = "refresh-reuse"
     /// The user withdrew the consent.
     case person
@@ -276,11 +276,12 @@ public protocol GrantStore: Sendable {
     /// 1. The page has not been answered before (``CodeRecord/interaction``).
     /// 2. The client exists, and its revision is ``Approval/clientRevision``.
     /// 3. The user exists and is not disabled.
-    /// 4. A session with the `sid` of the grant exists, belongs to the user, and expires after the grant is
-    ///    created. Its token may have been replaced. The password hash of the user is ``Approval/passwordHash``.
+    /// 4. A session with the `sid` of the grant exists, belongs to the user, and expires after the grant is created.
+    ///    The session counts even if its token was replaced since the user approved (see ``SessionStore``). The
+    ///    password hash of the user is ``Approval/passwordHash``.
     /// 5. The stored consent still supports the approval (``Approval/holds(beside:)``).
     ///
-    /// An approval of a request without S256 is counted in ``ClientStore/pkceExceptionUse(of:)``.
+    /// If the request had no S256 challenge, the store counts the approval in ``ClientStore/pkceExceptionUse(of:)``.
     func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome
     /// Reads a code with its grant and user, even if the code is used or has expired.
     func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts?
@@ -300,7 +301,7 @@ public protocol GrantStore: Sendable {
     /// Counts a redemption with a wrong `code_verifier`, up to ``CodeRecord/failedRedemptionLimit``, and returns
     /// the new count.
     ///
-    /// The count of a code that was redeemed does not change.
+    /// The count of a redeemed code does not change. For an unknown code, the store returns 0.
     @discardableResult
     func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int
     /// Reads a grant, even if it is revoked.

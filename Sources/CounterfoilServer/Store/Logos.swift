@@ -14,7 +14,7 @@ public struct LogoIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     init(of bytes: [UInt8]) { rawValue = Base64URL.encode(SHA256.hash(data: bytes)) }
 
-    /// The identifier as text.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
 

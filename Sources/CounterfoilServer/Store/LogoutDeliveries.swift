@@ -5,7 +5,7 @@ public import Foundation
 public struct LogoutDelivery: Sendable, Hashable {
     /// The number of failed attempts after which a delivery is discarded.
     public static let attemptLimit = 8
-    /// The maximum number of clients of one owner that have a delivery in flight at the same time.
+    /// The maximum number of clients of one owner (developer) that have a delivery in flight at the same time.
     public static let ownerLimit = 4
 
     /// The number that identifies the delivery, unique in the store.
@@ -21,7 +21,7 @@ public struct LogoutDelivery: Sendable, Hashable {
     /// The number of consecutive times that the client's host failed to respond, over all deliveries to the client.
     public let hostFailures: Int
 
-    /// Creates a record.
+    /// Creates a delivery that a store has taken from a queue.
     public init(
         number: Int, clientID: ClientIdentifier, personID: PersonIdentifier, sessionID: SessionIdentifier,
         attempts: Int, hostFailures: Int = 0
@@ -39,19 +39,21 @@ public struct LogoutDelivery: Sendable, Hashable {
 public enum LogoutDeliverySettlement: Sendable, Hashable {
     /// The client received the notification, or is no longer registered for notifications.
     case done
-    /// The client responded with an error.
+    /// The client responded with an error status, other than those for which
+    /// ``hostFailed(retryAt:pausedUntil:removingBefore:)`` is used.
     ///
     /// The delivery is retried at `retryAt`, or discarded if `retryAt` is nil. Other deliveries to the client
     /// continue.
     case refused(retryAt: Date?)
-    /// The client's host did not respond.
+    /// The client's host did not respond, or reported that it is overloaded or unavailable (status 429 or 502 to 504).
     ///
     /// The delivery is retried at `retryAt`, or discarded if `retryAt` is nil.
     ///
-    /// The client's queue pauses until `pausedUntil`. The store discards its deliveries that were queued before
-    /// `removingBefore`.
+    /// The client's queue pauses until `pausedUntil`. The store discards the client's deliveries that were queued
+    /// before `removingBefore`.
     case hostFailed(retryAt: Date?, pausedUntil: Date, removingBefore: Date)
-    /// The delivery was not attempted; the client's queue pauses until `dueAt`.
+    /// The attempt was not made or was cut off by the server, which is busy or stopping; the client's queue pauses
+    /// until `dueAt`.
     case untried(dueAt: Date)
 }
 
@@ -59,7 +61,7 @@ public enum LogoutDeliverySettlement: Sendable, Hashable {
 public struct LogoutBacklog: Sendable, Hashable {
     /// The number of queued deliveries.
     public let count: Int
-    /// The time when the oldest of them was queued; nil if the queues are empty.
+    /// The time when the oldest queued delivery was queued; nil if no delivery is queued.
     public let oldest: Date?
 
     /// Creates a record.
@@ -87,8 +89,8 @@ public protocol LogoutDeliveryStore: Sendable {
     ///
     /// If the delivery is retried, its ``LogoutDelivery/attempts`` increases by one. The
     /// ``LogoutDelivery/hostFailures`` of the client increases by one after
-    /// ``LogoutDeliverySettlement/hostFailed(retryAt:pausedUntil:removingBefore:)``. It is kept after
-    /// ``LogoutDeliverySettlement/untried(dueAt:)``, and reset to 0 after any other result.
+    /// ``LogoutDeliverySettlement/hostFailed(retryAt:pausedUntil:removingBefore:)``. That number stays the same after
+    /// ``LogoutDeliverySettlement/untried(dueAt:)``, and becomes 0 after any other result.
     ///
     /// - Returns: The number of deliveries that were discarded without success.
     @discardableResult

@@ -12,7 +12,7 @@ public struct ExpirationLimits: Sendable, Hashable {
     public let refreshIdleBefore: Date
     /// The limit for grants; grants that were revoked before it are deleted.
     ///
-    /// Grants without a token family are also deleted if they were last used before it.
+    /// Grants without a token family are also deleted if they were last used before this time.
     public let grantsBefore: Date
 
     /// Creates limits.
@@ -29,10 +29,10 @@ public struct ExpirationLimits: Sendable, Hashable {
 public protocol MaintenanceStore: Sendable {
     /// Deletes expired records in one transaction, at most `rows` of each kind.
     ///
-    /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are
-    /// codes, sessions, token families, grants and client assertions. A grant that still has a code is kept. A
-    /// grant whose session is still stored is also kept if its client receives back-channel logout notifications
-    /// and the grant is not revoked.
+    /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,
+    /// sessions, token families, grants and client assertions. The store keeps a grant that still has a code. It also
+    /// keeps an unrevoked grant whose session is still stored if the client receives back-channel logout
+    /// notifications, because the end of the session must be notified.
     ///
     /// - Returns: The number of deleted records; 0 when nothing is left to delete.
     func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int

@@ -3,10 +3,10 @@ public import Foundation
 
 /// The identifier of a user, which is the public `sub` of tokens (OpenID Connect Core §8).
 ///
-/// It never changes and is never reassigned. It begins with `per_`. Identifiers of clients cannot begin with it, so
-/// that the two kinds cannot be confused (RFC 9700 §4.15).
+/// The identifier never changes and is never reassigned. It begins with `per_`, and the identifier of a client cannot,
+/// so that the two kinds cannot be confused (RFC 9700 §4.15).
 public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier as text.
+    /// The text form, which begins with `per_` and has at most 64 bytes.
     public let rawValue: String
 
     /// Parses an identifier from a store or a token; nil if malformed.
@@ -20,21 +20,23 @@ public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
         rawValue = "per_" + Base64URL.encode(random.bytes(16))
     }
 
-    /// The identifier as text.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
 
 /// A username in canonical form: 1 to 64 lower-case ASCII letters, digits and `. _ -`.
 ///
 /// Capitals become lower case. Other characters, such as letters with accents, are refused and not converted. Two
-/// accounts thus never have names that look alike. An `@` is refused, so that a username is never an email address.
+/// usernames thus never differ only in case or accents. An `@` is refused, so that a username is never an email
+/// address.
 public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The canonical spelling.
     public let rawValue: String
 
     /// Parses a username as typed; nil if it is not valid.
     public init?(_ typed: String) {
-        // Lower case turns some non-ASCII letters into ASCII, such as U+212A KELVIN SIGN into `k`.
+        // This check precedes `lowercased()`, which turns some non-ASCII letters into ASCII, such as U+212A KELVIN
+        // SIGN into `k`.
         guard typed.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let lowered = typed.lowercased()
         guard (1...64).contains(lowered.utf8.count),
@@ -47,7 +49,7 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         rawValue = lowered
     }
 
-    /// The canonical spelling.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
 
@@ -67,7 +69,7 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         rawValue = typed.lowercased()
     }
 
-    /// The canonical spelling.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 
     private static let excluded = Array("\"(),:;<>[\\]".utf8)
@@ -77,13 +79,13 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 public struct Person: Sendable, Hashable {
     /// The identifier, which is the public `sub` of tokens.
     public let id: PersonIdentifier
-    /// The username.
+    /// The username, unique among all accounts.
     public var username: Username
-    /// The email address; nil if unknown.
+    /// The email address, unique among all accounts; nil if unknown.
     public var email: EmailAddress?
     /// The display name, at most 100 characters.
     public var displayName: String
-    /// The password hash.
+    /// The Argon2 hash of the password.
     public var passwordHash: PasswordHash
     /// Whether the user administers this server.
     public var isAdministrator: Bool
@@ -96,7 +98,7 @@ public struct Person: Sendable, Hashable {
     /// The time when the account was disabled; nil if it is enabled.
     public var disabledAt: Date?
 
-    /// Creates a record.
+    /// Creates a record; by default it is a new, enabled account without administrator rights.
     public init(
         id: PersonIdentifier = PersonIdentifier(),
         username: Username,
@@ -130,7 +132,7 @@ public enum AddPersonOutcome: Sendable, Hashable {
     case usernameTaken
     /// The email address is taken; nothing was written.
     case emailTaken
-    /// An administrator exists already; nothing was written.
+    /// An administrator exists already, so the user cannot be the first one; nothing was written.
     case administratorExists
 }
 
@@ -138,9 +140,9 @@ public enum AddPersonOutcome: Sendable, Hashable {
 public enum ChangePasswordOutcome: Sendable, Hashable {
     /// The password was changed.
     ///
-    /// All other sessions of the user have ended, and unredeemed codes are invalid.
+    /// All sessions of the user have ended, except the one to keep, and unredeemed codes are invalid.
     case changed
-    /// The password was changed after the server verified the former one; nothing was written.
+    /// Another request changed the password after the server had verified the former one; nothing was written.
     case changedMeanwhile
     /// The user does not exist or is disabled; nothing was written.
     case personGone
@@ -164,7 +166,7 @@ public protocol PeopleStore: Sendable {
     func person(named username: Username) async throws(StoreFault) -> Person?
     /// Reads the user with an email address, even if disabled.
     func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person?
-    /// Reads whether an administrator exists.
+    /// Reads whether an administrator exists, even if disabled.
     func hasAdministrator() async throws(StoreFault) -> Bool
     /// Adds a user, unless the username or the email address is taken.
     func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome

@@ -22,11 +22,11 @@ public struct PersonProfile: Sendable, Hashable, Codable {
     public var zoneInfo: String?
     /// `locale`, such as `nb-NO`.
     public var locale: String?
-    /// `email_verified`.
+    /// `email_verified`; nil counts as false.
     public var isEmailVerified: Bool?
     /// `phone_number`.
     public var phoneNumber: String?
-    /// `phone_number_verified`.
+    /// `phone_number_verified`; nil counts as false.
     public var isPhoneNumberVerified: Bool?
     /// `address`.
     public var address: Address?

@@ -8,11 +8,12 @@ public import Foundation
 /// The server therefore stores no token. A family is one row, however often it is refreshed, and a token of
 /// any age can be recognized.
 public struct RefreshFamily: Sendable, Hashable {
-    /// The number of times that the response of one refresh can be repeated without a pause.
+    /// The number of retries of one refresh that the server answers without a pause.
     ///
-    /// Before each further repeat, the client must wait ``repeatPause`` after the previous one.
+    /// A retry gets the same new refresh token. Before each further retry, the client must wait ``repeatPause`` after
+    /// the previous one.
     public static let repeatLimit = 5
-    /// The minimum time between two repeats beyond ``repeatLimit``, in seconds.
+    /// The minimum time between two retries beyond ``repeatLimit``, in seconds.
     public static let repeatPause: TimeInterval = 2
 
     /// The digest of the family name, which every token of the family contains.
@@ -21,16 +22,16 @@ public struct RefreshFamily: Sendable, Hashable {
     public let grantID: GrantIdentifier
     /// The valid generation; 0 is the token that was issued for the authorization code.
     public var generation: Int
-    /// The time when the valid generation began.
+    /// The time when the valid generation was issued, from which the grace period for retries counts.
     public var rotatedAt: Date
-    /// The number of times that the response of the last refresh has been repeated.
+    /// The number of times that the client has retried the last refresh.
     public var repeats: Int
-    /// The time of the last use.
+    /// The time of the last refresh or retry, from which the idle lifetime counts.
     public var lastUsedAt: Date
     /// The time when the family expires; no use extends it.
     public let expiresAt: Date
 
-    /// Creates a record.
+    /// Creates a record; by default of a family that was not refreshed yet.
     public init(
         digest: ArtefactDigest,
         grantID: GrantIdentifier,
@@ -49,7 +50,8 @@ public struct RefreshFamily: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Returns the seconds until the last response can be repeated; 0 or less if it can be repeated now.
+    /// Returns the seconds that the client must wait before it retries the last refresh; 0 or less if it need not
+    /// wait.
     public func repeatWait(at now: Date) -> TimeInterval {
         guard repeats >= Self.repeatLimit else { return 0 }
         return Self.repeatPause - now.timeIntervalSince(lastUsedAt)
@@ -64,10 +66,10 @@ public struct RefreshFacts: Sendable, Hashable {
     public let grant: Grant
     /// The user who gave the permission.
     public let person: Person
-    /// The registered APIs of the grant, in the order of the grant.
+    /// The APIs of the grant that are still registered, in the order of ``Grant/resources``.
     public let resources: [RegisteredResource]
 
-    /// Creates facts.
+    /// Creates facts that a store has read in one transaction.
     public init(
         family: RefreshFamily, grant: Grant, person: Person, resources: [RegisteredResource]
     ) {
@@ -82,7 +84,7 @@ public struct RefreshFacts: Sendable, Hashable {
 public enum RefreshStep: Sendable, Hashable {
     /// Rotation: the family advances to a later generation, and its count of repeats becomes 0.
     case advance(to: Int)
-    /// An idempotent retry: the server repeats the response of the last refresh, and the store counts the repeat.
+    /// An idempotent retry: the server issues the token of the valid generation again, and the store counts the retry.
     case `repeat`
     /// No rotation: the token stays valid, and the store updates the time of last use.
     case stay
@@ -92,8 +94,8 @@ public enum RefreshStep: Sendable, Hashable {
 public enum RecordRefreshOutcome: Sendable, Hashable {
     /// The refresh was recorded.
     case recorded
-    /// The generation of the family or the scope of the grant has changed since `facts` were read, or the client
-    /// must wait before another repeat; nothing was written.
+    /// The generation of the family or the scope of the grant has changed since `facts` were read, or the client must
+    /// wait before another retry; nothing was written.
     case changedMeanwhile
     /// The family does not exist, its grant is revoked or its user is disabled; nothing was written.
     case gone
@@ -101,7 +103,7 @@ public enum RecordRefreshOutcome: Sendable, Hashable {
 
 /// Statistics of the refresh tokens of one client.
 public struct RefreshStatistics: Sendable, Hashable {
-    /// The number of repeated responses, for clients that retried a refresh.
+    /// The number of retried refreshes.
     public var repeats = 0
     /// The number of families revoked for reuse of a token.
     ///
@@ -116,7 +118,7 @@ public struct RefreshStatistics: Sendable, Hashable {
     public init() {}
 }
 
-/// The token families.
+/// The token families, and the refresh statistics of clients.
 public protocol RefreshTokenStore: Sendable {
     /// Reads a token family with its grant, user and APIs, even if the grant is revoked or the user is disabled.
     func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts?
@@ -127,8 +129,8 @@ public protocol RefreshTokenStore: Sendable {
     /// therefore not contain a scope that the user has withdrawn. ``RefreshStep/repeat`` also requires that
     /// ``RefreshFamily/repeatWait(at:)`` is 0 or less.
     ///
-    /// If two rotations race, exactly one is recorded. The time of use of the grant and the consent may be late by
-    /// up to ``Grant/useResolution``. The statistics of the client count a repeat.
+    /// If two rotations race, exactly one is recorded. The store may skip the update of the time of use if the stored
+    /// time of the grant is less than ``Grant/useResolution`` old. The statistics of the client count each retry.
     func recordRefresh(
         _ facts: RefreshFacts, _ step: RefreshStep, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome

@@ -54,9 +54,11 @@ public struct RegisteredClient: Sendable, Hashable {
     public var optionalScope: Scope
     /// The origins from which a single-page application may send requests (CORS).
     public var origins: [WebOrigin]
-    /// The Apple apps of this client, for the association file of its claimed https redirect URIs.
+    /// The Apple apps that may claim the https redirect URIs of the client, as the server lists them in
+    /// `apple-app-site-association`.
     public var appleApps: [AppleApp]
-    /// The Android apps of this client, for the association file of its claimed https redirect URIs.
+    /// The Android apps that may claim the https redirect URIs of the client, as the server lists them in
+    /// `assetlinks.json`.
     public var androidApps: [AndroidApp]
     /// The URIs to which a user may return after signing out, `post_logout_redirect_uris` (OpenID Connect
     /// RP-Initiated Logout §3.1).
@@ -130,15 +132,15 @@ public struct RegisteredClient: Sendable, Hashable {
 public struct ClientPresentation: Sendable, Hashable {
     /// `client_name`, 1 to 100 characters.
     public var name: String
-    /// The publisher, at most 100 characters.
+    /// The name of the publisher, at most 100 characters; nil for none.
     public var publisher: String?
-    /// The text that the client shows on the consent page, in Markdown; at most 4,000 characters.
+    /// The developer's text for the consent page, in Markdown; at most 4,000 characters.
     public var consentText: String?
     /// `policy_uri`, an https URL (RFC 7591 §2).
     public var privacyURI: AbsoluteURI?
     /// `tos_uri`, an https URL (RFC 7591 §2).
     public var termsURI: AbsoluteURI?
-    /// The identifier of the logo; the store keeps the image.
+    /// The identifier of the logo, whose image the store keeps; nil for none.
     public var logo: LogoIdentifier?
 
     /// Creates a presentation.
@@ -166,7 +168,7 @@ public enum AddClientOutcome: Sendable, Hashable {
     /// A client with this identifier exists, or a developer chose the identifier of a deleted client; nothing
     /// was written.
     case identifierTaken
-    /// The client names the given scopes, which do not exist; nothing was written.
+    /// The registration contains these scopes, which the server does not have; nothing was written.
     case unknownScopes(Scope)
     /// The owner already has the maximum number of clients of a developer; nothing was written.
     case tooMany
@@ -180,7 +182,7 @@ public enum UpdateClientOutcome: Sendable, Hashable {
     case changedMeanwhile
     /// There is no such client; nothing was written.
     case notFound
-    /// The client names the given scopes, which do not exist; nothing was written.
+    /// The registration contains these scopes, which the server does not have; nothing was written.
     case unknownScopes(Scope)
 }
 
@@ -225,7 +227,7 @@ public protocol ClientStore: Sendable {
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
-    /// Returns whether any client is registered for an origin (RFC 6454).
+    /// Returns whether any client has an origin in ``RegisteredClient/origins`` (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.
     ///
@@ -242,9 +244,9 @@ public protocol ClientStore: Sendable {
     ) async throws(StoreFault) -> AddClientOutcome
     /// Changes a client if its stored revision still equals that of `client`, and increases the revision by one.
     ///
-    /// ``RegisteredClient/id``, ``RegisteredClient/type`` and ``RegisteredClient/createdAt`` never change. The
-    /// store takes the logo from `logo`, and everything else from `client`. It deletes a logo that is no longer
-    /// used in the same transaction.
+    /// ``RegisteredClient/id``, ``RegisteredClient/type`` and ``RegisteredClient/createdAt`` never change. The store
+    /// takes the logo from `logo`, and everything else from `client`. In the same transaction, it deletes the former
+    /// logo if nothing else uses it.
     func updateClient(_ client: RegisteredClient, logo: LogoChange) async throws(StoreFault) -> UpdateClientOutcome
     /// Deletes a client and everything that belongs to it.
     ///

@@ -7,7 +7,7 @@ public struct RegisteredResource: Sendable, Hashable {
     public let resource: Resource
     /// The `client_id` with which the API authenticates.
     ///
-    /// It begins with `api_`. Identifiers of clients cannot begin with it.
+    /// It begins with `api_`, and the identifier of a client cannot.
     public let clientID: ClientIdentifier
     /// The display name, 1 to 100 characters.
     public var name: String
@@ -22,7 +22,7 @@ public struct RegisteredResource: Sendable, Hashable {
     /// The time of the registration.
     public let createdAt: Date
 
-    /// Creates a record.
+    /// Creates a record of an API that is to be registered or that a store has read.
     public init(
         resource: Resource, clientID: ClientIdentifier, name: String, scope: Scope, secret: ArtefactDigest,
         createdAt: Date
@@ -54,7 +54,7 @@ public enum AddResourceOutcome: Sendable, Hashable {
     case added
     /// Another API has the resource indicator or the `client_id`; nothing was written.
     case exists
-    /// The API names the given scopes, which do not exist; nothing was written.
+    /// The registration contains these scopes, which the server does not have; nothing was written.
     case unknownScopes(Scope)
 }
 

@@ -11,7 +11,7 @@ public struct ScopeDefinition: Sendable, Hashable {
     ///
     /// The scopes in ``standard`` are always listed.
     public var isListed: Bool
-    /// Whether the checkbox of the scope is initially checked on the consent page, if the scope is optional.
+    /// Whether the checkbox of the scope is initially checked on the consent page, if the user can decline the scope.
     ///
     /// A pre-checked checkbox does not constitute valid consent under the GDPR (CJEU C-673/17).
     public var startsTicked: Bool
@@ -126,14 +126,14 @@ public protocol ScopeStore: Sendable {
     ) async throws(StoreFault) -> UpdateScopeOutcome
     /// Deletes a scope and removes it from every grant and consent, in one transaction.
     ///
-    /// If a scope with the same token is added later, no user has allowed it yet. A grant with no scope left is
-    /// revoked with ``RevocationReason/scopeRemoved``. If the scope of a grant is reduced, its unredeemed code
-    /// becomes invalid. A client that loses the scope gets a new revision.
+    /// If a scope with the same token is added later, it starts without any consent. A grant with no scope left is
+    /// revoked with ``RevocationReason/scopeRemoved``. If the scope of a grant is reduced, its unredeemed code becomes
+    /// invalid. A client that loses the scope gets a new revision.
     ///
     /// - Parameters:
     ///   - token: The scope to delete.
-    ///   - takesFromUses: Whether to remove the scope from the clients and APIs to which it is assigned. If false
-    ///     and there are any, the store writes nothing.
+    ///   - takesFromUses: Whether to remove the scope from the clients and APIs to which it is assigned. If false and
+    ///     the scope is assigned to any, the store writes nothing.
     ///   - time: The time at which grants are revoked and clients changed.
     func removeScope(
         _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date

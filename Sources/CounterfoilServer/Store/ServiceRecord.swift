@@ -1,14 +1,15 @@
 public import Foundation
 
-/// The last time at which the store responded, and its recent outages.
+/// The time of the last heartbeat in the store, and the recent outages of the service.
 ///
-/// The grace period of a refresh excludes outages, because clients cannot retry during an outage.
+/// A heartbeat is a write with which a server records that the store responds (see ``Heartbeat``). The grace period of
+/// a refresh excludes outages, because clients cannot retry during an outage.
 public struct ServiceRecord: Sendable, Hashable {
-    /// A period in which no server could commit to the store.
+    /// A period without a heartbeat: no server was running, or none could commit to the store.
     public struct Outage: Sendable, Hashable {
-        /// The last time at which the store responded before the outage.
+        /// The time of the last heartbeat before the outage.
         public let began: Date
-        /// The time at which the store responded again.
+        /// The time of the first heartbeat after the outage.
         public let ended: Date
 
         /// Creates an outage.
@@ -18,28 +19,28 @@ public struct ServiceRecord: Sendable, Hashable {
         }
     }
 
-    /// The time without a response after which an outage is recorded, in seconds.
+    /// The time without a heartbeat after which an outage is recorded, in seconds.
     ///
-    /// It is more than two intervals of ``Heartbeat``.
+    /// The limit is more than two intervals of ``Heartbeat``.
     public static let silenceLimit: TimeInterval = 5
-    /// The maximum number of outages that a store keeps; it deletes the oldest.
+    /// The maximum number of outages that a store keeps; beyond it, the store deletes the oldest.
     public static let outageLimit = 200
 
-    /// The last time at which a server recorded a response; nil if none has.
+    /// The time of the last heartbeat; nil if there was none.
     public let answeredAt: Date?
     /// The outages, oldest first.
     public let outages: [Outage]
 
-    /// Creates a record; by default, no response and no outage is recorded.
+    /// Creates a record; by default, it has no heartbeat and no outage.
     public init(answeredAt: Date? = nil, outages: [Outage] = []) {
         self.answeredAt = answeredAt
         self.outages = outages
     }
 
-    /// Returns the time between two times without the outages between them, in seconds.
+    /// Returns the seconds between two times, without the outages between them.
     ///
-    /// If the last recorded response is more than ``silenceLimit`` before `end`, the time since that response
-    /// counts as an outage. The result is thus correct even if a request arrives before the outage is recorded.
+    /// If the last heartbeat is more than ``silenceLimit`` before `end`, the time since that heartbeat counts as an
+    /// outage. The result is thus correct even if a request arrives before the outage is recorded.
     public func answeredTime(from start: Date, to end: Date) -> TimeInterval {
         var away = outages
         if let answeredAt, end.timeIntervalSince(answeredAt) > Self.silenceLimit {
@@ -51,16 +52,16 @@ public struct ServiceRecord: Sendable, Hashable {
     }
 }
 
-/// The record of outages, which every server that uses the store keeps up to date.
+/// The heartbeats and outages, which every server process that uses the store records.
 public protocol ServiceRecordStore: Sendable {
-    /// Records that the store responds at a time, unless a later time is already recorded.
+    /// Records a heartbeat at a time, unless a later one is already recorded.
     ///
-    /// If the recorded time is more than `silence` ago, the time since then is recorded as an outage in the same
-    /// transaction. At most ``ServiceRecord/outageLimit`` outages are kept.
+    /// If the previous heartbeat is more than `silence` before `now`, the store records the time between them as an
+    /// outage in the same transaction. It keeps at most ``ServiceRecord/outageLimit`` outages.
     ///
     /// - Parameters:
     ///   - now: The current time.
-    ///   - silence: The time without a response after which an outage is recorded, in seconds.
+    ///   - silence: The time without a heartbeat after which an outage is recorded, in seconds.
     func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault)
     /// Reads the record with the outages that ended after a time.
     func serviceRecord(since start: Date) async throws(StoreFault) -> ServiceRecord

@@ -50,7 +50,7 @@ public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// The identifier as text.
+    /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
 
@@ -69,11 +69,11 @@ public struct Session: Sendable, Hashable {
     public let authenticatedAt: Date
     /// The time of the last request of the browser, updated at most once a minute.
     public var lastSeenAt: Date
-    /// The time when the session expires.
+    /// The time when the session expires, even if it is in use.
     public let expiresAt: Date
     /// The `User-Agent` at sign-in, at most 256 printable ASCII characters; may be empty.
     public let userAgent: String
-    /// The source address at sign-in.
+    /// The source IP address at sign-in.
     public let source: String
 
     /// Creates a record.
@@ -106,7 +106,7 @@ public struct SessionFacts: Sendable, Hashable {
     /// The user who signed in.
     public let person: Person
 
-    /// Creates facts.
+    /// Creates facts that a store has read in one transaction.
     public init(session: Session, person: Person) {
         self.session = session
         self.person = person
@@ -115,11 +115,11 @@ public struct SessionFacts: Sendable, Hashable {
 
 /// The outcome of ``SessionStore/beginSession(_:proving:replacing:)``.
 public enum BeginSessionOutcome: Sendable, Hashable {
-    /// The session began with this identifier, and the session that it replaces was deleted.
+    /// The session began with this `sid`, and the former session of the browser was deleted.
     case begun(SessionIdentifier)
     /// The user does not exist or is disabled; nothing was written.
     case personGone
-    /// The password was changed after the server verified it; nothing was written.
+    /// The password was changed after the server had verified the former one; nothing was written.
     case passwordChanged
 }
 
@@ -131,8 +131,8 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 ///   Applications §6.3).
 /// - It queues a logout notification for each client that registered for it (see ``LogoutDeliveryStore``).
 ///
-/// If a session continues under its `sid` with a new token, it has not ended. When the end of a session revokes
-/// grants, the consent stays. The user is therefore not asked again at the next sign-in.
+/// A session that continues under its `sid` with a new token has not ended. When the end of a session revokes grants,
+/// the consent stays, so that the user is not asked again at the next sign-in.
 public protocol SessionStore: Sendable {
     /// Reads a session with its user, even if it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
@@ -143,7 +143,7 @@ public protocol SessionStore: Sendable {
     /// new token. A user who signs in again, for example for one client, is thus not signed out of other clients.
     /// If the former session belongs to another user, it ends with its dependents.
     ///
-    /// A sign-in with the former password thus fails if the password is changed before the session starts.
+    /// The store compares the hash so that a sign-in fails if the password is changed after the server verified it.
     ///
     /// A user has at most ``Session/limitPerPerson`` sessions. If the new session exceeds this limit, the least
     /// recently used other sessions end with their dependents.
@@ -177,9 +177,11 @@ public protocol SessionStore: Sendable {
     ) async throws(StoreFault) -> Int
     /// Ends the dependents of a session that has expired, was last used at or before `idle`, or no longer exists.
     ///
-    /// The store also deletes such a session. The server calls this method when an ID token hint names such a
-    /// session. Any client can cause the call with an old ID token. If there is nothing to end, the store therefore
-    /// writes nothing and takes no write lock.
+    /// The store deletes the session if it still exists. A valid session is not changed.
+    ///
+    /// The server calls this method when an ID token hint names a session that is not valid. Anyone with an old ID
+    /// token can cause the call. If there is nothing to end, the store therefore writes nothing and takes no write
+    /// lock.
     func revokeDependents(
         ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault)

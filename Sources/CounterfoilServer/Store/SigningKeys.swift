@@ -13,7 +13,8 @@ public struct SealedSigningKey: Sendable, Hashable {
     public let createdAt: Date
     /// The time from which the server signs with the key.
     ///
-    /// The key is published some time before, so that clients know it (OpenID Connect Core §10.1.1).
+    /// Usually the server publishes the key some time before, so that clients have it in their cached key sets (OpenID
+    /// Connect Core §10.1.1).
     public let signsFrom: Date
     /// The time from which the server signs with the successor of the key; nil if the key has none.
     public var replacedAt: Date?
@@ -55,7 +56,7 @@ public protocol SigningKeyStore: Sendable {
     ) async throws(StoreFault) -> AddSigningKeyOutcome
     /// Deletes a key that has a successor; returns false if the key does not exist or has no successor.
     ///
-    /// Signatures of the deleted key can no longer be verified.
+    /// Tokens that the deleted key signed can no longer be verified.
     func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool
     /// Deletes the keys that were replaced before a time, and returns their number.
     @discardableResult
