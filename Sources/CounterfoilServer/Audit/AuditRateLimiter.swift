@@ -3,10 +3,10 @@ import Synchronization
 
 /// The rate limit for audit events about refusals that unauthenticated requests can cause.
 ///
-/// Only events that need no account and no secret are limited. Each kind of event has a separate budget, so
-/// that a flood of one kind does not suppress events of another kind. Events beyond the budget are counted, and
-/// one event per minute and kind records their number. The limits bound the rate of the log;
-/// ``ServerSettings/auditRetention`` bounds its size.
+/// It limits only kinds of refusals that a request can cause without an account or a secret. Each kind of event has a
+/// separate budget, so that a flood of one kind does not suppress events of another kind. Events beyond the budget are
+/// only counted. After each minute, one summary event for each kind records their number. The limits bound the rate of
+/// the log; ``ServerSettings/auditRetention`` bounds its size.
 final class AuditRateLimiter: Sendable {
     /// The maximum number of refusals of one kind from one IP address that are recorded in a minute.
     static let limitPerSource = 60
@@ -45,7 +45,7 @@ final class AuditRateLimiter: Sendable {
     private struct State {
         var minute = 0
         var budgets: [AuditEvent.Kind: Budget] = [:]
-        /// The events that record how many events were left out, for minutes that have ended.
+        /// The summary events for minutes that have ended, not yet taken by the auditor.
         var summaries: [AuditEvent] = []
 
         mutating func turn(to now: Date) {
@@ -65,7 +65,7 @@ final class AuditRateLimiter: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns true if an event is to be recorded.
+    /// Returns whether the caller may record an event; if not, the event is counted for the summary of its minute.
     func admits(_ event: AuditEvent) -> Bool {
         guard event.outcome == .refused, Self.isByStrangers(event.kind) else { return true }
         return state.withLock { state in
@@ -78,7 +78,7 @@ final class AuditRateLimiter: Sendable {
         }
     }
 
-    /// Removes and returns the events that record how many events were left out, for minutes that have ended.
+    /// Removes and returns the summary events for minutes that have ended; each records how many events were left out.
     func takeSummaries(at now: Date) -> [AuditEvent] {
         state.withLock { state in
             state.turn(to: now)
