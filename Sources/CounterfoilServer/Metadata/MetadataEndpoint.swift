@@ -7,12 +7,12 @@ import Synchronization
 /// The endpoint for the server metadata, with the same response at both well-known URLs (RFC 8414 §3, OpenID
 /// Connect Discovery §4).
 ///
-/// The same type serves the key set.
+/// This type also serves the key set (JWKS).
 final class MetadataEndpoint: Sendable {
     private let settings: ServerSettings
     private let store: any ScopeStore
     private let keys: KeyRing
-    /// The cached response.
+    /// The metadata document of the last request, which is cached for `cacheLifetime`.
     private let last = Mutex<Answer?>(nil)
 
     private struct Answer {
@@ -55,10 +55,10 @@ final class MetadataEndpoint: Sendable {
         return answer.body
     }
 
-    /// Returns the standard scopes, and then the other listed scopes; nil if the store is unavailable.
+    /// Returns the standard scopes, and then the other listed scopes; nil if the store failed.
     ///
-    /// In that case the response contains the scopes that were read last, because clients also need the rest of
-    /// the metadata.
+    /// After a failure, `body` uses the scopes that were read last, so that clients still get the rest of the
+    /// metadata.
     private func scopes() async -> [String]? {
         guard let scopes = try? await store.scopes() else { return nil }
         return Self.standardScopes.map(\.rawValue)
