@@ -23,7 +23,8 @@ struct RevocationEndpoint: Sendable {
         let form = try request.form()
         let token = try AnyToken(parsing: form)
         let client = try await authenticator.authenticate(request, form: form, now: now).client
-        // RFC 7009 §2.2: an unknown or expired token is answered as if it had been revoked.
+        // RFC 7009 §2.2: a token that is unknown, or whose grant no longer exists, gets the same response as a revoked
+        // one.
         guard let grant = try await grant(of: token, presentedBy: client) else { return Reply(.ok) }
         if case .revoked = try await store.revokeGrant(grant.id, because: .application, at: now) {
             await auditor.note(
@@ -58,6 +59,6 @@ struct RevocationEndpoint: Sendable {
         return grant
     }
 
-    /// RFC 6749 §5.2: `invalid_grant` also covers tokens issued to another client.
+    /// The error for a token of another client, `invalid_grant` (RFC 6749 §5.2).
     private static let foreign = OAuthError(.invalidGrant, "the token was issued to another client")
 }
