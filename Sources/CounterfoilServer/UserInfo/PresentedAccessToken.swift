@@ -63,7 +63,8 @@ struct BearerRefusal: Error {
         self.scope = scope
     }
 
-    /// RFC 6750 §3.1: `invalid_request` is 400, `invalid_token` 401, `insufficient_scope` 403.
+    /// The status for the error (RFC 6750 §3.1): 400 for `invalid_request`, 401 for `invalid_token`, 403 for
+    /// `insufficient_scope`.
     var status: HTTPResponse.Status {
         switch error.code {
         case .invalidRequest: .badRequest

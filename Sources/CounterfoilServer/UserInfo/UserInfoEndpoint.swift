@@ -26,8 +26,8 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
-        // OpenID Connect Core §5.4 and §5.5: of the claims that a scope in `claimScope` covers, the client gets only
-        // those that it requested individually.
+        // OpenID Connect Core §5.4 and §5.5: the user allowed `claimScope` only for claims that the client requested
+        // individually. Of all claims that `claimScope` covers, the client gets only these.
         let byName = facts.grant.claims.userInfo.intersection(UserClaims.names(for: facts.grant.claimScope))
         let claims = UserClaims(of: facts.person).named(UserClaims.names(for: scope).union(byName))
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
@@ -59,8 +59,8 @@ struct UserInfoEndpoint: Sendable {
 
     private func verified(_ token: AccessToken) throws(TokenRefusal) -> AccessTokenClaims {
         let issued = try accessTokens.verify(AnyToken(token.exposed), keys: keys.publicKeys)
-        // The audience is the server itself if it was requested as a resource, and the default audience if no
-        // resource was requested.
+        // The token must be for this server. Its audience is the issuer if the client requested the issuer as a
+        // resource, and the default audience if the client requested no resource.
         let isForThis = [settings.issuer.rawValue, settings.defaultAudience].contains { name in
             issued.claims.audience.contains { $0.utf8.elementsEqual(name.utf8) }
         }
@@ -69,7 +69,7 @@ struct UserInfoEndpoint: Sendable {
         return issued.claims
     }
 
-    /// Returns the grant of a token and the scope that is still allowed.
+    /// Returns the grant and user of a token, and the scope that the user still allows.
     ///
     /// The scope is smaller than that of the token if the user has withdrawn a part of it.
     private func allowed(_ access: AccessTokenClaims) async throws -> (facts: GrantFacts, scope: Scope) {
