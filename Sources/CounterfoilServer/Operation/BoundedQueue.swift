@@ -3,7 +3,8 @@ import Synchronization
 
 /// A queue that runs long work on separate threads, with a limit for running and a limit for waiting work items.
 ///
-/// Event loops do not block on the work. A flood of work can neither fill the memory nor occupy all cores.
+/// The work does not block event loops. Because of the limits, a flood of work can neither fill the memory nor use
+/// more than `width` cores.
 package final class BoundedQueue: Sendable {
     /// The error for work that the full queue does not accept.
     package struct Overloaded: Error, Sendable {
@@ -21,7 +22,7 @@ package final class BoundedQueue: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// Creates a queue.
+    /// Creates a queue; a `width` below 1 counts as 1.
     ///
     /// - Parameters:
     ///   - label: The label of the dispatch queue.

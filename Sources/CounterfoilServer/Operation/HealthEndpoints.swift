@@ -1,8 +1,8 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// The endpoints `/`, which redirects to the home page, `/healthz` for liveness, and `/readyz` for readiness,
-/// which depends on the store.
+/// The endpoints `/`, which redirects to the home page, `/healthz` for liveness, and `/readyz` for readiness, which
+/// fails if the store cannot be read.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
     let store: any ScopeStore

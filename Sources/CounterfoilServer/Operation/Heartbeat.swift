@@ -3,9 +3,9 @@ import Logging
 
 /// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
-/// Each server process that uses the store runs this service. A process that starts while another one is
-/// running therefore finds no outage. If no other process is running, it finds an outage that began when the
-/// last process stopped.
+/// Each server process that uses the store runs this service. A process that starts while another one is running
+/// therefore records no outage. If no other process is running, the starting process records an outage that began when
+/// the last process stopped.
 public struct Heartbeat: Sendable {
     /// The time between two records.
     static let interval = Duration.seconds(2)
@@ -24,7 +24,7 @@ public struct Heartbeat: Sendable {
         self.clock = clock
     }
 
-    /// Records until the task is cancelled; after a failure, it tries again at the next interval.
+    /// Writes heartbeats until its task is cancelled; after a failure, the service tries again at the next interval.
     public func run() async {
         var isAnswering = true
         while !Task.isCancelled {
@@ -48,7 +48,7 @@ public struct Heartbeat: Sendable {
         }
     }
 
-    /// Records once that the store answers, and with it any outage since the previous record.
+    /// Writes one heartbeat; if the previous one is too old, the store also records an outage.
     package func beat() async throws(StoreFault) {
         try await store.recordService(at: clock(), outageAfter: ServiceRecord.silenceLimit)
     }

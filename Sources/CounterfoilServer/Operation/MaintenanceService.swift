@@ -3,13 +3,14 @@ import Logging
 
 /// A service that deletes expired records and rotates signing keys, in small steps that block no request for long.
 ///
-/// Several processes may run it on one store, because each step can be taken by any of them.
+/// Several processes may run the service on one store at the same time, because no step fails if another process has
+/// already done its work.
 public struct MaintenanceService: Sendable {
     /// The maximum number of rows of each kind that one step deletes.
     static let batch = 200
     /// The pause after a step that deleted rows, in which other transactions can write.
     static let batchPause = Duration.milliseconds(50)
-    /// The pause after everything is done.
+    /// The pause after all expired records are deleted, or after a failure.
     static let idleInterval = Duration.seconds(60)
 
     private let settings: ServerSettings

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The counters of this process since its start; they contain no users, clients or secrets.
 package final class ServerMetrics: Sendable {
-    /// An event that has a counter.
+    /// An event with a counter, other than requests, token responses and audit events.
     package enum Event: String, Sendable, Hashable, CaseIterable {
         /// An event could not be recorded in the audit log.
         case auditWriteFailure
@@ -67,7 +67,7 @@ package final class ServerMetrics: Sendable {
         package internal(set) var tokens: [String: Int] = [:]
         /// The number of audit events, including those that the rate limit left out.
         package internal(set) var audited: [AuditedEvent: Int] = [:]
-        /// The number of occurrences of each other event.
+        /// The number of occurrences of each `Event`.
         package internal(set) var events: [Event: Int] = [:]
     }
 
@@ -101,8 +101,6 @@ package final class ServerMetrics: Sendable {
     }
 }
 
-/// The description of this build.
 package enum Build {
-    /// The version of this product.
     package static let version = "0.1.0"
 }

@@ -6,12 +6,10 @@ import Foundation
 /// grace period. The times in tokens come from the wall clock, because recipients compare them with their wall
 /// clocks.
 struct SteadyClock: Sendable {
-    /// The clock of this process.
     static let shared = SteadyClock()
 
     private let start = Date()
     private let origin = ContinuousClock.now
 
-    /// The current time of this clock.
     var now: Date { start.addingTimeInterval((ContinuousClock.now - origin) / .seconds(1)) }
 }
