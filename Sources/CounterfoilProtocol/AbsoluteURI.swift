@@ -13,10 +13,10 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         case badCharacter
         /// The port is not a number from 1 to 65535, or it has leading zeros.
         case badPort
-        /// The authority is not a host with an optional port.
+        /// The authority, after its optional user information, is not a host with an optional port.
         case badAuthority
 
-        /// An explanation that is safe to show to users.
+        /// A clause about the URI that begins with "it" and is safe to show to users.
         public var description: String {
             switch self {
             case .tooLong: "it is longer than \(AbsoluteURI.byteLimit) bytes"
@@ -28,12 +28,12 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The maximum length in bytes.
+    /// The maximum length of a URI in bytes; ``init(parsing:)`` rejects a longer text.
     public static let byteLimit = 4096
 
-    /// The URI, unchanged.
+    /// The URI byte for byte as it was parsed, the form in which URIs are compared.
     public let rawValue: String
-    /// The scheme, unchanged, without its colon.
+    /// The scheme without its colon, in the letter case of the URI.
     public let scheme: String
     /// Whether `//` follows the scheme, so that the URI has an authority.
     public let hasAuthority: Bool
@@ -41,9 +41,9 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     public let userInformation: String?
     /// The host, unchanged, with brackets around an IPv6 literal; nil if there is no authority.
     public let host: String?
-    /// The port; nil if the URI contains none.
+    /// The port; nil if the URI contains none, even if its scheme has a default port.
     public let port: Int?
-    /// The path, unchanged; empty if there is none.
+    /// The path, unchanged and not percent-decoded; empty if there is none.
     public let path: String
     /// The query, unchanged, without its `?`; nil if there is none.
     public let query: String?
@@ -80,7 +80,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         rawValue = text
     }
 
-    /// The URI, unchanged.
+    /// The URI byte for byte; equal to ``rawValue``.
     public var description: String { rawValue }
 
     /// Whether the path contains a `.` or `..` segment, including percent-encoded dots (RFC 3986 §3.3 and §6.2.2.3).
@@ -92,7 +92,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URI without its port, for comparisons that accept any port.
+    /// The URI without its port, for comparing redirect URIs on a loopback host, which accept any port (RFC 8252 §7.3).
     public var withoutPort: String {
         guard let host, port != nil else { return rawValue }
         let user = userInformation.map { "\($0)@" } ?? ""

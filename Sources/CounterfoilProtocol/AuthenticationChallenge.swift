@@ -101,7 +101,7 @@ extension AuthenticationChallenge {
             return (name.lowercased(), value)
         }
 
-        /// Parses a `token` (RFC 9110 §5.6.2).
+        /// Parses a `token` (RFC 9110 §5.6.2); returns nil if no character of a `token` follows.
         private mutating func token() -> String? {
             let start = position
             while let byte = next, Self.isTokenByte(byte) { position += 1 }
@@ -110,8 +110,8 @@ extension AuthenticationChallenge {
 
         /// Parses a `token68` (RFC 9110 §11.2); returns nil if the text is not a `token68`.
         ///
-        /// A comma or the end of the field must follow it. This rule distinguishes the `token68` value `a=`
-        /// from the parameter `a=b`.
+        /// A comma or the end of the field must follow the value. This rule distinguishes the `token68` value `a=`
+        /// from the parameter `a=b`. The function also accepts characters that only a `token` can contain, such as `!`.
         private mutating func token68() -> String? {
             let start = position
             var end = position

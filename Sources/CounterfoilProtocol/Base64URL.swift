@@ -1,8 +1,8 @@
 /// The base64url encoding without padding.
 ///
-/// RFC 4648 §5, with the padding omitted as in RFC 7515 §2. Every token is encoded and decoded here, so the
-/// implementation works on contiguous buffers. A generic loop over a sequence would take longer than computing
-/// a signature.
+/// RFC 4648 §5, with the padding omitted as in RFC 7515 §2. The speed matters, because signing or verifying a
+/// token uses this encoding. The implementation works on contiguous buffers: a generic loop over a sequence
+/// would take longer than computing a signature.
 public enum Base64URL {
     /// Encodes bytes as text without padding.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {

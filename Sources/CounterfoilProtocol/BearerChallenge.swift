@@ -1,17 +1,22 @@
 /// The `WWW-Authenticate` value with which a protected resource rejects a request.
 ///
 /// RFC 6750 §3 and RFC 9728 §5.1. `resource_metadata` and `scope` are written before `error_description`,
-/// because some clients search the text for a parameter name and use the first match.
+/// because some clients search the field for a parameter name and use the first match. Otherwise the name could
+/// match inside the description.
 public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
-    /// `realm`; if nil, it is omitted, or `api` if `resource_metadata`, `scope` and `error` are nil too.
+    /// The protection space (`realm`, RFC 6750 §3).
+    ///
+    /// If nil, the parameter is omitted. If `resource_metadata`, `scope` and `error` are nil too, the challenge
+    /// contains `realm="api"`, because at least one parameter is required.
     public var realm: String?
-    /// `resource_metadata`; omitted if nil.
+    /// The URL of the protected resource metadata (`resource_metadata`, RFC 9728 §5.1); omitted if nil.
     public var resourceMetadata: String?
-    /// `scope`; omitted if nil.
+    /// The scope that the request requires (`scope`, RFC 6750 §3); omitted if nil.
     public var scope: Scope?
-    /// `error` and `error_description`; nil if the request contained no token (RFC 6750 §3.1).
+    /// The reason of the rejection (`error` and `error_description`); nil if the request contained no token
+    /// (RFC 6750 §3.1).
     public var error: OAuthError?
-    /// `acr_values`, the authentication contexts of which one is required (RFC 9470 §3); omitted if empty.
+    /// The authentication contexts, one of which the sign-in must have (`acr_values`, RFC 9470 §3); omitted if empty.
     public var authenticationContexts: [String] = []
     /// `max_age`, the maximum age of the authentication in seconds (RFC 9470 §3); omitted if nil.
     public var maxAge: Int?

@@ -6,12 +6,12 @@
 public struct FormParameters: Sendable, Hashable {
     /// A parameter: a decoded name and its decoded value.
     public struct Pair: Sendable, Hashable {
-        /// The decoded name.
+        /// The name after form decoding; it can be empty.
         public let name: String
-        /// The decoded value.
+        /// The value after form decoding; empty if no `=` follows the name.
         public let value: String
 
-        /// Creates a pair of decoded strings.
+        /// Creates a pair from strings that are not form-encoded.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -43,18 +43,18 @@ public struct FormParameters: Sendable, Hashable {
 
     /// The default maximum length of a query or body in bytes.
     public static let defaultByteLimit = 32 * 1024
-    /// The default maximum number of pairs.
+    /// The default maximum number of pairs in a query or body.
     public static let pairLimit = 100
 
     /// The pairs, in the order of the query or body.
     public private(set) var pairs: [Pair]
 
-    /// Creates parameters from decoded pairs.
+    /// Creates parameters from decoded pairs, without checking the limits.
     public init(_ pairs: [Pair] = []) {
         self.pairs = pairs
     }
 
-    /// Creates parameters from decoded names and values.
+    /// Creates parameters from a dictionary literal of decoded names and values, which keeps order and duplicates.
     public init(_ pairs: KeyValuePairs<String, String>) {
         self.pairs = pairs.map { Pair(name: $0.key, value: $0.value) }
     }
@@ -85,12 +85,12 @@ public struct FormParameters: Sendable, Hashable {
         try self.init(parsing: Array(text.utf8), byteLimit: byteLimit)
     }
 
-    /// Appends a pair.
+    /// Appends a decoded pair, even if the name already occurs.
     public mutating func append(_ name: String, _ value: String) {
         pairs.append(Pair(name: name, value: value))
     }
 
-    /// Appends a pair unless the value is nil.
+    /// Appends a decoded pair; appends nothing if the value is nil.
     public mutating func append(_ name: String, ifPresent value: String?) {
         if let value { append(name, value) }
     }
@@ -117,7 +117,7 @@ public struct FormParameters: Sendable, Hashable {
         pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value)
     }
 
-    /// Percent-encodes one name or value.
+    /// Percent-encodes one name or value; a space becomes `%20`.
     package static func encoded(_ text: String) -> String { FormEncoding.encode(text) }
 
     /// Decodes one name or value; returns nil if a percent escape is invalid or the result is not UTF-8.
@@ -133,7 +133,7 @@ public struct FormParameters: Sendable, Hashable {
 enum FormEncoding {
     /// Encodes every byte except unreserved characters.
     ///
-    /// A space becomes `%20`, which every decoder reads as a space, and not `+`.
+    /// A space becomes `%20` and not `+`, because every decoder reads `%20` as a space.
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)

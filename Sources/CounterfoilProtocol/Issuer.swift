@@ -1,10 +1,10 @@
-/// The identifier of an authorization server: a URL from which its other URLs are derived.
+/// The identifier of an authorization server: a URL from which clients derive the URLs of its metadata.
 ///
 /// The metadata member `issuer`, RFC 8414 §2, and the parameter `iss`, RFC 9207 §2. The scheme is https, or
 /// http on a loopback host for development. An issuer has no query and no fragment.
 ///
-/// The issuer of a server of this package is in canonical form: lower-case host, no default port, no trailing
-/// slash. Normalization by a client therefore does not change it.
+/// A server of this package requires an issuer in canonical form: lower-case host, no default port, no trailing
+/// slash. A client that normalizes such an issuer does not change it.
 public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a string is not a valid issuer.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -31,11 +31,11 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The issuer, unchanged.
+    /// The issuer byte for byte as it was parsed, the form in which issuers are compared.
     public let rawValue: String
-    /// Whether the host is a loopback host.
+    /// Whether the host is one of ``LoopbackHost``, as on a development machine.
     public let isLoopback: Bool
-    /// Whether the scheme is https.
+    /// Whether the scheme is https; false only for http on a loopback host.
     public let isSecure: Bool
     /// `scheme://host[:port]`, without a default port.
     public let origin: String
@@ -46,12 +46,12 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// The explicit port, or the default port of the scheme.
     public let port: Int
 
-    /// Parses an issuer, which must be in canonical form, like that of every server of this package.
+    /// Parses an issuer in canonical form, as a server of this package requires it.
     public init(_ text: String) throws(Refusal) {
         try self.init(text, canonicalOnly: true)
     }
 
-    /// Parses the issuer of any server, which may have a trailing slash, a default port or an upper-case host.
+    /// Parses the issuer of any server; a trailing slash, a default port and an upper-case host are accepted.
     ///
     /// The text is kept unchanged, because issuers are compared byte for byte (RFC 9207 §2.4).
     public init(ofServer text: String) throws(Refusal) {
@@ -82,7 +82,7 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
         self.port = uri.port ?? defaultPort
     }
 
-    /// The issuer, unchanged.
+    /// The issuer byte for byte; equal to ``rawValue``.
     public var description: String { rawValue }
 
     /// Returns the URL of a path below the issuer; the path must begin with a slash.
@@ -93,7 +93,7 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// 1. `/.well-known/oauth-authorization-server`, inserted before the path of the issuer (RFC 8414 §3.1).
     /// 2. `/.well-known/openid-configuration`, inserted in the same way.
     /// 3. `/.well-known/openid-configuration`, appended to the path (OpenID Connect Discovery §4). For an
-    ///    issuer without a path it equals the second URL, and is omitted.
+    ///    issuer without a path, this URL would equal the second one and is omitted.
     public var metadataURLs: [String] {
         let inserted = [
             "\(origin)/.well-known/oauth-authorization-server\(path)",
@@ -107,9 +107,9 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
 ///
 /// RFC 8252 §7.3 and §8.3. Other spellings of these hosts, such as `127.1`, are rejected.
 public enum LoopbackHost: String, Sendable, Hashable, CaseIterable {
-    /// The IPv4 loopback literal.
+    /// The IPv4 loopback literal, which RFC 8252 §8.3 prefers to `localhost`.
     case ipv4 = "127.0.0.1"
-    /// The IPv6 loopback literal, in brackets.
+    /// The IPv6 loopback literal, in the brackets that a URL requires.
     case ipv6 = "[::1]"
     /// The host name `localhost`, which RFC 8252 §8.3 does not recommend.
     case localhost = "localhost"
@@ -121,7 +121,7 @@ extension Issuer: Codable {
         try self.init(ofServer: decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Encodes the issuer as a string.
+    /// Encodes the issuer as a string, byte for byte.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

@@ -44,14 +44,14 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URI, unchanged.
+    /// The URI byte for byte, the form in which redirect URIs are compared; on a loopback host, any port matches.
     public let rawValue: String
-    /// The kind of the URI.
+    /// The kind of the URI, from which client registration decides whether the client may use it.
     public let kind: Kind
-    /// The parsed URI.
+    /// The components of the URI, such as its host and its query.
     public let uri: AbsoluteURI
 
-    /// Parses a redirect URI.
+    /// Parses a redirect URI of at most ``AbsoluteURI/byteLimit`` bytes.
     public init(_ text: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: text) } catch { throw .notAURI(error) }
@@ -73,7 +73,7 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         self.uri = uri
     }
 
-    /// The URI, unchanged.
+    /// The URI byte for byte; equal to ``rawValue``.
     public var description: String { rawValue }
 
     /// Returns the URI with response parameters appended to its query.
@@ -104,7 +104,7 @@ extension RedirectURI: Codable {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Encodes the redirect URI as a string.
+    /// Encodes the redirect URI as a string, byte for byte.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

@@ -19,13 +19,13 @@ public struct Resource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The maximum number of resources in one request.
+    /// The maximum number of distinct resources in one request.
     public static let limit = 20
 
-    /// The URI, unchanged.
+    /// The URI byte for byte, as it is sent and as it becomes the `aud` claim.
     public let rawValue: String
 
-    /// Parses a resource indicator.
+    /// Parses a resource indicator of at most ``AbsoluteURI/byteLimit`` bytes.
     public init(_ text: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: text) } catch { throw .uri(error) }
@@ -33,6 +33,6 @@ public struct Resource: Sendable, Hashable, CustomStringConvertible {
         rawValue = uri.rawValue
     }
 
-    /// The URI, unchanged.
+    /// The URI byte for byte; equal to ``rawValue``.
     public var description: String { rawValue }
 }

@@ -16,23 +16,23 @@ public struct Scope: Sendable, Hashable {
 
         private init(known: String) { rawValue = known }
 
-        /// `openid` (OpenID Connect Core §3.1.2.1).
+        /// `openid`, which requests an ID token (OpenID Connect Core §3.1.2.1).
         public static let openID = Token(known: "openid")
-        /// `profile` (OpenID Connect Core §5.4).
+        /// `profile`, which requests claims such as `name` and `picture` (OpenID Connect Core §5.4).
         public static let profile = Token(known: "profile")
-        /// `email` (OpenID Connect Core §5.4).
+        /// `email`, which requests the claims `email` and `email_verified` (OpenID Connect Core §5.4).
         public static let email = Token(known: "email")
-        /// `address` (OpenID Connect Core §5.4).
+        /// `address`, which requests the claim `address`, a postal address (OpenID Connect Core §5.4).
         public static let address = Token(known: "address")
-        /// `phone` (OpenID Connect Core §5.4).
+        /// `phone`, which requests the claims `phone_number` and `phone_number_verified` (OpenID Connect Core §5.4).
         public static let phone = Token(known: "phone")
-        /// `offline_access` (OpenID Connect Core §11).
+        /// `offline_access`, which requests a refresh token (OpenID Connect Core §11).
         public static let offlineAccess = Token(known: "offline_access")
 
-        /// The token, as it is sent.
+        /// The token as it is sent; equal to ``rawValue``.
         public var description: String { rawValue }
 
-        /// Orders tokens lexicographically.
+        /// Orders tokens by their ASCII characters, upper case before lower case.
         public static func < (left: Token, right: Token) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -55,9 +55,9 @@ public struct Scope: Sendable, Hashable {
         }
     }
 
-    /// The maximum length in bytes.
+    /// The maximum length of a parsed scope in bytes.
     public static let byteLimit = 4096
-    /// The maximum number of distinct tokens.
+    /// The maximum number of distinct tokens in a parsed scope.
     public static let tokenLimit = 100
 
     /// The distinct tokens, in order of first occurrence.
@@ -97,10 +97,10 @@ public struct Scope: Sendable, Hashable {
         guard self.tokens.count <= Self.tokenLimit else { throw .tooManyTokens }
     }
 
-    /// Whether the scope has no tokens.
+    /// Whether the scope has no tokens, which is possible in a response or record but not in a parsed request.
     public var isEmpty: Bool { tokens.isEmpty }
 
-    /// Returns true if the scope contains a token.
+    /// Returns true if the scope contains a token, compared case-sensitively.
     public func contains(_ token: Token) -> Bool { tokens.contains(token) }
 
     /// Returns true if the other scope contains every token of this scope.

@@ -3,43 +3,50 @@
 /// RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1. Parsing checks only the syntax of the
 /// parameters. The server then decides whether the client is allowed to make the request.
 public struct AuthorizationRequest: Sendable, Hashable {
-    /// `client_id`.
+    /// The client that makes the request (parameter `client_id`).
     public var clientID: ClientIdentifier
-    /// `redirect_uri`; nil if omitted.
+    /// The URI to which the server sends the response (parameter `redirect_uri`).
+    ///
+    /// Nil if omitted, which is allowed if the client has registered exactly one redirect URI (RFC 6749 §3.1.2.3).
+    /// OpenID Connect requires the parameter.
     public var redirectURI: RedirectURI?
-    /// `scope`; nil if omitted.
+    /// The scope that the client requests (parameter `scope`); nil if omitted.
     public var scope: Scope?
-    /// `state`; nil if omitted.
+    /// The value that the server returns in the response (parameter `state`); nil if omitted.
     public var state: State?
-    /// `code_challenge` and `code_challenge_method`; nil if both are omitted.
+    /// The PKCE challenge (parameters `code_challenge` and `code_challenge_method`); nil if both are omitted.
     public var presentedChallenge: PresentedChallenge?
-    /// `nonce`; nil if omitted.
+    /// The value that the server copies into the ID token (parameter `nonce`); nil if omitted.
     public var nonce: Nonce?
-    /// `prompt`; empty if omitted.
+    /// The pages that the server must show or must not show (parameter `prompt`); empty if omitted.
     public var prompt: Set<Prompt>
-    /// `max_age` in seconds; nil if omitted.
+    /// The maximum time since the user signed in, in seconds (parameter `max_age`); nil if omitted.
     public var maxAge: Int?
-    /// `login_hint`, at most 320 bytes; nil if omitted.
+    /// The username or email with which the user probably signs in (parameter `login_hint`); nil if omitted.
+    ///
+    /// Parsing truncates the value to 320 bytes.
     public var loginHint: String?
-    /// `ui_locales`, unparsed, at most 320 bytes; nil if omitted.
+    /// The preferred languages of the pages, as unparsed language tags (parameter `ui_locales`); nil if omitted.
+    ///
+    /// Parsing truncates the value to 320 bytes.
     public var uiLocales: String?
-    /// `resource`, the APIs for which the client requests tokens (RFC 8707 §2.1); empty if omitted.
+    /// The APIs for which the client requests tokens (parameter `resource`, RFC 8707 §2.1); empty if omitted.
     public var resources: [Resource]
 
-    /// `response_mode`; nil if omitted, which means `query`.
+    /// The way in which the server returns the response (parameter `response_mode`); nil means ``ResponseMode/query``.
     public var responseMode: ResponseMode?
-    /// `acr_values`, the authentication contexts that the client prefers, in order of preference.
+    /// The authentication contexts that the client prefers, in order of preference (parameter `acr_values`).
     ///
-    /// The server may use another context (OpenID Connect Core §3.1.2.1).
+    /// The server may use another context (OpenID Connect Core §3.1.2.1). Parsing keeps the first 16.
     public var authenticationContexts: [String] = []
-    /// `claims`; nil if omitted.
+    /// The individual claims that the client requests (parameter `claims`); nil if omitted.
     public var claims: RequestedClaims.Parameter?
-    /// `id_token_hint`, an unverified ID token that identifies the expected user; nil if omitted.
+    /// An unverified ID token that identifies the expected user (parameter `id_token_hint`); nil if omitted.
     public var idTokenHint: IDToken?
 
     /// A value of `prompt` (OpenID Connect Core §3.1.2.1).
     public enum Prompt: String, Sendable, Hashable, CaseIterable {
-        /// The server must not show a page.
+        /// The server must not show a page; it returns an error if one would be required.
         case none
         /// The user must sign in again.
         case login
@@ -49,9 +56,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         case selectAccount = "select_account"
     }
 
-    /// Creates a request.
-    ///
-    /// Parameters that are nil or empty are not sent.
+    /// Creates a request; parameters that are nil or empty are not sent.
     public init(
         clientID: ClientIdentifier,
         redirectURI: RedirectURI? = nil,

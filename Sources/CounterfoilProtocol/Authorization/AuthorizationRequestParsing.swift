@@ -5,9 +5,9 @@ extension AuthorizationRequest {
     /// either of them is missing, invalid or mismatched, the server shows an error page to the user and does
     /// not redirect.
     public struct ResponseTarget: Sendable, Hashable {
-        /// `client_id`.
+        /// The client that the request names (parameter `client_id`).
         public let clientID: ClientIdentifier
-        /// `redirect_uri`, unparsed; nil if omitted.
+        /// The URI to which the client requests the response, unparsed (parameter `redirect_uri`); nil if omitted.
         public let redirectURI: String?
 
         /// The reason why the server cannot send a response to the client.
@@ -42,15 +42,15 @@ extension AuthorizationRequest {
         }
     }
 
-    /// The `state` that an error response returns; nil if it is missing, repeated or too long in the request.
+    /// Returns the `state` for an error response; nil if it is missing, repeated or too long in the request.
     public static func returnableState(in form: FormParameters) -> State? {
         (try? form.single("state")).flatMap { $0 }.flatMap(State.init)
     }
 
-    /// The response mode of an error response.
+    /// Returns the response mode for an error response.
     ///
-    /// This is the value of `response_mode` if the request contains exactly one valid value. If not, it is
-    /// ``ResponseMode/query``.
+    /// The result is the value of `response_mode` if the request contains the parameter once, with a valid value. In
+    /// all other cases, the result is ``ResponseMode/query``.
     public static func returnableMode(in form: FormParameters) -> ResponseMode {
         (try? form.single("response_mode")).flatMap { $0 }.flatMap(ResponseMode.init(rawValue:)) ?? .query
     }
@@ -121,8 +121,9 @@ extension AuthorizationRequest {
         }
     }
 
-    /// OpenID Connect Core §3.1.2.6: `request`, `request_uri` and `registration` are unsupported, and are
-    /// rejected instead of ignored.
+    /// Rejects the unsupported parameters `request`, `request_uri` and `registration` (OpenID Connect Core §3.1.2.6).
+    ///
+    /// They are not ignored, because the client relies on their content.
     private static func refuseRequestObjects(_ values: SingleValues) throws(OAuthError) {
         if try values["request"] != nil {
             throw OAuthError(.requestNotSupported, "this server does not support request objects")
@@ -135,9 +136,9 @@ extension AuthorizationRequest {
         }
     }
 
-    /// RFC 7636 §4.3: a `code_challenge` without `code_challenge_method` has the method `plain`.
+    /// Parses the PKCE challenge and its method, which is `plain` if omitted (RFC 7636 §4.3).
     ///
-    /// Parsing accepts `plain`. The server then decides whether the client may use it.
+    /// Parsing accepts `plain`. The server then decides whether the client may use this method.
     private static func presentedChallenge(_ values: SingleValues) throws(OAuthError) -> PresentedChallenge? {
         let challenge = try values["code_challenge"]
         let method = try values["code_challenge_method"]
@@ -187,7 +188,7 @@ extension AuthorizationRequest {
     }
 }
 
-/// A reader of parameters that must not be repeated (RFC 6749 §3.1): a repeated parameter is an error.
+/// A reader of parameters that must not be repeated; it throws `invalid_request` for one that is (RFC 6749 §3.1).
 struct SingleValues {
     private let form: FormParameters
 
@@ -201,7 +202,7 @@ struct SingleValues {
 }
 
 extension Optional {
-    /// A variant of `map` whose typed error is that of the closure.
+    /// A variant of `map` that throws errors of the same type as its closure.
     func map<Result, Failure: Error>(_ transform: (Wrapped) throws(Failure) -> Result) throws(Failure) -> Result? {
         switch self {
         case .none: nil

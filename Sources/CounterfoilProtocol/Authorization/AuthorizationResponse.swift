@@ -3,7 +3,7 @@
 /// RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 §2. ``ResponseMode`` decides whether the parameters are in the query
 /// of the redirect URI or in a posted form.
 public struct AuthorizationResponse: Sendable, Hashable {
-    /// The result of an authorization request.
+    /// The result of an authorization request: a code or an error.
     public enum Outcome: Sendable, Hashable {
         /// The request was approved; the response contains `code`.
         case code(AuthorizationCode)
@@ -11,11 +11,11 @@ public struct AuthorizationResponse: Sendable, Hashable {
         case error(OAuthError)
     }
 
-    /// The result of the authorization request.
+    /// The authorization code, or the error that prevented one.
     public let outcome: Outcome
-    /// `state`; nil if the request contained none.
+    /// The value that the client sent in the request (parameter `state`); nil if it sent none.
     public let state: State?
-    /// `iss`, unchanged; nil if the response does not contain it (RFC 9207 §2).
+    /// The issuer that sent the response, unparsed (parameter `iss`, RFC 9207 §2); nil if omitted.
     public let issuer: String?
 
     /// Creates a response with `iss`, as a server sends it.
@@ -25,7 +25,7 @@ public struct AuthorizationResponse: Sendable, Hashable {
         self.issuer = issuer.rawValue
     }
 
-    /// The response as form parameters.
+    /// The response as form parameters: `code` or the error, then `state` and `iss`.
     public var parameters: FormParameters {
         var form = FormParameters()
         switch outcome {

@@ -2,17 +2,17 @@ import Foundation
 
 /// The individual claims that a client requests with the parameter `claims`.
 ///
-/// OpenID Connect Core §5.5. Only the names of the claims are kept. A claim that the user does not have is
-/// omitted from the response.
+/// OpenID Connect Core §5.5. This type keeps only the names of the claims. The server omits a claim that the
+/// user does not have.
 ///
-/// The members of a claim request have an effect only for two claims, see ``Parameter``: `essential` for `acr`
-/// in the ID token, `value` and `values` for the same `acr` and for `sub`.
+/// The parameter can contain `essential`, `value` and `values` for each claim. They have an effect for two claims
+/// only, see ``Parameter``: all three for `acr` in the ID token, and `value` and `values` for `sub`.
 public struct RequestedClaims: Sendable, Hashable {
     /// The maximum number of claims in each of `id_token` and `userinfo`.
     public static let limit = 64
-    /// The maximum length of the parameter in bytes.
+    /// The maximum length of the parameter `claims` in bytes.
     public static let byteLimit = 4096
-    /// The maximum nesting depth of objects and arrays in the parameter.
+    /// The maximum nesting depth of objects and arrays in the parameter `claims`.
     public static let depthLimit = 4
 
     /// The names of the claims requested for the ID token.
@@ -20,13 +20,13 @@ public struct RequestedClaims: Sendable, Hashable {
     /// The names of the claims requested for the UserInfo response.
     public var userInfo: Set<String>
 
-    /// Creates a request for claims by name.
+    /// Creates a request for claims by name, separately for the ID token and the UserInfo response.
     public init(idToken: Set<String> = [], userInfo: Set<String> = []) {
         self.idToken = idToken
         self.userInfo = userInfo
     }
 
-    /// Whether no claim is requested.
+    /// Whether the client requests no claim by name, neither in the ID token nor in the UserInfo response.
     public var isEmpty: Bool { idToken.isEmpty && userInfo.isEmpty }
 
     /// Returns the requested claims whose names are in the given set.
@@ -38,15 +38,16 @@ public struct RequestedClaims: Sendable, Hashable {
 extension RequestedClaims {
     /// The parsed parameter `claims`: the names of the claims, and the required `acr` and `sub` values.
     public struct Parameter: Sendable, Hashable {
-        /// The requested claims.
+        /// The names of the requested claims.
         public let claims: RequestedClaims
-        /// The authentication contexts, one of which the sign-in must have (OpenID Connect Core §5.5.1.1);
-        /// empty if any is acceptable.
+        /// The authentication contexts, one of which the sign-in must have (OpenID Connect Core §5.5.1.1).
+        ///
+        /// Empty if any context is acceptable, because `acr` in the ID token is not essential or has no value.
         public let requiredContexts: [String]
         /// The subject identifiers, one of which the user must have (OpenID Connect Core §5.5.1).
         ///
-        /// They are the `sub` values that this client receives. Nil if any user is acceptable. Empty if
-        /// `id_token` and `userinfo` require different subjects, so that no user is acceptable.
+        /// These are `sub` values as this client receives them, so they can be pairwise. Nil if any user is acceptable.
+        /// Empty if `id_token` and `userinfo` require different subjects, so that no user is acceptable.
         public let requiredSubjects: Set<String>?
     }
 
@@ -73,17 +74,17 @@ extension RequestedClaims {
         }
     }
 
-    /// Parses the value of the parameter `claims`.
+    /// Parses the parameter `claims`; claims whose names are not visible ASCII characters are dropped.
     public static func parameter(parsing text: String) throws(Refusal) -> Parameter {
         guard text.utf8.count <= byteLimit else { throw .tooLong }
-        // The depth is checked before decoding, because the JSON decoder is recursive.
+        // The depth is checked before decoding: the JSON decoder is recursive, so deep nesting could exhaust the stack.
         guard depth(of: text) <= depthLimit else { throw .tooDeep }
         let members: WireMembers
         do { members = try JSONDecoder().decode(WireMembers.self, from: Data(text.utf8)) } catch { throw .malformed }
         let (idToken, userInfo) = (members.idToken ?? [:], members.userInfo ?? [:])
         guard idToken.count <= limit, userInfo.count <= limit else { throw .tooMany }
-        // Names are stored in a list delimited by spaces. Names that are empty, or contain other than visible
-        // ASCII characters, are therefore dropped.
+        // The store keeps the names in one text, delimited by spaces. Empty names and names with characters
+        // other than visible ASCII are therefore dropped.
         func names(_ claims: [String: WireClaim?]) -> Set<String> {
             Set(claims.keys.filter { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
         }
@@ -125,8 +126,9 @@ private struct WireMembers: Decodable {
     }
 }
 
-/// The request for one claim (OpenID Connect Core §5.5.1), if it is not null: an object with `essential`,
-/// `value` and `values`.
+/// The request for one claim: an object with `essential`, `value` and `values` (OpenID Connect Core §5.5.1).
+///
+/// The request can also be null, for which `WireMembers` contains nil.
 private struct WireClaim: Decodable {
     let essential: Bool?
     /// The strings in `value` and `values`; values of other types are ignored.

@@ -2,7 +2,7 @@
 ///
 /// The parameter `client_id`, RFC 6749 §2.2: 1 to 2048 characters in the range `%x20-7E`. It is not a secret.
 public struct ClientIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier, as it is sent.
+    /// The identifier as it is sent, before form encoding.
     public let rawValue: String
 
     /// Creates an identifier from a received value; nil if its characters or length are invalid.
@@ -13,12 +13,12 @@ public struct ClientIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// Generates an identifier of 128 random bits, in characters that need no form encoding.
     ///
-    /// It begins with `app_`, so that it never equals the `sub` of a user (RFC 9700 §4.15).
+    /// The identifier begins with `app_`, so that it never equals the `sub` of a user (RFC 9700 §4.15).
     public init(random: RandomBytes = RandomBytes()) {
         rawValue = "app_" + Base64URL.encode(random.bytes(16))
     }
 
-    /// The identifier, as it is sent.
+    /// The identifier as it is sent; equal to ``rawValue``.
     public var description: String { rawValue }
 }
 
@@ -32,7 +32,7 @@ extension ClientIdentifier: Codable {
         self = value
     }
 
-    /// Encodes the identifier as a string.
+    /// Encodes the identifier as a string, as it is sent.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

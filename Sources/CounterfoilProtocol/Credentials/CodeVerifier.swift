@@ -16,8 +16,8 @@ public struct CodeVerifier: Secret {
     /// Creates a verifier from a value that a client presents to a server; nil if it is invalid.
     ///
     /// Unlike ``init(_:)``, this initializer also accepts the characters of plain base64: `+`, `/` and one or
-    /// two trailing `=`. Widely used clients generate such verifiers. PKCE remains equally secure, because the
-    /// hash covers every character.
+    /// two trailing `=`. RFC 7636 does not allow them, but widely used clients generate such verifiers. PKCE remains
+    /// equally secure, because the hash covers every character.
     public init?(presented text: String) {
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         let isAllowed = { (byte: UInt8) in byte.isUnreserved || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") }
@@ -61,7 +61,7 @@ public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
         ConstantTime.equals(rawValue, CodeChallenge(of: verifier).rawValue)
     }
 
-    /// The challenge, as it is sent.
+    /// The challenge as it is sent; equal to ``rawValue``.
     public var description: String { rawValue }
 }
 

@@ -20,6 +20,6 @@ public struct RandomBytes: Sendable {
         self.source = source
     }
 
-    /// Returns the given number of random bytes.
+    /// Returns `count` random bytes, new ones on each call.
     public func bytes(_ count: Int) -> [UInt8] { source(count) }
 }

@@ -3,7 +3,7 @@
 /// The parameter `state`, RFC 6749 §4.1.1: at most 8192 bytes. The server does not interpret it, and returns it
 /// byte for byte.
 public struct State: Secret {
-    /// The maximum length in bytes.
+    /// The maximum length of `state` in bytes; an authorization request with a longer one is invalid.
     public static let byteLimit = 8192
 
     /// The value in plain text, after percent-decoding.
@@ -26,7 +26,7 @@ public struct State: Secret {
 /// The parameter `nonce`, OpenID Connect Core §3.1.2.1: at most 2048 bytes. The server copies it unmodified
 /// into the ID token.
 public struct Nonce: Secret {
-    /// The maximum length in bytes.
+    /// The maximum length of `nonce` in bytes; an authorization request with a longer one is invalid.
     public static let byteLimit = 2048
 
     /// The value in plain text, as it is sent.

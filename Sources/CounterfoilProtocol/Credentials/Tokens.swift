@@ -5,7 +5,7 @@ public struct AccessToken: Secret {
     /// The token in plain text, as it is sent.
     public let exposed: String
 
-    /// Creates a token from a received value; nil if an `Authorization` field cannot contain it or it is too long.
+    /// Creates a token from a received value; nil if it is empty, too long or not visible ASCII.
     public init?(_ text: String) {
         guard (1...65536).contains(text.utf8.count), text.bytesAllSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -14,7 +14,7 @@ public struct AccessToken: Secret {
     }
 }
 
-/// A refresh token.
+/// A refresh token, with which a client obtains new tokens from the token endpoint.
 ///
 /// The parameter `refresh_token`, RFC 6749 §1.5: at most 16 KiB of characters in the range `%x20-7E`.
 public struct RefreshToken: Secret {
@@ -28,7 +28,7 @@ public struct RefreshToken: Secret {
     }
 }
 
-/// An unverified ID token.
+/// An unverified ID token, whose claims must not be used before verification.
 ///
 /// The parameter `id_token`, OpenID Connect Core §3.1.3.3: at most 64 KiB of visible ASCII characters without spaces.
 public struct IDToken: Secret {

@@ -1,4 +1,4 @@
-/// A request to end a session.
+/// A request of a client to end the session of the user at the server.
 ///
 /// OpenID Connect RP-Initiated Logout §2. Every parameter is optional. The server decides which values it accepts.
 public struct LogoutRequest: Sendable, Hashable {
@@ -12,19 +12,21 @@ public struct LogoutRequest: Sendable, Hashable {
         case unreadable
     }
 
-    /// `id_token_hint`, not verified.
+    /// The ID token of the user whose session is to end, not verified (parameter `id_token_hint`).
     public let hint: Hint
-    /// `client_id`, unparsed; nil if omitted.
+    /// The client that requests the logout (parameter `client_id`), unparsed; nil if omitted.
     public let clientID: String?
-    /// `post_logout_redirect_uri`, unparsed; nil if omitted.
+    /// The URI of the redirect after the logout (parameter `post_logout_redirect_uri`), unparsed; nil if omitted.
     public let postLogoutRedirectURI: String?
-    /// `state`; nil if omitted or longer than ``State/byteLimit``.
+    /// The value that the server appends to the URI of the redirect (parameter `state`).
+    ///
+    /// Nil if omitted or longer than ``State/byteLimit``.
     public let state: State?
 
     /// Parses the parameters, none of which may be repeated.
     ///
-    /// `logout_hint` is ignored, because the session already identifies the user. `ui_locales` is not parsed
-    /// here: the server reads it for every page to select the language.
+    /// `logout_hint` is ignored, because the session of the browser already identifies the user. `ui_locales` is not
+    /// parsed here: the server reads it for every page to select the language.
     public init(parsing form: FormParameters) throws(FormParameters.Refusal) {
         hint = try form.single("id_token_hint").map { IDToken($0).map(Hint.token) ?? .unreadable } ?? .none
         clientID = try form.single("client_id")

@@ -4,11 +4,11 @@ import Foundation
 ///
 /// RFC 8414 §2, OpenID Connect Discovery §3, RFC 9207 §3. Members that are nil are omitted (RFC 8414 §3.2).
 public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
-    /// `issuer`, unchanged.
+    /// `issuer`, the identifier of the server, unchanged; a client compares it with the issuer that it expects.
     public var issuer: String
-    /// `authorization_endpoint`, a URL.
+    /// `authorization_endpoint`, the URL to which a client sends the browser with an authorization request.
     public var authorizationEndpoint: String?
-    /// `token_endpoint`, a URL.
+    /// `token_endpoint`, the URL at which a client exchanges a code or a refresh token for tokens.
     public var tokenEndpoint: String?
     /// `jwks_uri`, the URL of the JSON Web Key Set with the public keys of the server.
     public var jwksURI: String?
@@ -57,28 +57,33 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     public var claimsParameterSupported: Bool?
     /// `acr_values_supported`, the authentication contexts that the server supports.
     public var acrValuesSupported: [String]?
-    /// `end_session_endpoint` (OpenID Connect RP-Initiated Logout §2.1).
+    /// `end_session_endpoint`, the URL to which a client sends the browser to end the session
+    /// (OpenID Connect RP-Initiated Logout §2.1).
     public var endSessionEndpoint: String?
-    /// `backchannel_logout_supported` (OpenID Connect Back-Channel Logout §2.1).
+    /// `backchannel_logout_supported`, whether the server sends logout tokens to clients; nil means false
+    /// (OpenID Connect Back-Channel Logout §2.1).
     public var backchannelLogoutSupported: Bool?
-    /// `backchannel_logout_session_supported` (OpenID Connect Back-Channel Logout §2.1).
+    /// `backchannel_logout_session_supported`, whether logout tokens can contain `sid`; nil means false
+    /// (OpenID Connect Back-Channel Logout §2.1).
     public var backchannelLogoutSessionSupported: Bool?
     /// `prompt_values_supported`, the values of `prompt` that the server supports.
     public var promptValuesSupported: [String]?
-    /// `request_parameter_supported`; nil means false (OpenID Connect Discovery §3).
+    /// `request_parameter_supported`, for request objects by value; nil means false (OpenID Connect Discovery §3).
     public var requestParameterSupported: Bool?
-    /// `request_uri_parameter_supported`; nil means true (OpenID Connect Discovery §3).
+    /// `request_uri_parameter_supported`, for request objects by URL; nil means true (OpenID Connect Discovery §3).
     public var requestURIParameterSupported: Bool?
 
-    /// `pushed_authorization_request_endpoint`, a URL (RFC 9126 §5).
+    /// `pushed_authorization_request_endpoint`, the URL to which a client posts an authorization request before it
+    /// sends the browser (RFC 9126 §5).
     public var pushedAuthorizationRequestEndpoint: String?
     /// `require_pushed_authorization_requests`; nil means false (RFC 9126 §5).
     public var requirePushedAuthorizationRequests: Bool?
-    /// `device_authorization_endpoint`, a URL (RFC 8628 §4).
+    /// `device_authorization_endpoint`, the URL at which a device obtains its user code (RFC 8628 §4).
     public var deviceAuthorizationEndpoint: String?
     /// `registration_endpoint`, the URL for dynamic client registration (RFC 8414 §2).
     public var registrationEndpoint: String?
-    /// `client_id_metadata_document_supported` (OAuth Client ID Metadata Document §5).
+    /// `client_id_metadata_document_supported`, whether a `client_id` can be the URL of a document that describes the
+    /// client (OAuth Client ID Metadata Document §5).
     public var clientIDMetadataDocumentSupported: Bool?
     /// `dpop_signing_alg_values_supported`, the signature algorithms of DPoP proofs (RFC 9449 §5.1).
     public var dpopSigningAlgValuesSupported: [String]?

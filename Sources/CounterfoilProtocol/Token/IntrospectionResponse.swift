@@ -12,30 +12,32 @@ public enum IntrospectionResponse: Sendable, Hashable {
 
     /// The members of the response for an active token.
     public struct ActiveToken: Sendable, Hashable {
-        /// `iss`.
+        /// The issuer of the token (member `iss`).
         public var issuer: Issuer
-        /// `sub`, the subject identifier of the user, or the client identifier if no user is involved.
+        /// The subject identifier of the user, or the client identifier if no user is involved (member `sub`).
         public var subject: String
-        /// `aud`.
+        /// The APIs that the token is intended for (member `aud`).
         public var audience: [String]
-        /// `client_id`, the client that the token was issued to.
+        /// The client that the token was issued to (member `client_id`).
         public var clientID: ClientIdentifier
-        /// `username`; nil if the caller must not see it.
+        /// The name with which the user signs in (member `username`).
+        ///
+        /// Nil if no user is involved, or if the caller must not see the name.
         public var username: String?
-        /// `scope`; omitted if empty.
+        /// The scope of the token (member `scope`); omitted if empty.
         public var scope: Scope
-        /// `exp`.
+        /// The expiration time (member `exp`), encoded in whole seconds.
         public var expires: Date
-        /// `iat`.
+        /// The time at which the token was issued (member `iat`), encoded in whole seconds.
         public var issuedAt: Date
-        /// `jti`.
+        /// The unique identifier of the token (member `jti`).
         public var tokenID: String
-        /// `auth_time` (RFC 9470 §6.2); nil if no user signed in.
+        /// The time at which the user signed in (member `auth_time`, RFC 9470 §6.2); nil if no user is involved.
         public var authTime: Date?
-        /// `acr` (RFC 9470 §6.2); nil if no user signed in.
+        /// The authentication context of the sign-in (member `acr`, RFC 9470 §6.2); nil if no user is involved.
         public var authenticationContext: String?
 
-        /// Creates the members for an active token.
+        /// Creates the members for an active token; members that are nil are omitted.
         public init(
             issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, username: String? = nil,
             scope: Scope, expires: Date, issuedAt: Date, tokenID: String, authTime: Date? = nil,
@@ -55,7 +57,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
         }
     }
 
-    /// Encodes the response as JSON.
+    /// Encodes the response as a JSON object.
     public func encoded() -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 1024)
         writer.object { writer in writeMembers(to: &writer) }

@@ -1,22 +1,22 @@
 /// A request to the token endpoint, with one case for each grant type.
 ///
-/// RFC 6749 §3.2 and §4.1.3. The value does not identify the client, which client authentication reads from the
-/// same HTTP request.
+/// RFC 6749 §3.2 and §4.1.3. The value does not contain the client. Client authentication, which reads the same
+/// HTTP request, identifies the client.
 public enum TokenRequest: Sendable, Hashable {
-    /// `grant_type=authorization_code`.
+    /// The exchange of an authorization code for tokens (`grant_type=authorization_code`).
     case authorizationCode(CodeExchange)
-    /// `grant_type=refresh_token`.
+    /// The exchange of a refresh token for new tokens (`grant_type=refresh_token`).
     case refreshToken(RefreshExchange)
-    /// `grant_type=client_credentials`.
+    /// A request for an access token for the client itself, without a user (`grant_type=client_credentials`).
     case clientCredentials(ClientCredentials)
 
     /// The exchange of an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.5).
     public struct CodeExchange: Sendable, Hashable {
-        /// `code`.
+        /// The code that the authorization response contained (parameter `code`).
         public let code: AuthorizationCode
-        /// `redirect_uri`, byte for byte; nil if omitted.
+        /// The redirect URI of the authorization request, byte for byte (parameter `redirect_uri`); nil if omitted.
         public let redirectURI: String?
-        /// `code_verifier`; nil if omitted.
+        /// The PKCE verifier (parameter `code_verifier`); nil if omitted.
         public let codeVerifier: CodeVerifier?
 
         /// `scope`, which the standard does not define for this grant but some clients send; nil if omitted.
@@ -24,7 +24,7 @@ public enum TokenRequest: Sendable, Hashable {
         /// `resource`, a subset of the resources in the authorization request; empty for all of them.
         public let resources: [Resource]
 
-        /// Creates a code exchange.
+        /// Creates a code exchange; by default for all resources of the authorization request.
         public init(
             code: AuthorizationCode, redirectURI: String?, codeVerifier: CodeVerifier?, scope: Scope? = nil,
             resources: [Resource] = []
@@ -39,7 +39,7 @@ public enum TokenRequest: Sendable, Hashable {
 
     /// The exchange of a refresh token for new tokens (RFC 6749 §6).
     public struct RefreshExchange: Sendable, Hashable {
-        /// `refresh_token`.
+        /// The refresh token that the client received last (parameter `refresh_token`).
         public let refreshToken: RefreshToken
         /// `scope`, a subset of the granted scope; nil for all of it.
         public let scope: Scope?
@@ -77,7 +77,7 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// Parses the body of a token request, without client authentication.
+    /// Parses the body of a token request; the parameters of client authentication are ignored.
     public init(parsing form: FormParameters) throws(OAuthError) {
         switch try Self.grantType(of: form) {
         case "authorization_code":
@@ -109,7 +109,7 @@ public enum TokenRequest: Sendable, Hashable {
         return form
     }
 
-    /// The form parameters of the request, without client authentication.
+    /// The form parameters of the request, without those of client authentication.
     public var parameters: FormParameters {
         var form = FormParameters(["grant_type": grantType])
         switch self {

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// RFC 6749 §5.1, OpenID Connect Core §3.1.3.3.
 public struct TokenResponse: Sendable, Hashable {
-    /// `access_token`.
+    /// The issued access token (member `access_token`).
     public let accessToken: AccessToken
     /// `token_type`, unchanged; use ``isBearer`` for a case-insensitive comparison.
     public let tokenType: String
@@ -120,9 +120,9 @@ extension TokenResponse: Decodable {
 
 /// The JSON error response of the token endpoint (RFC 6749 §5.2).
 public struct TokenErrorResponse: Sendable, Codable, Hashable {
-    /// `error`.
+    /// The error code, for example `invalid_grant` (member `error`).
     public let error: String
-    /// `error_description`; nil if omitted.
+    /// A message for the client developer (member `error_description`); nil if omitted.
     public let errorDescription: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -130,13 +130,13 @@ public struct TokenErrorResponse: Sendable, Codable, Hashable {
         case errorDescription = "error_description"
     }
 
-    /// Creates the error response; it does not contain ``OAuthError/reason``.
+    /// Creates the response from an error, without its ``OAuthError/reason``, which is only for the log.
     public init(_ refusal: OAuthError) {
         error = refusal.code.rawValue
         errorDescription = refusal.description
     }
 
-    /// The error that another server sent, with `error` truncated to 256 and `error_description` to 1024 characters.
+    /// The error of a received response; `error` is truncated to 256 characters, `error_description` to 1024.
     public var refusal: OAuthError {
         OAuthError(.init(rawValue: String(error.prefix(256))), errorDescription.map { String($0.prefix(1024)) })
     }
