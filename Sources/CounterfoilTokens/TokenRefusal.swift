@@ -18,11 +18,12 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case malformed(Part)
     /// `typ` is that of another kind of token, or is missing although the verifier requires it (RFC 8725 §3.11).
     case wrongType
-    /// `alg` is missing or not in the allowlist (RFC 8725 §3.1).
+    /// `alg` is missing, or is not an algorithm that the verifier accepts (RFC 8725 §3.1).
     case algorithmNotAllowed
     /// The header contains `crit`, `jku`, `jwk`, `x5u` or `x5c`; the associated value is the name.
     ///
-    /// With these parameters, the sender could choose the key or the rules of verification.
+    /// With `crit`, the sender could change the rules of verification. With the other parameters, it could choose the
+    /// key.
     case headerNotAllowed(String)
     /// The key set contains no key with this `kid` and the algorithm of the token; the issuer
     /// may have a newer key set.
@@ -36,7 +37,7 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case missingClaim(String)
     /// A claim has the wrong JSON type, form or value; the associated value is its name.
     case invalidClaim(String)
-    /// `iss` is another issuer, or `sub` of a client assertion is another client.
+    /// `iss` is not the expected issuer; in a client assertion, `iss` or `sub` is not the client.
     case wrongIssuer
     /// `aud` does not contain the audience of the verifier, or contains an audience that the verifier does not trust.
     case wrongAudience
@@ -44,13 +45,13 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case wrongAuthorizedParty
     /// `cnf` binds the token to a key, so that it is not valid as a bearer token (RFC 9449 §7.2).
     case boundToKey
-    /// `exp` has passed.
+    /// `exp` has passed, even with the tolerated clock skew.
     case expired
     /// `exp` of a client assertion is more than `limit` seconds in the future (RFC 7523 §3).
     ///
-    /// The server stores used assertions to detect replay, and this limit bounds the time of storage.
+    /// The server stores a digest of each used assertion until it expires, to detect replay. The limit bounds the time.
     case lastsTooLong(limit: Int)
-    /// `iat`, `nbf` or `auth_time` is in the future.
+    /// `iat`, `nbf` or `auth_time` is in the future, even with the tolerated clock skew.
     case notYetValid
     /// `nonce` is not the nonce of the request.
     case wrongNonce

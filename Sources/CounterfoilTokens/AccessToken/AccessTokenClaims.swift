@@ -13,22 +13,24 @@ public struct AccessTokenClaims: Sendable, Hashable {
     public var audience: [String]
     /// The client that the token was issued to (claim `client_id`).
     public var clientID: ClientIdentifier
-    /// The expiration time (claim `exp`).
+    /// The time from which verifiers reject the token (claim `exp`).
     public var expires: Date
-    /// The time at which the token was issued (claim `iat`).
+    /// The time of issue, which must not be in the future for a verifier (claim `iat`).
     public var issuedAt: Date
     /// The unique identifier of the token (claim `jti`).
     public var tokenID: String
     /// The granted scope (claim `scope`, omitted if empty).
     public var scope: Scope
-    /// The time at which the user signed in (claim `auth_time`).
+    /// The time at which the user signed in (claim `auth_time`, RFC 9068 §2.2.1); nil if no user is involved.
     public var authTime: Date?
-    /// The authentication context of the sign-in (claim `acr`, RFC 9068 §2.2.1).
+    /// The authentication context of the sign-in (claim `acr`, RFC 9068 §2.2.1); nil if no user is involved.
     public var authenticationContext: String?
-    /// The identifier of the grant for which the token was issued (private claim `grant_id`).
+    /// The identifier of the grant, the permission that the user gave the client (private claim `grant_id`).
+    ///
+    /// The server reads the claim to check or revoke the grant of a token. Nil if no user is involved.
     public var grantID: String?
 
-    /// Creates the claims of one token.
+    /// Creates the claims of one token; claims that are nil are omitted.
     public init(
         issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, expires: Date, issuedAt: Date,
         tokenID: String, scope: Scope = Scope(), authTime: Date? = nil, authenticationContext: String? = nil,
@@ -71,7 +73,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Reads the claims of an authentic token.
+    /// Reads the claims of an authentic token whose issuer, audiences and validity period the caller has read.
     ///
     /// - Throws: A ``TokenRefusal`` if a claim that RFC 9068 §4 requires is missing or malformed.
     init(_ claims: AuthenticClaims, issuer: Issuer, period: ValidityPeriod, audience: [String]) throws(TokenRefusal) {

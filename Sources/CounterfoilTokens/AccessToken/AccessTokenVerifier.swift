@@ -29,8 +29,8 @@ public struct AccessTokenVerifier: Sendable {
 
     /// Verifies an access token with the keys of its issuer.
     ///
-    /// After ``TokenRefusal/unknownKey(_:)``, the caller can fetch the keys again and retry. It must limit
-    /// the rate of these requests, because an attacker can send tokens with unknown keys.
+    /// After ``TokenRefusal/unknownKey(_:)``, the caller can fetch the keys again and retry. The caller must limit
+    /// the rate at which it fetches keys, because an attacker can send any number of tokens with unknown keys.
     public func verify(
         _ token: String, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> VerifiedAccessToken {

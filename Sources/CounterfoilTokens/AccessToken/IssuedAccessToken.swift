@@ -3,10 +3,9 @@ package import Foundation
 
 /// An access token that its issuer has verified, for any audience, expired or not.
 ///
-/// Only ``IssuedAccessTokenVerifier`` creates values of this type. The issuer decides whether the token is
-/// still active, because only the issuer knows which tokens are revoked.
+/// Only ``IssuedAccessTokenVerifier`` creates values of this type. The token can still be revoked, which only the
+/// issuer can check in its store.
 package struct IssuedAccessToken: Sendable, Hashable {
-    /// The claims of the token.
     package let claims: AccessTokenClaims
     private let period: ValidityPeriod
 
@@ -33,7 +32,7 @@ package struct IssuedAccessTokenVerifier: Sendable {
         header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
     }
 
-    /// Verifies type, signature and issuer.
+    /// Verifies type, signature and issuer of an access token, but not its audience.
     ///
     /// The validity period is read but not checked; ``IssuedAccessToken/isCurrent(at:)`` checks it.
     package func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {

@@ -19,16 +19,18 @@ public struct VerifiedAccessToken: Sendable, Hashable {
     public var scope: Scope { claims.scope }
     /// The APIs that the token is intended for, including this one (claim `aud`).
     public var audience: [String] { claims.audience }
-    /// The expiration time (claim `exp`).
+    /// The expiration time (claim `exp`), which can have passed since the verification.
     public var expires: Date { claims.expires }
-    /// The time at which the token was issued (claim `iat`).
+    /// The time of issue by the clock of the server (claim `iat`).
     public var issuedAt: Date { claims.issuedAt }
     /// The unique identifier of the token (claim `jti`).
     public var tokenID: String { claims.tokenID }
-    /// The identifier of the grant for which the token was issued (private claim `grant_id`).
+    /// The identifier of the grant, the permission that the user gave the client (private claim `grant_id`).
+    ///
+    /// Nil if no user is involved, or if the server does not send the claim.
     public var grantID: String? { claims.grantID }
-    /// The authentication context of the sign-in (claim `acr`).
+    /// The authentication context of the sign-in (claim `acr`); nil if the token has none.
     public var authenticationContext: String? { claims.authenticationContext }
-    /// The time at which the user signed in (claim `auth_time`).
+    /// The time at which the user signed in (claim `auth_time`); nil if the token has none.
     public var authTime: Date? { claims.authTime }
 }

@@ -4,7 +4,7 @@ package import Foundation
 /// A verifier of client assertions (`private_key_jwt`).
 ///
 /// RFC 7523 §3, OpenID Connect Core §9. The verifier does not detect replay. The caller must store each
-/// ``VerifiedClientAssertion/tokenID`` for as long as the assertion is accepted, and reject a second use.
+/// ``VerifiedClientAssertion/tokenID`` until the assertion expires, with the clock skew added, and reject a second use.
 package struct ClientAssertionVerifier: Sendable {
     /// The maximum time until an assertion expires, in seconds.
     ///
@@ -12,7 +12,7 @@ package struct ClientAssertionVerifier: Sendable {
     /// server to reject assertions that expire unreasonably far in the future. One hour is the default
     /// lifetime of widely used clients such as Authlib.
     package static let lifetimeLimit: TimeInterval = 3600
-    /// The maximum length of `jti` in bytes.
+    /// The maximum length of `jti` in bytes; an assertion with a longer one is rejected.
     package static let identifierByteLimit = 512
 
     private let audiences: [String]
@@ -41,7 +41,7 @@ package struct ClientAssertionVerifier: Sendable {
 
     /// Returns the `sub` of an unverified assertion, or nil if it cannot be read.
     ///
-    /// Use it only to look up the keys of the client.
+    /// The caller must use the result only to look up the keys of the client.
     package static func unverifiedSubject(of assertion: String) -> String? {
         guard assertion.utf8.count <= SignedToken.byteLimit else { return nil }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
@@ -60,8 +60,8 @@ package struct ClientAssertionVerifier: Sendable {
         guard try claims.text("iss").hasSameBytes(as: client.rawValue),
             try claims.text("sub").hasSameBytes(as: client.rawValue)
         else { throw .wrongIssuer }
-        // RFC 7523 §3 point 3: the assertion names only this server. If it also named another server, that
-        // server could replay the assertion here.
+        // RFC 7523 §3 point 3: `aud` contains only identifiers of this server. If it also contained another server,
+        // that server could replay the assertion here.
         guard try claims.audience().allSatisfy({ audiences.contains(where: $0.hasSameBytes(as:)) }) else {
             throw .wrongAudience
         }
@@ -80,7 +80,7 @@ package struct ClientAssertionVerifier: Sendable {
         return VerifiedClientAssertion(clientID: client, tokenID: tokenID, expires: expires)
     }
 
-    /// Verifies type and signature.
+    /// Verifies type and signature of an assertion.
     ///
     /// Most clients omit `typ` or set it to `JWT`. Any other type must be
     /// ``TokenType/clientAuthentication``.

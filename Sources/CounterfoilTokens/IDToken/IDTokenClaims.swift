@@ -12,26 +12,26 @@ public struct IDTokenClaims: Sendable, Hashable {
     public var subject: String
     /// The audiences, which include the client (claim `aud`).
     public var audience: [String]
-    /// The expiration time (claim `exp`).
+    /// The time from which verifiers reject the token (claim `exp`).
     public var expires: Date
-    /// The time at which the token was issued (claim `iat`).
+    /// The time of issue, which must not be in the future for a verifier (claim `iat`).
     public var issuedAt: Date
-    /// The time at which the user signed in (claim `auth_time`).
+    /// The time at which the user signed in (claim `auth_time`); nil omits the claim.
     public var authTime: Date?
-    /// The nonce of the authorization request (claim `nonce`).
+    /// The nonce of the authorization request (claim `nonce`); nil if the request had none.
     public var nonce: Nonce?
-    /// The digest of the access token that was issued with the ID token (claim `at_hash`).
+    /// The result of ``accessTokenHash(of:algorithm:)`` for the access token of the same response (claim `at_hash`).
     public var accessTokenHash: String?
-    /// The client that the token was issued to (claim `azp`).
+    /// The client that the token was issued to (claim `azp`); required if there are several audiences.
     public var authorizedParty: ClientIdentifier?
     /// The authentication context of the sign-in (claim `acr`).
     public var authenticationContext: String?
     /// The identifier of the user's session (claim `sid`, OpenID Connect Back-Channel Logout §2.1).
     public var sessionID: String?
-    /// The claims about the user.
+    /// The claims about the user, such as `name` and `email` (OpenID Connect Core §5.1).
     public var user: UserClaims
 
-    /// Creates the claims of one token.
+    /// Creates the claims of one token; claims that are nil are omitted.
     public init(
         issuer: Issuer, subject: String, audience: [String], expires: Date, issuedAt: Date, authTime: Date? = nil,
         nonce: Nonce? = nil, accessTokenHash: String? = nil, authorizedParty: ClientIdentifier? = nil,
@@ -51,7 +51,7 @@ public struct IDTokenClaims: Sendable, Hashable {
         self.user = user
     }
 
-    /// Computes `at_hash`, the digest of an access token that binds an ID token to it.
+    /// Computes `at_hash`, the digest that binds an ID token to an access token.
     ///
     /// OpenID Connect Core §3.1.3.6. The digest is the left half of a hash, in base64url. The signature
     /// algorithm of the ID token determines the hash function: SHA-512 for EdDSA, SHA-256 for ES256 and RS256.

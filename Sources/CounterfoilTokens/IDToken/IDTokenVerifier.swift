@@ -18,7 +18,7 @@ public struct IDTokenVerifier: Sendable {
         /// Nil means that any context is accepted, and that `acr` may be missing.
         public var authenticationContexts: Set<String>?
 
-        /// Creates the expectations from the parameters of one authorization request.
+        /// Creates the expectations from the parameters of one authorization request; nil accepts any value.
         public init(nonce: Nonce, maxAge: TimeInterval? = nil, authenticationContexts: Set<String>? = nil) {
             self.nonce = nonce
             self.maxAge = maxAge
@@ -26,7 +26,7 @@ public struct IDTokenVerifier: Sendable {
         }
     }
 
-    /// The claims of the first ID token, which the ID token of a refresh must not contradict.
+    /// The claims of the first ID token after a sign-in, which the ID token of a refresh must not contradict.
     public struct SignIn: Sendable, Hashable {
         /// The subject identifier of the user (claim `sub`).
         public var subject: String
@@ -57,7 +57,7 @@ public struct IDTokenVerifier: Sendable {
     ///   - issuer: The provider; `iss` must match byte for byte.
     ///   - clientID: The client, which `aud` must contain.
     ///   - algorithms: The accepted signature algorithms: those for which the client is registered.
-    ///   - trustedAudiences: The audiences that are accepted in addition to the client.
+    ///   - trustedAudiences: The audiences that `aud` may contain in addition to the client.
     ///   - clockSkew: The tolerated difference between the clocks of provider and client, in seconds.
     public init(
         issuer: Issuer, clientID: ClientIdentifier, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
@@ -103,6 +103,8 @@ public struct IDTokenVerifier: Sendable {
     }
 
     /// Verifies an ID token that the token endpoint returned for a request without a nonce.
+    ///
+    /// If the token contains a nonce, it is returned without comparison.
     public func verifyDirect(
         _ token: IDToken, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {
@@ -148,6 +150,8 @@ public struct IDTokenVerifier: Sendable {
 
     /// Verifies that `auth_time` is present and recent enough if the request had `max_age`
     /// (OpenID Connect Core §3.1.3.7 point 13).
+    ///
+    /// Without `max_age`, returns `auth_time` unverified.
     private func authTime(of signed: AuthenticClaims, maxAge: TimeInterval?, at now: Date) throws(TokenRefusal) -> Date?
     {
         guard let maxAge else { return try signed.optionalDate("auth_time") }
@@ -158,7 +162,7 @@ public struct IDTokenVerifier: Sendable {
     }
 
     /// Verifies that `acr` is one of the accepted authentication contexts
-    /// (OpenID Connect Core §3.1.3.7 point 12).
+    /// (OpenID Connect Core §3.1.3.7 point 12); nil accepts any.
     private func authenticationContext(
         of signed: AuthenticClaims, oneOf accepted: Set<String>?
     ) throws(TokenRefusal) -> String? {
@@ -168,7 +172,9 @@ public struct IDTokenVerifier: Sendable {
         return context
     }
 
-    /// Verifies that `at_hash`, if present, matches the access token (OpenID Connect Core §3.1.3.8).
+    /// Verifies that `at_hash` matches the access token (OpenID Connect Core §3.1.3.8).
+    ///
+    /// Returns nil without verification if the token has no `at_hash` or the caller gives no access token.
     private func accessTokenHash(of signed: AuthenticClaims, accessToken: AccessToken?) throws(TokenRefusal) -> String?
     {
         guard let stated = try signed.optionalText("at_hash"), let accessToken else { return nil }

@@ -3,28 +3,28 @@ public import Foundation
 
 /// The claims about a user, in an ID token or in a UserInfo response.
 ///
-/// OpenID Connect Core §5.1. The claim names must not include claims of the token itself, such as `iss` or
-/// `sub`. The type does not check the names.
+/// OpenID Connect Core §5.1. The caller must not use names of claims of the token itself, such as `iss` or `sub`,
+/// because this type does not check the names.
 public struct UserClaims: Sendable, Hashable {
     /// The value of a claim.
     public enum Value: Sendable, Hashable {
-        /// A string.
+        /// A string, for example of `name`.
         case text(String)
-        /// A Boolean.
+        /// A Boolean, for example of `email_verified`.
         case flag(Bool)
-        /// A time, encoded in whole seconds.
+        /// A time, encoded in whole seconds, for example of `updated_at`.
         case time(Date)
         /// A postal address: the members of the JSON object, keyed by name (OpenID Connect Core §5.1.1).
         case address([String: String])
     }
 
-    /// The claim values, keyed by claim name.
+    /// The claim values, keyed by claim name, for example `email`.
     public var values: [String: Value]
 
-    /// Creates claims from values keyed by claim name.
+    /// Creates claims from values keyed by claim name, without checking the names.
     public init(_ values: [String: Value] = [:]) { self.values = values }
 
-    /// Returns the claims whose names are in the given set.
+    /// Returns the claims whose names are in the given set, for example the claims of a granted scope.
     public func named(_ names: Set<String>) -> UserClaims { UserClaims(values.filter { names.contains($0.key) }) }
 
     /// Encodes a UserInfo response as JSON: these claims and `sub` (OpenID Connect Core §5.3.2).

@@ -22,17 +22,17 @@ public struct VerifiedIDToken: Sendable, Hashable {
     public var subject: String { standard.subject }
     /// The audiences, which include this client (claim `aud`).
     public var audience: [String] { standard.audience }
-    /// The expiration time (claim `exp`).
+    /// The expiration time (claim `exp`), which can have passed since the verification.
     public var expires: Date { standard.expires }
-    /// The time at which the token was issued (claim `iat`).
+    /// The time of issue by the clock of the provider (claim `iat`).
     public var issuedAt: Date { standard.issuedAt }
-    /// The time at which the user signed in (claim `auth_time`).
+    /// The time at which the user signed in (claim `auth_time`); nil if the token has none.
     public var authTime: Date? { standard.authTime }
-    /// The nonce of the authorization request (claim `nonce`).
+    /// The nonce of the authorization request (claim `nonce`); nil if the token has none.
     public var nonce: Nonce? { standard.nonce }
-    /// The client that the token was issued to (claim `azp`).
+    /// The client that the token was issued to (claim `azp`), always this client; nil if the token has none.
     public var authorizedParty: ClientIdentifier? { standard.authorizedParty }
-    /// The authentication context of the sign-in (claim `acr`).
+    /// The authentication context of the sign-in (claim `acr`); nil if the token has none.
     public var authenticationContext: String? { standard.authenticationContext }
 
     /// Returns a string claim for which this type has no property, such as `name` or `email`

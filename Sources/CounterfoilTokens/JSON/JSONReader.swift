@@ -1,8 +1,8 @@
 /// A strict parser of JSON received from the network.
 ///
 /// RFC 8259. Foundation's decoder silently keeps one of two members with the same name. RFC 7519 §4
-/// requires that a JWT parser either rejects such tokens or uses the last member. If two implementations
-/// differ, an attacker can send a token that they read differently. This parser therefore rejects duplicate
+/// requires that a JWT parser either rejects such tokens or uses the last member. If two parsers keep different
+/// members, an attacker can send a token that they read differently. This parser therefore rejects duplicate
 /// members. It also limits the nesting depth, and allows only white space around the value.
 package struct JSONReader {
     /// The error for input that the parser rejects, without details.
@@ -31,7 +31,7 @@ package struct JSONReader {
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    /// Consumes the next byte and returns true if it is the given byte; returns false otherwise.
+    /// Consumes the next byte if it equals the given byte, and returns true if so.
     private mutating func take(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         position += 1

@@ -1,6 +1,7 @@
 /// A JSON value parsed by ``JSONReader``.
 ///
-/// RFC 8259 §3. The members of an object are distinct, strings are valid Unicode, and integers keep their precision.
+/// RFC 8259 §3. The members of an object are distinct, and strings are valid Unicode. Integers of up to 64 bits
+/// keep their precision; larger integers become `number`.
 package enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
     case array([JSONValue])

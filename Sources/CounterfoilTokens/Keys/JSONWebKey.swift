@@ -12,7 +12,7 @@ public struct JSONWebKey: Sendable {
         case privateMaterial
         /// `kty` or `crv` is not supported.
         case unsupportedKeyType
-        /// `alg` is not the algorithm for keys of this type.
+        /// `alg` is not the one algorithm that is supported for keys of this type.
         case unsupportedAlgorithm
         /// `use` or `key_ops` does not allow verifying signatures.
         case notForSignatures
@@ -34,7 +34,7 @@ public struct JSONWebKey: Sendable {
     /// The identifier by which tokens refer to the key: `kid`, or the thumbprint if the key has no `kid`.
     public let id: KeyIdentifier
 
-    /// The SHA-256 thumbprint of the key in base64url (RFC 7638 §3).
+    /// The SHA-256 thumbprint of the key in base64url, which depends only on the public numbers (RFC 7638 §3).
     public let thumbprint: String
 
     let material: PublicKeyMaterial

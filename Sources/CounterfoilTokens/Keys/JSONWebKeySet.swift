@@ -28,7 +28,7 @@ public struct JSONWebKeySet: Sendable, Hashable {
     /// The maximum number of keys in a received document.
     public static let keyLimit = 100
 
-    /// The usable keys, without duplicates.
+    /// The keys that can verify signatures of tokens, without duplicates.
     public let keys: [JSONWebKey]
 
     /// Creates a set of keys; duplicates are removed.
@@ -56,10 +56,11 @@ public struct JSONWebKeySet: Sendable, Hashable {
         self.init(keys: keys)
     }
 
-    /// Returns the keys that may have produced a signature: those that match `kid` and `alg` of the token header.
+    /// Returns the keys with which to verify a token: those that match `kid` and `alg` of its header.
     ///
-    /// Keys of different types can have the same `kid` (RFC 7517 §4.5). For a token without `kid`, the
-    /// result is empty unless exactly one key matches `alg` (OpenID Connect Core §10.1).
+    /// Keys of different types can have the same `kid` (RFC 7517 §4.5). For a token without `kid`, the result is the
+    /// key that matches `alg` if there is exactly one. If several keys match, the result is empty (OpenID Connect
+    /// Core §10.1).
     public func keys(for kid: KeyIdentifier?, algorithm: SigningAlgorithm) -> [JSONWebKey] {
         let fitting = keys.filter { $0.algorithm == algorithm && (kid == nil || $0.id == kid) }
         return kid == nil && fitting.count > 1 ? [] : fitting

@@ -6,7 +6,7 @@ public struct KeyIdentifier: RawRepresentable, Hashable, Sendable, Codable, Cust
     /// The maximum length in bytes of an identifier in a token header or a key set.
     public static let byteLimit = 256
 
-    /// The value of `kid`.
+    /// The value of `kid`, which can come from an unverified token.
     public let rawValue: String
 
     /// Creates an identifier from any string; the length is not checked.

@@ -2,13 +2,13 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// The private half of a signing key.
+/// The private half of a signing key, with one case for each algorithm.
 enum PrivateKeyMaterial: Sendable {
     case p256(P256.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
     case ed25519(Curve25519.Signing.PrivateKey)
 
-    /// Generates a key with the random number generator of the system.
+    /// Generates a key with the random number generator of the operating system; an RSA key has 2048 bits.
     init(generating algorithm: SigningAlgorithm) throws {
         switch algorithm {
         case .es256: self = .p256(P256.Signing.PrivateKey())
@@ -43,7 +43,6 @@ enum PrivateKeyMaterial: Sendable {
         }
     }
 
-    /// Derives the public half.
     func publicHalf() throws -> PublicKeyMaterial {
         switch self {
         case .p256(let key): return .p256(key.publicKey)

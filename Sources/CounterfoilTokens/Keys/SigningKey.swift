@@ -6,8 +6,8 @@ import Foundation
 /// A private key that signs tokens.
 ///
 /// The default ``id`` is the thumbprint of the public half (RFC 7638). The same key therefore has the same
-/// identifier wherever it is stored. Descriptions of the key do not contain the private half, which only
-/// ``privateRepresentation`` returns.
+/// identifier wherever it is stored. A description of the key does not contain the private half. Only
+/// ``privateRepresentation`` returns it.
 public struct SigningKey: Sendable {
     /// The reason why a key cannot be created or a token cannot be signed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -27,7 +27,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The public half.
+    /// The public half, with which other parties verify the signatures.
     public let publicKey: JSONWebKey
 
     private let material: PrivateKeyMaterial
@@ -67,13 +67,15 @@ public struct SigningKey: Sendable {
     /// The identifier of the key: the given `kid`, or the thumbprint of the public half if none was given.
     public var id: KeyIdentifier { publicKey.id }
 
-    /// The algorithm of the key.
+    /// The only algorithm with which the key signs.
     public var algorithm: SigningAlgorithm { publicKey.algorithm }
 
     /// The private key, which must be stored encrypted: 32 bytes for ES256 and EdDSA, DER for RS256.
     public var privateRepresentation: [UInt8] { material.representation }
 
     /// Signs claims of any type as a compact JWS with `alg`, `typ` and `kid` in its header (RFC 7515 §7.1).
+    ///
+    /// Times are encoded as seconds since 1970, with their fraction.
     public func sign(_ claims: some Encodable & Sendable, type: TokenType) throws -> String {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970

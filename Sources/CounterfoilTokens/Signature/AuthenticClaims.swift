@@ -1,22 +1,22 @@
 import Foundation
 
-/// The claims of a token whose signature has been verified.
+/// The claims of a token whose header and signature have been verified.
 ///
 /// Issuer, audience and validity period are not verified yet.
 struct AuthenticClaims: Sendable, Hashable {
     /// The claims, keyed by name.
     let members: [String: JSONValue]
-    /// The algorithm of the signature.
+    /// The algorithm of the signature, which determines the hash function of `at_hash`.
     let algorithm: SigningAlgorithm
 
-    /// Returns a required, non-empty string claim.
+    /// Returns a string claim; throws if it is missing, empty or not a string.
     func text(_ name: String) throws(TokenRefusal) -> String {
         guard let text = try optionalText(name) else { throw .missingClaim(name) }
         guard !text.isEmpty else { throw .invalidClaim(name) }
         return text
     }
 
-    /// Returns an optional string claim; nil if it is missing.
+    /// Returns a string claim; nil if it is missing, and throws if it is not a string.
     func optionalText(_ name: String) throws(TokenRefusal) -> String? {
         switch members[name] {
         case nil: return nil
@@ -25,13 +25,13 @@ struct AuthenticClaims: Sendable, Hashable {
         }
     }
 
-    /// Returns a required time claim.
+    /// Returns a time claim; throws if it is missing or not a valid NumericDate.
     func date(_ name: String) throws(TokenRefusal) -> Date {
         guard let date = try optionalDate(name) else { throw .missingClaim(name) }
         return date
     }
 
-    /// Returns an optional time claim; nil if it is missing.
+    /// Returns a time claim; nil if it is missing, and throws if it is not a valid NumericDate.
     func optionalDate(_ name: String) throws(TokenRefusal) -> Date? {
         guard let value = members[name] else { return nil }
         guard let date = NumericDate.date(value) else { throw .invalidClaim(name) }
@@ -58,7 +58,7 @@ struct AuthenticClaims: Sendable, Hashable {
 extension String {
     /// Returns true if two strings have the same UTF-8 bytes.
     ///
-    /// `==` also treats strings as equal that are canonically equivalent in Unicode. Identifiers are
-    /// compared without normalization (RFC 7519 §2, StringOrURI).
+    /// Identifiers are compared without normalization (RFC 7519 §2, StringOrURI). The operator `==` is unsuitable: to
+    /// it, strings that are canonically equivalent in Unicode are equal.
     func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

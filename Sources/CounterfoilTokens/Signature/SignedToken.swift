@@ -4,7 +4,7 @@ import CounterfoilProtocol
 ///
 /// RFC 7515 §7.1, compact serialization. The claims are available only through ``authenticate(with:expecting:)``.
 struct SignedToken: Sendable {
-    /// The maximum length of a token in bytes.
+    /// The maximum length of a token in bytes; a longer token is rejected before it is parsed.
     static let byteLimit = 16384
 
     private let header: TokenHeader
@@ -30,8 +30,8 @@ struct SignedToken: Sendable {
         with keys: JSONWebKeySet, expecting expectation: TokenHeader.Expectation
     ) throws(TokenRefusal) -> AuthenticClaims {
         let algorithm = try header.accept(expectation)
-        // The key comes only from the given key set (RFC 8725 §3.10) and is used only with its own
-        // algorithm (RFC 8725 §3.1).
+        // The key comes only from the given key set, never from the token (RFC 8725 §3.10). It is used only with
+        // the algorithm of its type (RFC 8725 §3.1).
         let candidates = keys.keys(for: header.keyID, algorithm: algorithm)
         guard !candidates.isEmpty else { throw .unknownKey(header.keyID) }
         guard candidates.contains(where: { $0.material.isValidSignature(signature, for: signedPart) }) else {

@@ -4,8 +4,8 @@
 struct TokenHeader: Sendable {
     /// The header parameters with which a token is rejected (RFC 8725 §3.10, RFC 7515 §4.1.11).
     ///
-    /// With `jku`, `jwk`, `x5u` and `x5c`, the sender could choose the key. `crit` requires extensions,
-    /// and none is implemented.
+    /// With `jku`, `jwk`, `x5u` and `x5c`, the sender could choose the key. `crit` names extensions that the
+    /// verifier must understand, and no extension is implemented.
     private static let refusedNames = ["crit", "jku", "jwk", "x5u", "x5c"]
 
     private let type: String?
@@ -36,7 +36,7 @@ struct TokenHeader: Sendable {
         return stated
     }
 
-    /// The header that a verifier expects.
+    /// The type and the algorithms that a verifier accepts; `mayBeUntyped` also accepts a header without `typ`.
     struct Expectation: Sendable {
         let type: TokenType
         let mayBeUntyped: Bool

@@ -6,16 +6,16 @@ public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConve
     /// The value of `typ`.
     public let rawValue: String
 
-    /// Creates a type from any string.
+    /// Creates a type from any string, without validation.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A JWT access token (RFC 9068 §2.1).
     public static let accessToken = TokenType(rawValue: "at+jwt")
-    /// An ID token, which has the general type of a JWT (RFC 7519 §5.1).
+    /// An ID token, for which no standard defines a more specific type than `JWT` (RFC 7519 §5.1).
     public static let idToken = TokenType(rawValue: "JWT")
     /// A signed introspection response (RFC 9701 §5).
     public static let introspectionResponse = TokenType(rawValue: "token-introspection+jwt")
-    /// A client assertion with an explicit type.
+    /// A client assertion with an explicit type, which most clients do not set (`private_key_jwt`).
     public static let clientAuthentication = TokenType(rawValue: "client-authentication+jwt")
 
     /// A DPoP proof (RFC 9449 §4.2).

@@ -14,10 +14,10 @@ struct ValidityPeriod: Sendable, Hashable {
         notBefore = try claims.optionalDate("nbf")
     }
 
-    /// Returns true if the token is valid at a time of its issuer's own clock, without clock skew.
+    /// Returns true if the token is valid at a time that the clock of its issuer shows, without tolerance.
     ///
-    /// `iat` is ignored. If it were checked, the issuer would reject its own recent tokens after
-    /// its clock was set back.
+    /// `iat` is ignored. If it were checked, an issuer whose clock was set back would reject the tokens that it
+    /// issued shortly before.
     func holds(at now: Date) -> Bool { now < expires && notBefore ?? .distantPast <= now }
 
     /// Rejects a token that has expired or is not yet valid.
