@@ -1,7 +1,7 @@
 /// The page at the claimed https redirect URI of an app, shown when the platform did not open the app (RFC 8252
 /// §7.2).
 ///
-/// The page shows no part of the request, because its query may be an authorization response for the app.
+/// The page shows no part of the request, because the query may contain an authorization response for the app.
 package struct AppLinkPage: Sendable, Hashable {
     /// The name of the client that owns the redirect URI.
     package var applicationName: DisplayName

@@ -8,8 +8,10 @@ struct AuthorizationAnswer: Sendable {
     let mode: ResponseMode
     let client: RegisteredClient
 
-    /// Returns the HTTP response if the user saw no page: a redirect, or for `form_post` a page that submits
-    /// its form at once.
+    /// Returns the HTTP response to a request for which the user saw no page: a redirect, or for `form_post` a page
+    /// that submits its form at once.
+    ///
+    /// After a page with a form, `page(_:choosing:issuer:)` is used, because Chromium would block a redirect.
     func reply(_ kind: ReturnPage.Kind, issuer: Issuer) -> Reply {
         switch mode {
         case .query: .seeOther(response.url(to: redirectURI))

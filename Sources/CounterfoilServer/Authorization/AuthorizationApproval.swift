@@ -84,8 +84,8 @@ extension AuthorizationFlow {
 
     /// Creates the error for a request whose session or consent ended while the request was processed.
     ///
-    /// With `prompt=none` the client gets the error code (OpenID Connect Core §3.1.2.6). With any other
-    /// `prompt`, a page lets the user start again.
+    /// With `prompt=none` the client gets the error code (OpenID Connect Core §3.1.2.6). Without it, the browser is
+    /// redirected to the authorization endpoint, which starts the request again.
     private func outdated(_ visit: AuthorizationVisit, _ error: OAuthError) -> any Error {
         let authorization = visit.authorization
         guard !authorization.request.prompt.contains(.none) else { return refusal(error, of: authorization) }
@@ -105,7 +105,7 @@ extension AuthorizationFlow {
         }
     }
 
-    /// Writes a log entry and an audit event for a code that was issued under an exemption from S256.
+    /// Writes a log entry and an audit event if the policy of the client allowed a code without S256.
     private func noteException(of visit: AuthorizationVisit, for grant: Grant) async {
         let (client, pkce) = (visit.client, visit.authorization.pkce)
         guard pkce != .s256 else { return }

@@ -8,8 +8,9 @@ struct AuthorizationEndpoint: Sendable {
     let pages: AuthorizationPages
     let sessions: SessionManager
 
-    /// The maximum size in bytes of the request that a page carries in its form; every later endpoint accepts a
-    /// request of this size.
+    /// The maximum size in bytes of the authorization request, which the pages carry in a hidden field.
+    ///
+    /// The endpoints of the forms accept a field of this size.
     private static let carriedLimit = 28 * 1024
 
     var handlers: [EndpointHandler] { [EndpointHandler(.authorization, respond)] }
@@ -23,8 +24,8 @@ struct AuthorizationEndpoint: Sendable {
         do {
             return try await answer(visit, asking: form)
         } catch let fault as StoreFault where authorization.request.prompt.contains(.none) {
-            // RFC 6749 §4.1.2.1: with `prompt=none` the client gets an error response instead of an HTTP error
-            // status.
+            // With `prompt=none`, no user reads an error page. So the client gets an authorization error response
+            // instead of an HTTP error status (RFC 6749 §4.1.2.1).
             throw flow.refusal(fault, of: authorization)
         }
     }
@@ -51,8 +52,9 @@ struct AuthorizationEndpoint: Sendable {
         }
     }
 
-    /// Returns the parameters of the query and, for a POST, of the form in one list, so that repeated
-    /// parameters are detected.
+    /// Returns the parameters of the query and, for a POST, of the form in one list.
+    ///
+    /// A parameter that occurs in the query and in the form is thus detected as repeated.
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
         do { form = try FormParameters(parsing: request.query) } catch {

@@ -42,7 +42,7 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    /// The errors for an approval that issued no code, to be shown on a page.
+    /// The errors for an approval that issued no code: the user gets an error page, or a redirect for `outdated`.
     enum ApprovalError: Error {
         case alreadyAnswered
         /// The client has changed since the page was shown; `askAgain` is the URL that shows the new question.
@@ -54,7 +54,7 @@ struct AuthorizationFlow: Sendable {
         case outdated(startAgain: String, OAuthError)
     }
 
-    /// Receives a request.
+    /// Looks up the client of a request, and validates the request.
     ///
     /// - Throws: ``ResponseTargetError`` if the error must be shown on a page, and ``RedirectableError`` if the
     ///   error response can be sent to the client.
@@ -62,12 +62,13 @@ struct AuthorizationFlow: Sendable {
         try await validate(parsed, client: try await store.client(parsed.target.clientID), now: now)
     }
 
-    /// Receives a request again, from the hidden field of a page, and repeats every check.
+    /// Repeats every check of a request that a page has carried in a hidden field.
     ///
-    /// The request was valid when the page was shown. If the request is invalid now, its client has changed or
-    /// was deleted, and this method throws ``ApprovalError``.
+    /// The request was valid when the page was shown, but the client or an API can have changed since.
     ///
     /// - Parameter shown: The snapshot of the question on the page; nil for the sign-in page, which asks none.
+    /// - Throws: ``ApprovalError`` if the client was deleted, if its redirect URI is no longer valid, or if the
+    ///   question on the page is outdated; ``RedirectableError`` if another parameter is no longer valid.
     func receiveAgain(
         _ form: FormParameters,
         shown: ConsentSnapshot? = nil,

@@ -11,16 +11,18 @@ struct AuthorizationPages: Sendable {
     let signInForm: SignInForm
     let random: RandomBytes
 
-    /// The query parameter that carries the proof of a sign-in to the next step.
+    /// The query parameter with the ticket that proves to the authorization endpoint that the user has just signed
+    /// in.
     static let signedInParameter = "sign_in_ticket"
 
-    /// Returns the parameters that pages carry as a query: those of the client, without the one that this
-    /// server added.
+    /// Returns the parameters of an authorization request as a query, which pages carry in a hidden field.
+    ///
+    /// The parameter `sign_in_ticket` is left out, because it comes from this server and not from the client.
     static func carried(_ form: FormParameters) -> String {
         FormParameters(form.pairs.filter { $0.name != signedInParameter }).encoded
     }
 
-    /// Returns the issuer of form tickets for the page that asks a question.
+    /// Returns the issuer and verifier of form tickets for the page that asks `question`.
     func tickets(of question: AuthorizationQuestion) -> QuestionTickets {
         QuestionTickets(tickets: tickets, purpose: question.purpose)
     }
@@ -48,7 +50,7 @@ struct AuthorizationPages: Sendable {
             request: visit.carried, ticket: ticket(.consent, visit, session: session))
         page.openInBrowserLink = openInBrowserLink(visit)
         var reply = Reply(.ok, .page(page))
-        // The branding is read only once, for the page and for its frame.
+        // The branding was read above for the page, so the frame uses it too instead of reading it again.
         reply.frame = Frame(site: Site(branding, settings: settings, language: language), language: language)
         return reply
     }
@@ -94,8 +96,9 @@ struct AuthorizationPages: Sendable {
             .openInBrowserLink(settings.issuer.authorizationURL(carried: visit.carried))
     }
 
-    /// Returns the redirect that follows the sign-in page: to the authorization endpoint, with a ticket that
-    /// proves that the user has just signed in.
+    /// Returns the redirect to the authorization endpoint if another page follows the sign-in.
+    ///
+    /// The URL contains a ticket that proves that the user has just signed in.
     func afterSignIn(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {
         let ticket = tickets.issue(
             .signedIn, to: session.holder, request: visit.carried,
@@ -108,7 +111,9 @@ struct AuthorizationPages: Sendable {
 }
 
 extension AuthorizationFlow.RedirectableError {
-    /// Returns the page with the error response: it continues automatically, or when the user presses the button.
+    /// Returns the page with the error response.
+    ///
+    /// It continues to the client automatically or, if `needsChoice` is true, when the user presses the button.
     func page(issuer: Issuer) -> Reply {
         answer(issuer: issuer).page(
             isDenied ? .denied : .refused, choosing: needsChoice ? redirectURI.uri.host : nil, issuer: issuer)
@@ -116,7 +121,7 @@ extension AuthorizationFlow.RedirectableError {
 }
 
 extension Issuer {
-    /// Returns the URL that starts an authorization request again.
+    /// Returns the URL that starts an authorization request again; `carried` contains its parameters as a query.
     func authorizationURL(carried: String) -> String { endpoint(Endpoint.authorization.path) + "?" + carried }
 }
 

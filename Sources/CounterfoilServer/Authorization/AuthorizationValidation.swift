@@ -74,7 +74,7 @@ extension ValidatedAuthorization {
         return Scope(covering.intersection(client.scope).tokens.filter { !scope.contains($0) })
     }
 
-    /// Every scope that the user is asked to allow.
+    /// Every scope that the user is asked to allow: ``scope`` and ``claimScope``.
     var asked: Scope { scope.union(claimScope) }
 }
 
@@ -179,7 +179,8 @@ enum AuthorizationValidation {
     /// redirect URI.
     ///
     /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry. The standard scopes of
-    /// OpenID Connect stay, because they apply to the ID token, UserInfo and refresh tokens.
+    /// OpenID Connect are kept, because they belong to no API: they apply to the ID token, UserInfo and refresh
+    /// tokens.
     static func narrow(
         _ checked: CheckedAuthorization, to named: NamedResources
     ) throws(OAuthError) -> ValidatedAuthorization {

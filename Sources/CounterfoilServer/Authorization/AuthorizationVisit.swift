@@ -1,7 +1,8 @@
 import Foundation
 
-/// A valid authorization request, together with the HTTP request that is processed for it: the first request,
-/// or the form of a page.
+/// One step of an authorization: the validated authorization request, and the HTTP request of the step.
+///
+/// The first step is the request from the client. Each later step is the posted form of a page.
 struct AuthorizationVisit: Sendable {
     let authorization: ValidatedAuthorization
     /// The parameters of the authorization request as a query, which the pages carry in a hidden field.

@@ -27,7 +27,7 @@ package final class ChallengeReuseDetector: Sendable {
 
     private let entries = Mutex<[ClientIdentifier: Entry]>([:])
 
-    /// Remembers the challenge of a redeemed code; returns whether a repetition is to be logged now.
+    /// Remembers the challenge of a redeemed code; returns true if the client repeats it and a log entry is due.
     func note(_ challenge: CodeChallenge, of client: ClientIdentifier, now: Date) -> Bool {
         entries.withLock { entries in
             if entries.count >= Self.capacity, entries[client] == nil { Self.makeRoom(in: &entries) }

@@ -21,7 +21,9 @@ struct IDTokenHints: Sendable {
         verifier = IDTokenHintVerifier(issuer: issuer)
     }
 
-    /// Verifies a hint; throws if the token is invalid for any reason other than an unknown signing key.
+    /// Verifies a hint; throws if it is invalid.
+    ///
+    /// If the signing key is unknown, the result is a hint at an unknown user instead of an error.
     func read(_ token: IDToken) throws(TokenRefusal) -> Hinted {
         do {
             return .person(try verifier.verify(token, keys: keys.publicKeys))

@@ -10,7 +10,7 @@ enum InteractionPolicy {
         case signIn
         /// The consent page is shown; it mentions the earlier consent, if any.
         case askConsent(LiveSession, earlier: Consent?)
-        /// The page that confirms the sign-in is shown, because consent is not needed.
+        /// The page "Continue as …" is shown: consent is not needed, but the user must confirm the sign-in.
         case confirm(LiveSession)
         /// No interaction is needed: the code is issued.
         case answer(LiveSession, because: Ground)
@@ -49,8 +49,9 @@ enum InteractionPolicy {
         return session
     }
 
-    /// Returns true if the next step depends on the remembered consent: first-party clients need none, except
-    /// with `prompt=consent`.
+    /// Returns true if the client needs the user's consent, so that the next step depends on an earlier consent.
+    ///
+    /// A first-party client needs consent only if the request has `prompt=consent`.
     static func weighsConsent(for authorization: ValidatedAuthorization) -> Bool {
         !authorization.client.policy.isFirstParty || authorization.request.prompt.contains(.consent)
     }

@@ -30,7 +30,7 @@ struct ParsedAuthorizationRequest: Sendable {
                 object = form.all("request").first.map(UnverifiedRequestObject.init(parsing:))
             }
         }
-        // The parameters `response_mode` and `state` take precedence over the members of the unverified object.
+        // The parameters `response_mode` and `state` take precedence over those in the unverified request object.
         // RFC 9101 §6.3 gives precedence to the object only after a server has verified it.
         let stated = form.all("response_mode").isEmpty ? object?.responseMode : nil
         returnMode = stated ?? AuthorizationRequest.returnableMode(in: form)

@@ -1,9 +1,10 @@
-/// The page that returns the user to the client: it continues automatically, and has a button in case that fails.
+/// The page that returns the user to the client with the authorization response.
 ///
-/// For an untrusted client it continues only when the user presses the button (RFC 9700 §4.11.2).
+/// The page continues automatically, and has a button in case that fails. If the server refuses a request of an
+/// untrusted client, the page continues only when the user presses the button (RFC 9700 §4.11.2).
 ///
-/// The page also answers the consent form. A redirect is not possible there, because Chromium applies the CSP
-/// directive `form-action` to every redirect after a form and would block it.
+/// The page is used for `form_post`, and after each form of the authorization pages. A redirect is not possible
+/// after a form, because Chromium applies the CSP directive `form-action` to the redirect and would block it.
 package struct ReturnPage: Sendable, Hashable {
     /// The outcome of the request, which the page tells the user.
     package enum Kind: Sendable, Hashable {
@@ -15,11 +16,10 @@ package struct ReturnPage: Sendable, Hashable {
         case refused
     }
 
-    /// The name of the client.
     package var applicationName: DisplayName
     /// The initials shown if the client has no logo.
     package var applicationInitials: String
-    /// The path of the client's logo.
+    /// The path of the client's logo; nil if it has none.
     package var applicationLogo: String?
     /// The URL to go to: the redirect URI, with the authorization response in it unless ``fields`` hold the
     /// response.
