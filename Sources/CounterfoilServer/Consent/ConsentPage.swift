@@ -1,7 +1,7 @@
 /// The consent page; it posts `decision`, `request` and `ticket`.
 ///
-/// `decision` is `allow`, `deny` or `switch`; the last ends the session, so that the user can sign in with
-/// another account. An optional permission is a field `permission.SCOPE` with the value `granted`, which is
+/// `decision` is `allow`, `deny` or `switch`. `switch` ends the session, so that the user can sign in with another
+/// account. An optional permission is a field `permission.SCOPE` with the value `granted`, which is
 /// absent if the user deselects it.
 package struct ConsentPage: Sendable, Hashable {
     /// The destination of the authorization response, in terms that a user can understand.
@@ -57,22 +57,19 @@ package struct ConsentPage: Sendable, Hashable {
         }
     }
 
-    /// The display name of the client.
     package var applicationName: DisplayName
     /// The publisher of the client, if known.
     package var publisher: DisplayName?
     /// The initials shown if the client has no logo.
     package var applicationInitials: String
-    /// The path of the client's logo.
+    /// The path of the client's logo; nil if it has none.
     package var applicationLogo: String?
     /// Whether the client is trusted: an administrator has verified its publisher, or it belongs to the owner
     /// of this server.
     package var isVouchedFor: Bool
-    /// The destination of the authorization response.
     package var redirectDestination: RedirectDestination
     /// The name of the signed-in user.
     package var personName: DisplayName
-    /// The masked email address of the user.
     package var personEmail: MaskedEmail?
     /// The path that the form posts to.
     package var action: String
@@ -108,7 +105,7 @@ package struct ConsentPage: Sendable, Hashable {
     /// Whether the user can deselect at least one permission.
     package var hasChoice: Bool { permissions.contains { !$0.required } }
 
-    /// Creates the page; the initials are derived from the name unless they are given.
+    /// Creates the page; if `applicationInitials` is nil, the initials are derived from the name.
     package init(
         applicationName: DisplayName, publisher: DisplayName? = nil,
         applicationInitials: String? = nil, applicationLogo: String? = nil, isVouchedFor: Bool = true,

@@ -97,8 +97,9 @@ struct ConsentPresenter: Sendable {
                 ["application": application, "duration": .nested(.duration(seconds: seconds))]))
     }
 
-    /// The APIs that accept the tokens: those that the request names; otherwise the default audience, unless it
-    /// is this service.
+    /// The APIs that accept the tokens: those that the request names.
+    ///
+    /// If the request names none, it is the default audience. If that is this service, the list is empty.
     private var resources: [DisplayName] {
         guard authorization.apis.isEmpty else {
             return authorization.apis.map { api in

@@ -4,6 +4,8 @@ import Foundation
 
 /// The snapshot of the question on a page: the revision and the appearance of the client, and the requested
 /// scopes and APIs.
+///
+/// The server compares it with the current state, so that an answer never applies to another question.
 struct ConsentSnapshot: Sendable, Hashable {
     /// The encoded snapshot, with which the form ticket begins.
     fileprivate let rawValue: String
@@ -49,10 +51,10 @@ enum AuthorizationQuestion: Sendable {
     }
 }
 
-/// The issuer of form tickets for pages that ask a question.
+/// The issuer and verifier of form tickets for pages that ask the user a question.
 ///
 /// A ticket begins with the snapshot of the question. The message authentication code covers the snapshot, so
-/// that the form cannot change the question.
+/// that a submitted form cannot change the question.
 struct QuestionTickets: Sendable {
     let tickets: TicketAuthority
     let purpose: Ticket.Purpose

@@ -2,19 +2,17 @@
 /// `request` and `ticket`.
 ///
 /// The page is shown if no consent is needed, but the redirect URI does not assure which program on the device
-/// gets the response (RFC 8252 §8.6). `decision` is `allow`, `deny` or `switch`.
+/// gets the response (RFC 8252 §8.6). `decision` is `allow`, `deny` or `switch`. `switch` ends the session, so that
+/// the user can sign in with another account.
 package struct ContinuePage: Sendable, Hashable {
-    /// The name of the client.
     package var applicationName: DisplayName
     /// The initials shown if the client has no logo.
     package var applicationInitials: String
-    /// The path of the client's logo.
+    /// The path of the client's logo; nil if it has none.
     package var applicationLogo: String?
-    /// The destination of the authorization response.
     package var redirectDestination: ConsentPage.RedirectDestination
     /// The name of the signed-in user.
     package var personName: DisplayName
-    /// The masked email address of the user.
     package var personEmail: MaskedEmail?
     /// The path that the form posts to.
     package var action: String

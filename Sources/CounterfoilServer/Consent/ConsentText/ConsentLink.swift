@@ -6,7 +6,7 @@ struct ConsentLink {
     let address: String
     /// The destination shown to the reader: the host, with its port if one is given, or the email address.
     let name: String
-    /// Whether the link opens a page.
+    /// Whether the link opens an https page; if false, it is an email address.
     let isPage: Bool
 
     private let written: String
@@ -17,13 +17,13 @@ struct ConsentLink {
         written = url
         switch uri.scheme.lowercased() {
         case "https":
-            // User information before the host, and escapes in it, serve only to imitate another host.
+            // User information before the host, and percent-encoding in the host, serve only to imitate another host.
             guard uri.userInformation == nil, let host = uri.host, Self.isHost(host) else { return nil }
             address = uri.rawValue
             name = host.lowercased() + (uri.port.map { ":\($0)" } ?? "")
             isPage = true
         case "mailto":
-            // Only the address itself: header fields could fill in a message (RFC 6068 §7).
+            // Only the email address is kept, because header fields in the URI could fill in a message (RFC 6068 §7).
             guard !uri.hasAuthority, Self.isMailAddress(uri.path) else { return nil }
             address = "mailto:" + uri.path
             name = uri.path

@@ -1,8 +1,8 @@
-/// The Markdown text of a client for the consent page.
+/// A Markdown text for the consent page, by the service or by the developer of a client.
 ///
-/// It is CommonMark. Raw HTML is dropped, and an image is replaced by its alternative text. Headings are below
-/// those of the page. Links lead only to https and mailto URLs and show their host. The text remains untrusted,
-/// so the page shows it in a separate area that names its author.
+/// It is CommonMark. Raw HTML is dropped, and an image is replaced by its alternative text. Headings get lower
+/// levels than those of the page. Links lead only to https and mailto URLs and show their host. The text remains
+/// untrusted, so the page shows it in a separate area that names its author.
 package struct ConsentText: Sendable, Hashable {
     /// The maximum length of a text, in Unicode scalars.
     package static let characterLimit = 4000
@@ -29,7 +29,8 @@ package struct ConsentText: Sendable, Hashable {
     }
 
     private static func checked(_ source: String) throws(Refusal) -> String {
-        // Browsers submit line ends as two characters (HTML §4.10.22.4), which the author did not type.
+        // Browsers submit each line end as CRLF (HTML §4.10.22.4). It becomes a line feed, so that it counts as one
+        // character of the length limit.
         let text = String(decoding: lineFeeds(in: source), as: UTF8.self)
         let count = text.unicodeScalars.count
         guard count <= characterLimit else { throw .tooLong(characters: count) }

@@ -2,7 +2,7 @@
 struct ConsentTextWriter {
     /// The maximum nesting of block quotes, lists and emphases; deeper ones are written without their element.
     static let depthLimit = 8
-    /// The maximum number of bytes written, which the last node may exceed.
+    /// The size of the HTML in bytes that ends the writing; the last written node may exceed it.
     static let byteLimit = 32 * 1024
 
     private(set) var html: [UInt8] = []
@@ -24,7 +24,7 @@ struct ConsentTextWriter {
         var contentStart = 0
         /// Whether the node counts towards the nesting depth.
         var isLevel = false
-        /// The text after the element.
+        /// The text to write after the element: a line feed, or nothing.
         var end = ""
     }
 
@@ -35,7 +35,7 @@ struct ConsentTextWriter {
         var text = ""
     }
 
-    /// Writes one step of the walk.
+    /// Writes the HTML for one step of the walk through the Markdown tree.
     mutating func write(_ step: MarkdownDocument.Step) {
         switch step {
         case .enter(let node): enter(node)
@@ -51,7 +51,7 @@ struct ConsentTextWriter {
         case .list(let first?): beginLevel("ol", first == 1 ? "" : " start=\"\(first)\"", end: "\n")
         case .item: begin(depth <= Self.depthLimit ? "li" : nil, end: "\n")
         case .paragraph(let isTight): begin(isTight && depth <= Self.depthLimit ? nil : "p", end: "\n")
-        // The page itself has headings of levels 1 and 2.
+        // The page itself has headings of levels 1 and 2, so those of the text begin at level 3.
         case .heading(let level): begin("h\(min(level, 3) + 2)", end: "\n")
         case .emphasis: beginLevel("em")
         case .strong: beginLevel("strong")
@@ -81,7 +81,7 @@ struct ConsentTextWriter {
             if html.count > frame.start { html += frame.end.utf8 }
             return
         }
-        // An element without content would only be a gap.
+        // An element without content would show only as a gap, so it is removed.
         guard html.count > frame.contentStart else {
             html.removeSubrange(frame.start...)
             return
@@ -102,7 +102,7 @@ struct ConsentTextWriter {
         open[open.count - 1].isLevel = true
     }
 
-    /// Writes text, and appends it to the text of the open link.
+    /// Writes text and, inside a link, also appends it to the text of that link.
     private mutating func print(_ text: String, keepsLines: Bool = false) {
         let printed = String(VisibleText(of: text.unicodeScalars, keepsLines: keepsLines).scalars)
         if !showsText { showsText = printed.contains { !$0.isWhitespace } }
@@ -116,7 +116,7 @@ struct ConsentTextWriter {
     }
 }
 
-/// Links, whose text can be misleading: their host is shown beside it.
+/// The writing of links: the text of a link can be misleading, so the destination is shown after it.
 extension ConsentTextWriter {
     private mutating func beginLink(_ url: String) {
         // HTML links cannot nest, but in Markdown a link can contain an image whose alternative text contains a link.
@@ -130,7 +130,7 @@ extension ConsentTextWriter {
         link = OpenLink(destination: destination, level: level)
     }
 
-    /// Writes the host for a link without visible text.
+    /// Writes the destination as the text of a link that has no visible text.
     private mutating func finish(_ open: OpenLink) {
         guard open.text.allSatisfy(\.isWhitespace) else { return }
         print(open.destination.name)

@@ -2,7 +2,7 @@ import CCmark
 
 /// A parsed CommonMark document, which owns the tree of the C library and frees it.
 struct MarkdownDocument: ~Copyable {
-    /// One step through the tree: into a node, and out of it if it can have children.
+    /// One step through the tree: into a node, or out of a node that can have children.
     enum Step {
         case enter(MarkdownNode)
         case leave
@@ -19,7 +19,8 @@ struct MarkdownDocument: ~Copyable {
             }
         }
         guard let root else { return }
-        // Joins adjacent text nodes, so that a letter and a combining mark written as an entity are checked together.
+        // An entity is a separate text node. Joining adjacent text nodes lets ``VisibleText`` limit combining marks
+        // that the text contains as entities.
         cmark_consolidate_text_nodes(root)
     }
 

@@ -1,9 +1,7 @@
 /// HTML that the server has written, with every untrusted text in it escaped.
 ///
-/// It is the only value that a template prints unescaped, with three braces, and only this module can create
-/// it.
+/// Templates print only values of this type unescaped (with three braces), and only this module can create one.
 package struct SafeHTML: Sendable, Hashable, CustomStringConvertible {
-    /// The HTML.
     package let description: String
 
     init(unsafeTrusting html: [UInt8]) {
