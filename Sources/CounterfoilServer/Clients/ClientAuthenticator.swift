@@ -3,7 +3,7 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The client of a request, which is authenticated if its type can authenticate.
+/// The client that sent a request; if it is confidential, it has authenticated.
 ///
 /// Only ``ClientAuthenticator`` creates one. A public client is identified by its `client_id`, but never
 /// authenticated (RFC 6749 §2.1).
@@ -39,7 +39,8 @@ struct ClientAuthenticator: Sendable {
             let client = try await store.client(claim.clientID)
             switch claim.proof {
             case .secret(let presented):
-                // An unknown client_id takes as long as a wrong secret: the same queries and the same comparison.
+                // For an unknown client_id, the same queries run as for a wrong secret, so that the response time
+                // does not reveal which clients exist.
                 let secrets = try await store.clientSecrets(of: claim.clientID)
                 return try withSecret(presented, client, secrets, claim)
             case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
@@ -50,7 +51,9 @@ struct ClientAuthenticator: Sendable {
 
     /// Runs a check of presented credentials, and counts and audits its failure.
     ///
-    /// A failure counts even if no client has the presented identifier, so that both cases take the same time.
+    /// A failure counts even if no client has the presented identifier, so that the response time does not reveal
+    /// which clients exist.
+    ///
     /// After too many failures from one IP address, further wrong credentials get the error
     /// ``ClientThrottle/TooMany`` instead of the reason.
     ///
@@ -62,8 +65,8 @@ struct ClientAuthenticator: Sendable {
         do {
             return try await judge()
         } catch let refusal as ClientRefusal {
-            // The presented identifier may be invented. It is truncated at the limit, because no registered
-            // client has a longer identifier.
+            // The presented identifier may be invented and of any length. Truncating it at the limit does not
+            // change the identifier of a registered client, because none is longer.
             let name = ClientIdentifier(String(claim.clientID.rawValue.prefix(Self.notedNameLimit)))
             if claim.isGuess {
                 let source = request.countedSource(issuer)

@@ -7,7 +7,8 @@ import Synchronization
 /// §2.3.1); bounded in memory.
 ///
 /// Failed authentications count for the pair of client and IP address, and for the IP address alone. Failures
-/// from one IP address therefore never lock a client out at another one.
+/// from one IP address therefore never lock a client out at another IP
+/// address.
 ///
 /// A secret has 256 random bits, so the limits only reduce load and log volume. The window is short, so that a
 /// client with a corrected secret can soon continue.

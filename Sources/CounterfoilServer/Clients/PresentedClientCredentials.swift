@@ -82,7 +82,7 @@ struct PresentedClientCredentials: Sendable {
 
     /// Creates the error for a failed authentication.
     ///
-    /// RFC 6749 §5.2: if the client used the `Authorization` field, the response contains a challenge.
+    /// RFC 6749 §5.2: if the client used the `Authorization` field, the response has a `WWW-Authenticate` challenge.
     func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
         ClientRefusal(
             OAuthError(.invalidClient, description),
@@ -92,8 +92,8 @@ struct PresentedClientCredentials: Sendable {
 
 /// A failed client authentication (RFC 6749 §5.2).
 ///
-/// The response has the status 401 and a challenge if the client must authenticate, or if it used the
-/// `Authorization` field.
+/// The response has the status 401 and a `WWW-Authenticate` challenge if the client must authenticate, or if it
+/// used the `Authorization` field. In other cases, the status is 400.
 struct ClientRefusal: Error {
     let error: OAuthError
     let asksForAuthentication: Bool
@@ -135,7 +135,7 @@ private struct BasicCredentials {
         half.contains(UInt8(ascii: "&")) ? nil : FormParameters.decoded(half)
     }
 
-    /// Decodes base64, after its conversion to base64url without padding, with the strict base64url decoder.
+    /// Decodes standard base64: converts it to base64url without padding, which the strict decoder accepts.
     private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard !text.contains(UInt8(ascii: "-")), !text.contains(UInt8(ascii: "_")) else { return nil }
         var text = text

@@ -13,7 +13,7 @@ package enum RedirectURIMatching {
         case refused(Refusal)
     }
 
-    /// Determines the redirect URI of a client's request, or the reason why there is none.
+    /// Determines the redirect URI for the response to a client's request, or the reason why there is none.
     ///
     /// The authorization endpoint, the console and the command line all use this function.
     ///
@@ -79,7 +79,7 @@ package enum RedirectURIMatching {
 }
 
 extension RedirectURIMatching {
-    /// A pair of matching URIs: the redirect URI for the response, and a registered redirect URI.
+    /// A pair of matching URIs: the redirect URI for the response, and the registered redirect URI that it matches.
     package struct Match: Localized, Hashable {
         /// The redirect URI that gets the response.
         package let redirectURI: ResponseRedirectURI
@@ -90,7 +90,7 @@ extension RedirectURIMatching {
             self.registered = registered
         }
 
-        /// The reason for the match, for the user.
+        /// The reason why the URIs match, for the developer of the client.
         package var text: LocalizedText {
             guard let requested = redirectURI.requested else {
                 return LocalizedText("redirect-uri.left-out", ["uri": .text(registered.rawValue)])
@@ -117,8 +117,8 @@ extension RedirectURIMatching {
 
         /// The message for the user.
         ///
-        /// The message is safe to show: of the requested URI it contains at most the scheme, and only a scheme
-        /// that browsers know.
+        /// Of the requested URI, the message contains at most the scheme, and only a scheme that browsers handle.
+        /// The message is therefore safe to show, even if an attacker has chosen the URI.
         package var text: LocalizedText {
             switch self {
             case .malformed(let refusal): LocalizedText("redirect-uri.unusable", ["why": .nested(refusal.text)])

@@ -9,14 +9,14 @@ enum PrivateUseScheme {
     static func check(
         _ scheme: String, of uri: RedirectURI, plainSchemes: Set<String>
     ) throws(RedirectURIRegistration.Refusal) {
-        // The operator has allowed these schemes, so the following rules do not apply to them. Redirect URIs of
-        // well-known editors, for example, begin with `scheme://`.
+        // The operator has allowed these schemes, so the following rules do not apply to them. The last rule, for
+        // example, would refuse the redirect URIs of well-known editors, which begin with `scheme://`.
         guard !plainSchemes.contains(scheme) else { return }
         guard !RegisteredSchemes.contains(scheme) else { throw .registeredScheme(scheme) }
         // RFC 8252 §8.4: a private-use scheme must contain a period.
         guard scheme.utf8.contains(UInt8(ascii: ".")) else { throw .schemeWithoutPeriod(scheme) }
         guard DomainName.isReversed(scheme) else { throw .schemeNotADomainName(scheme) }
-        // RFC 8252 §7.1: a single slash, because such a URI has no authority.
+        // RFC 8252 §7.1: a single slash follows the scheme, because the URI has no authority.
         guard !uri.uri.hasAuthority, uri.uri.path.hasPrefix("/") else { throw .notASingleSlash }
     }
 
