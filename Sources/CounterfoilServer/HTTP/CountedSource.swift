@@ -1,11 +1,11 @@
 package import CounterfoilProtocol
 
 extension IncomingRequest {
-    /// Returns the client address that failed authentications are counted for; nil if it is that of a local proxy.
+    /// Returns the IP address for which failed authentications are counted; nil for the address of a local proxy.
     ///
-    /// With an https issuer, a loopback address belongs to a reverse proxy on this machine whose forwarded address
-    /// is missing or not trusted. All requests through the proxy then have its address, so a limit would affect
-    /// all users.
+    /// With an https issuer, a loopback address belongs to a reverse proxy on this machine that forwards no client
+    /// address, or that the server does not trust. All requests then have the address of the proxy, so a limit for
+    /// this address would affect all users.
     package func countedSource(_ issuer: Issuer) -> String? {
         issuer.isSecure && ["127.0.0.1", "::1"].contains(source) ? nil : source
     }

@@ -115,7 +115,7 @@ extension Endpoint {
         Endpoint(name: name, path: path, methods: [.get, .post], bodyLimit: bodyLimit, answersPeople: true)
     }
 
-    /// Creates an endpoint that only receives a form, which a page at another URL contains.
+    /// Creates an endpoint that only receives the form of a page at another URL.
     package static func posting(
         _ name: String, _ path: String, bodyLimit: Int = 32 * 1024, answersPeople: Bool = true
     ) -> Endpoint {
@@ -139,7 +139,6 @@ package struct EndpointHandler: Sendable {
     /// The function that responds to requests; ``Refusal`` turns an error that it throws into a response.
     package let respond: Respond
 
-    /// Creates the handler of an endpoint from a function.
     package init(_ endpoint: Endpoint, _ respond: @escaping Respond) {
         self.endpoint = endpoint
         self.respond = respond

@@ -7,14 +7,14 @@ public struct IncomingRequest: Sendable {
     public let head: HTTPRequest
     /// The complete body; the web layer has already enforced the size limit of the endpoint.
     public let body: [UInt8]
-    /// The IP address of the client, to which rate limits apply; behind a trusted proxy, the address that it forwards.
+    /// The IP address of the client, to which rate limits apply; behind a trusted proxy, the forwarded address.
     public let source: String
     /// The identifier of the request, which error pages and logs show.
     public let id: String
     /// The values of the placeholders in the path of the endpoint, such as `{client_id}`.
     public let parameters: PathParameters
 
-    /// Creates a request whose path has no parameters, unless they are given.
+    /// Creates a request; by default, it has an empty body and no path parameters.
     public init(
         head: HTTPRequest, body: [UInt8] = [], source: String, id: String, parameters: PathParameters = PathParameters()
     ) {

@@ -12,8 +12,8 @@ package struct PageForm: Sendable {
 
     package init(_ request: IncomingRequest, issuer: Issuer) throws(PageProblem) {
         guard Self.isSameOrigin(request.head.headerFields, issuer: issuer) else { throw .fromElsewhere }
-        // The form of an authorization page contains the whole authorization request in one field. Its parameters are
-        // form-encoded twice, so these limits are higher than the default limits.
+        // The form of an authorization page contains the whole authorization request in one field. The parameters of
+        // the request are thus form-encoded twice, so these limits are higher than the default limits.
         do {
             form = try request.readForm(byteLimit: Endpoint.consent.bodyLimit, pairLimit: 400)
         } catch {

@@ -1,13 +1,13 @@
 import HTTPTypes
 
 extension Endpoint {
-    /// The endpoints without the pages for signed-in users, which ``ServerPages`` adds.
+    /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
         home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, token, revocation,
         introspection, userInfo, logout, logoutAnswer, setup, logo, callback, appleAssociation, androidAssociation,
     ]
 
-    /// The root of the server, which redirects to the home page for signed-in users.
+    /// The root of the server, which redirects every browser to the home page (``ServerPages``).
     public static let home = Endpoint(
         name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersPeople: true, location: .root)
 
@@ -30,7 +30,7 @@ extension Endpoint {
     /// The public signing keys of the server, `jwks_uri` in the metadata (RFC 7517 §5).
     public static let keySet = reading("keySet", "/oauth2/jwks", scriptAccess: .everyone)
 
-    /// The authorization endpoint (RFC 6749 §3.1).
+    /// The authorization endpoint, for GET and POST (RFC 6749 §3.1).
     public static let authorization = form("authorization", "/oauth2/authorize", bodyLimit: 32 * 1024)
 
     // The body limit of the next three endpoints is higher than that of the authorization endpoint. Their forms contain
@@ -45,19 +45,19 @@ extension Endpoint {
     /// The endpoint that the form of the page "Continue as …" is posted to.
     public static let confirmation = posting("confirmation", "/oauth2/authorize/continue", bodyLimit: 128 * 1024)
 
-    /// The token endpoint (RFC 6749 §3.2).
+    /// The token endpoint, which scripts of single-page apps can call from registered origins (RFC 6749 §3.2).
     public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)
 
-    /// The revocation endpoint (RFC 7009 §2).
+    /// The revocation endpoint, which scripts of single-page apps can call from registered origins (RFC 7009 §2).
     public static let revocation = answering("revocation", "/oauth2/revoke", scriptAccess: .registered)
 
-    /// The introspection endpoint (RFC 7662 §2).
+    /// The introspection endpoint, for APIs and confidential clients (RFC 7662 §2).
     public static let introspection = answering("introspection", "/oauth2/introspect")
 
-    /// The UserInfo endpoint (OpenID Connect Core §5.3).
+    /// The UserInfo endpoint, for GET and POST (OpenID Connect Core §5.3).
     public static let userInfo = answering("userInfo", "/oauth2/userinfo", [.get, .post], scriptAccess: .registered)
 
-    /// The logout endpoint (OpenID Connect RP-Initiated Logout §2).
+    /// The logout endpoint, for GET and POST (OpenID Connect RP-Initiated Logout §2).
     public static let logout = form("logout", "/oauth2/logout", bodyLimit: 32 * 1024)
 
     /// The endpoint that the form of the sign-out page is posted to.

@@ -74,7 +74,7 @@ package struct Refusal: Sendable {
         fault = nil
     }
 
-    /// Creates a refusal that is answered with a redirect and logged with an OAuth error.
+    /// Creates a refusal whose response is a redirect; the OAuth error appears only in the log.
     init(_ error: OAuthError, to redirect: Reply) {
         self.init(error, status: redirect.status)
         self.redirect = redirect
@@ -106,7 +106,7 @@ package struct Refusal: Sendable {
 
     /// The refusal without the button on its error page.
     ///
-    /// It is for requests to any origin but that of the issuer, the only origin with the page behind the button.
+    /// It is for requests to another origin than that of the issuer, where the page behind the button does not exist.
     var withoutWayOn: Refusal {
         var refusal = self
         refusal.continueLink = nil

@@ -44,7 +44,9 @@ public struct Reply: Sendable {
     /// The page in the body; nil if the body is not a page.
     package var page: (any Page)? { if case .page(let page) = content { page } else { nil } }
 
-    /// Creates a redirect with status 303; with 307, the browser would post its form to the target (RFC 9700 §4.12).
+    /// Creates a redirect with status 303, after which the browser sends a GET request.
+    ///
+    /// With 307, the browser would post its form, which may contain a password, to the target (RFC 9700 §4.12).
     package static func seeOther(_ location: String) -> Reply {
         Reply(.seeOther, fields: [.location: location])
     }

@@ -39,7 +39,7 @@ package struct TicketAuthority: Sendable {
     package enum Refusal: Error, Sendable {
         /// The ticket was not issued by this server, or was issued for another browser, session, page or request.
         case forged
-        /// The ticket is genuine but has expired; the form may be shown again, but nothing must be changed.
+        /// The ticket is genuine but has expired; the server may show the form again, but must not act on it.
         case expired(Ticket)
     }
 
