@@ -78,8 +78,9 @@ struct LogoutEndpoint: Sendable {
 
     // MARK: - The request
 
-    /// Returns the parameters of the query and, for a POST, of the form in one list, so that repeated
-    /// parameters are detected.
+    /// Returns the parameters of the query and, for a POST, of the form in one list.
+    ///
+    /// A parameter that occurs in the query and in the form is thus detected as repeated.
     private static func parameters(of request: IncomingRequest) throws -> FormParameters {
         var form: FormParameters
         do {
@@ -137,7 +138,10 @@ struct LogoutEndpoint: Sendable {
         return cookie
     }
 
-    /// Revokes what depends on the session of the hint if that session has expired or no longer exists.
+    /// Ends the dependents of the session that the hint names, if that session has expired or no longer exists.
+    ///
+    /// The store revokes the grants of single-page clients in the session, and queues back-channel logout
+    /// notifications.
     private func endWhatIsOver(_ logout: ValidatedLogout, now: Date) async throws {
         guard let hint = logout.hint, let client = logout.client,
             let session = try hints.session(of: hint, at: client)
@@ -170,8 +174,8 @@ struct LogoutEndpoint: Sendable {
 
     /// Returns the redirect to the client, or the page that confirms the sign-out.
     ///
-    /// - Parameter onPage: whether a page of this server posted a form, after which Chromium would block a
-    ///   redirect.
+    /// - Parameter onPage: whether this is the response to a form of a page of this server. Chromium would block a
+    ///   redirect after the form.
     private func signedOut(_ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, onPage: Bool = false) -> Reply
     {
         let goesOn = logout.goesOn(on: ground)

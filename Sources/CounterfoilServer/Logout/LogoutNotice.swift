@@ -6,8 +6,8 @@ public struct LogoutNotice: Sendable, Hashable {
     public let address: AbsoluteURI
     /// The body: a form with the single parameter `logout_token`.
     public let form: FormParameters
-    /// The party whose concurrent notifications are limited: the owner of the client, or the client if it has
-    /// no owner.
+    /// The owner of the client, or the client if it has no owner; the sender limits the concurrent DNS lookups for
+    /// one party.
     public let party: String
 
     init(to address: AbsoluteURI, token: String, party: String = "") {

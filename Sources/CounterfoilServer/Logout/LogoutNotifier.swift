@@ -6,14 +6,19 @@ import Synchronization
 
 /// The service that notifies clients of ended sessions (OpenID Connect Back-Channel Logout §2.5).
 ///
-/// It retries until the client has accepted the logout token, or gives up. Several processes can share one
-/// store, and one of them takes each notification. A client gets one notification at a time, and the clients of
-/// one owner together get a few at a time. A slow host therefore does not delay notifications to other hosts.
+/// It sends a logout token until the client accepts it. It gives up after ``LogoutDelivery/attemptLimit`` attempts,
+/// or if the host does not answer and the notification is older than a day.
+///
+/// If several processes share one store, each notification is sent by only one of them at a time.
+///
+/// A client gets one notification at a time, and the clients of one owner together get at most
+/// ``LogoutDelivery/ownerLimit``. A slow host therefore does not delay notifications to other hosts.
 public struct LogoutNotifier: Sendable {
     /// The maximum number of notifications in flight.
     private static let width = 32
-    /// The number of seconds for which a process holds a notification that it has taken; a delivery takes less
-    /// time.
+    /// The number of seconds after which another process may take a notification that was taken but not settled.
+    ///
+    /// A delivery takes less time.
     private static let lease: TimeInterval = 60
     /// The interval between two checks for due notifications.
     private static let rest = Duration.seconds(2)
@@ -88,7 +93,7 @@ public struct LogoutNotifier: Sendable {
                 return
             }
             let outcome = await sender.send(notice)
-            // A process that stops cancels its requests; that is not a failure of the host.
+            // A process that stops cancels its requests. A cancelled request does not count as a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered
             let settlement = LogoutRetries.settlement(
                 of: delivery, after: isCut ? .notTried : outcome, now: clock())

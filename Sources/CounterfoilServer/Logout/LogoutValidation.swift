@@ -42,8 +42,9 @@ struct ValidatedLogout: Sendable {
     /// a button.
     ///
     /// The browser must continue automatically if the client has proved that it means this session (OpenID
-    /// Connect RP-Initiated Logout §3). Without that proof, the redirect URI decides (RFC 9700 §4.11.2),
-    /// because anyone can send a request with an ID token of another session.
+    /// Connect RP-Initiated Logout §3). Without that proof, the browser continues automatically only to a redirect
+    /// URI for which no choice of the user is needed (RFC 9700 §4.11.2), because anyone can send a request with an
+    /// ID token of another session. If the user was not asked either, the request must also have a valid hint.
     func goesOn(on ground: Ground) -> Bool {
         guard let destination else { return false }
         return switch ground {

@@ -37,7 +37,9 @@ package struct SignedOutPage: Sendable, Hashable {
     package var destination: String?
     /// Whether the page continues to ``destination`` automatically; if not, it has a button.
     package var goesOn: Bool
-    /// The host of the redirect URL; nil unless the client is untrusted and the user must press the button.
+    /// The host of the redirect URL, if the client is untrusted and the user must press the button.
+    ///
+    /// In all other cases it is nil.
     package var host: String?
     /// The path of the sign-in page.
     package var signInPath: String
