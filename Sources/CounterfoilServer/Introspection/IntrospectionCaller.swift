@@ -49,7 +49,8 @@ struct IntrospectionAuthenticator: Sendable {
         try await clients.limited(claim, by: request, now: now) {
             let resource = try await store.resource(authenticatingAs: claim.clientID)
             guard case .secret(let presented?) = claim.proof else { throw Self.refusal }
-            // An unknown identifier takes the same time as a wrong secret.
+            // For an unknown identifier, the secret is compared with a random one. The response time therefore does
+            // not reveal which APIs exist.
             let isRight = ConstantTime.equals(
                 (resource?.secret ?? Self.nobodys).bytes, ArtefactDigest(of: presented).bytes)
             guard let resource, isRight else {

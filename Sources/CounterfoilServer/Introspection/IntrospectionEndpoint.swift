@@ -80,7 +80,7 @@ struct IntrospectionEndpoint: Sendable {
         let username: String?
     }
 
-    /// Reads what is still valid of the authorization of a token, in one query; nil if the authorization has ended.
+    /// Reads the part of a token's authorization that is still valid, in one query; nil if nothing is valid.
     private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
         guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
             // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
@@ -92,8 +92,8 @@ struct IntrospectionEndpoint: Sendable {
         // The store deletes the grants of a deleted client, so one query checks the grant and the client.
         guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID
         else { return nil }
-        // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user, so the response has no
-        // `username`.
+        // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user. The response about a token with
+        // a pairwise `sub` therefore has no `username`.
         let isPublic = claims.subject == facts.person.id.rawValue
         return Standing(scope: facts.grant.scope, username: isPublic ? facts.person.username.rawValue : nil)
     }
