@@ -28,7 +28,7 @@ package struct AccentScheme: Sendable, Hashable {
     /// The backgrounds of links in light mode: the values of `--paper`, `--wash` and `--ground` in the stylesheet.
     package static let lightGrounds = [(255, 255, 255), (244, 246, 250), (236, 239, 245)].map(
         AccentColor.init(channels:))
-    /// The backgrounds of links in dark mode: the values of the same three variables of the stylesheet.
+    /// The backgrounds of links in dark mode: the dark values of `--paper`, `--wash` and `--ground` in the stylesheet.
     package static let darkGrounds = [(26, 29, 37), (35, 39, 50), (14, 16, 21)].map(AccentColor.init(channels:))
 
     /// Derives the colours of both modes from the owner's colour.
@@ -64,7 +64,7 @@ package struct AccentScheme: Sendable, Hashable {
     private static func readable(_ color: AccentColor, on grounds: [AccentColor], by direction: Double) -> AccentColor {
         var shade = color
         var lab = OKLab(color)
-        // The loop ends at black or white at the latest, whose contrast to these backgrounds suffices.
+        // At the latest, the loop ends at black or white, which contrasts enough with these backgrounds.
         while !grounds.allSatisfy({ shade.contrast(to: $0) >= leastContrast }), (0...1).contains(lab.lightness) {
             lab.lightness += 0.005 * direction
             shade = lab.color

@@ -3,7 +3,7 @@ import Foundation
 
 /// The branding as an administrator entered it, before it is checked.
 package struct BrandingDraft: Sendable {
-    /// The service's own text for the consent page in one language, as entered.
+    /// The service's own text and privacy policy for the consent page in one language, as entered.
     package struct Statement: Sendable, Hashable {
         /// The text in Markdown; empty for none.
         package var text = ""
@@ -146,7 +146,7 @@ package struct BrandingDraft: Sendable {
         return statement
     }
 
-    /// Parses the https URL of a page; it must follow the rules for links on the consent page.
+    /// Parses the https URL of a page; nil if the URL breaks the rules for links on the consent page.
     private static func pageAddress(_ text: String) -> AbsoluteURI? {
         guard text.utf8.count <= 2048, let uri = try? AbsoluteURI(parsing: text), ConsentPage.Link(uri) != nil else {
             return nil

@@ -2,9 +2,7 @@ import CounterfoilProtocol
 
 /// The data that every page shows besides its own contents: the service and the language.
 package struct Frame: Sendable, Hashable {
-    /// The name and look of the service.
     package var site: Site
-    /// The language of the page.
     package var language: Language
 
     package init(site: Site, language: Language = .english) {
@@ -15,7 +13,6 @@ package struct Frame: Sendable, Hashable {
 
 /// The name and look of the service, and its links for the footer of a page.
 package struct Site: Sendable, Hashable {
-    /// The name of the service.
     package let name: DisplayName
     /// The initials of the service, which are shown if it has no logo.
     package let initials: String
@@ -43,7 +40,7 @@ package struct Site: Sendable, Hashable {
         self.accent = accent
     }
 
-    /// Creates a site from the branding; a missing or invisible name is replaced by that in the settings.
+    /// Creates a site from the branding; a missing or invisible name is replaced by the name in the settings.
     package init(_ branding: Branding, settings: ServerSettings, language: Language = .standard) {
         self.init(
             name: branding.siteName.map { DisplayName($0, orElse: settings.siteName.description) } ?? settings.siteName,

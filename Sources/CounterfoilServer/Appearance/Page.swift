@@ -10,9 +10,9 @@ package protocol Page: Sendable {
     static var template: String { get }
     /// The script that the page loads; nil if it loads none.
     ///
-    /// It determines the script element of the page and the scripts that its Content Security Policy allows.
+    /// The template adds the `script` element, and the Content Security Policy of the response allows the script.
     var script: PageScript? { get }
-    /// The URL of a client to which the page has a link, posts its form or redirects; nil if there is none.
+    /// The URL of a client to which the page leads by a link, a form or a redirect; nil if there is none.
     var leadsTo: String? { get }
     /// Whether the form of the page is posted to ``leadsTo``.
     var postsToClient: Bool { get }

@@ -4,7 +4,6 @@ package struct ProblemPage: Sendable, Hashable {
     package var status: Int
     /// The problem in a few words, as the heading of the page: "This page has expired".
     package var title: String
-    /// The explanation of the problem.
     package var explanation: String
     /// The advice to the user on what to do next.
     package var advice: String

@@ -23,7 +23,7 @@ struct VisibleText {
                 kept.append(keepsLines && (scalar == "\n" || scalar == "\t") ? scalar : " ")
             case .joiner:
                 // A joiner changes the shape of Persian and Indic letters and of emoji. After an ASCII character, or
-                // at the end of the text, it has no visible effect.
+                // at the end of the text, it has no visible effect and is dropped.
                 guard let last = kept.last, !last.isASCII, !rest.isEmpty else { continue }
                 kept.append(scalar)
             case .mark:
@@ -47,7 +47,8 @@ private enum Treatment {
     case space
     case drop
 
-    /// Code points that show nothing but may take space or affect the following text, such as filler letters.
+    /// Code points without a visible glyph that may take up space or affect the text after them, such as the Hangul
+    /// fillers.
     private static let unseen: Set<Unicode.Scalar> = [
         "\u{034F}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{3164}", "\u{FFA0}", "\u{FFFC}",
     ]
