@@ -4,37 +4,38 @@ package import Foundation
 package import HTTPTypes
 public import Logging
 
-/// The authorization server, which responds to the requests at its endpoints.
+/// The authorization server, which takes the requests to its endpoints and returns the responses.
 ///
-/// It depends on no web framework and no database. It turns every error into a response.
+/// It depends on no web framework and no database: a web layer receives the requests and sends the responses, and
+/// a store keeps the records. ``respond(to:at:)`` turns every error into an error response.
 public final class AuthorizationServer: Sendable {
     /// The operator's settings, which stay the same until the process ends.
     public let settings: ServerSettings
-    /// The counters since the start of this process.
+    /// The counters of requests, errors and other events since the start of this process.
     package let metrics: ServerMetrics
     /// The service that deletes expired records and rotates signing keys; run it in a separate task.
     public let maintenance: MaintenanceService
 
-    /// The service that records when the store answers, so that outages are detected; run it in a separate task.
+    /// The service that records every two seconds that the store answers, so that outages are detected; run it in
+    /// a separate task.
     public let heartbeat: Heartbeat
 
     /// The service that sends back-channel logout notifications, to be run in a separate task; nil if the
     /// server was created without a `logoutSender`.
     public let logoutNotifier: LogoutNotifier?
 
-    /// The routing of requests to endpoints, by host name and path.
     package let routing: Routing
-    /// The pages for signed-in users.
     package let pages: ServerPages
 
     private let components: ServerComponents
     private let handlers: [Endpoint: EndpointHandler.Respond]
     private let crossOrigin: CrossOrigin
 
-    /// Creates a server with the pages for signed-in users.
+    /// Creates a server that uses the system's clocks and random bytes.
     ///
-    /// Without `associations`, the server cannot fetch the association files of other hosts and therefore
-    /// cannot check them. Without `logoutSender`, the server sends no back-channel logout notifications.
+    /// A host lists the apps that may claim its https URLs in association files. Without `associations`, the server
+    /// cannot fetch these files from other hosts, so it cannot check whether a host lists the app of a client.
+    /// Without `logoutSender`, the server sends no back-channel logout notifications.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -99,7 +100,7 @@ public final class AuthorizationServer: Sendable {
             + components.setupLink.renew(random: components.random)
     }
 
-    /// Responds to a request at an endpoint; every error becomes an error response.
+    /// Responds to a request that was routed to an endpoint; every error becomes an error response.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         if let allowed = crossOrigin.preflight(request, at: endpoint, sharing) { return sharing.mark(allowed) }
@@ -134,7 +135,8 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Creates the error response at a known endpoint, for example because the request body is too large.
+    /// Creates the error response to a request that the web layer refuses before the endpoint handles it, for
+    /// example because the body is too large.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
         let sharing = await crossOrigin.sharing(of: endpoint, with: request)
         return sharing.mark(await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json))
@@ -191,9 +193,9 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Adds the branding frame to a page; if the store is unavailable, the frame has the default branding.
+    /// Adds the name and look of the service to a page; if the store is unavailable, the defaults are used.
     private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
-        // A page that already has a frame, such as the consent page or the branding preview, keeps it.
+        // A page that already has a frame, such as the consent page or the branding preview, keeps that frame.
         guard case .page = reply.content, reply.frame == nil else { return reply }
         var reply = reply
         let branding = (try? await components.store.branding()) ?? Branding()
@@ -205,7 +207,8 @@ public final class AuthorizationServer: Sendable {
     private func answer(_ request: IncomingRequest, at endpoint: Endpoint) async throws -> Reply {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
-        // Another process may have rotated the keys. The key set must show that within a second.
+        // Another process may have rotated the signing keys in the store. The JWKS endpoint must publish the new
+        // keys within a second.
         await components.keys.follow(
             within: endpoint == .keySet ? 1 : KeyRing.refreshInterval, logger: components.logger)
         return try await respond(request, now)

@@ -64,7 +64,7 @@ package struct ServerComponents: Sendable {
     /// The authentication of users by username or email address and password.
     package var people: SignIn { SignIn(store: store, hasher: hasher, throttle: signInThrottle) }
 
-    /// Creates the sign-in form that posts to an endpoint; its tickets are valid for one purpose only.
+    /// Creates a sign-in form that the browser posts to `endpoint`; its form tickets are valid only for `purpose`.
     package func signInForm(at endpoint: Endpoint, purpose: Ticket.Purpose) -> SignInForm {
         SignInForm(
             endpoint: endpoint, purpose: purpose, settings: settings, people: people, sessions: sessions,
@@ -85,7 +85,6 @@ package struct ServerComponents: Sendable {
             metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
     }
 
-    /// Creates the handlers of the protocol endpoints.
     func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
         let groups: [[EndpointHandler]] = [
@@ -152,7 +151,7 @@ package struct ServerComponents: Sendable {
             ).handlers
     }
 
-    /// The audiences of client assertions: the issuer and every URL of the token endpoint (RFC 7523 §3).
+    /// The `aud` values that a client assertion may have: the issuer and every URL of the token endpoint (RFC 7523 §3).
     private var assertionAudiences: Set<String> {
         let paths = [Endpoint.token.path] + settings.endpointAliases.paths(of: .token)
         return Set([settings.issuer.rawValue] + paths.map { settings.issuer.endpoint($0) })

@@ -7,11 +7,10 @@ public struct ServerPages: Sendable {
     package let home: Endpoint
     /// The sign-in page for a user who opened this server directly, not at the request of a client.
     package let signIn: Endpoint
-    /// All endpoints of the pages.
     package let endpoints: [Endpoint]
     /// The source texts of the page templates by template name, in UTF-8.
     package let templates: [String: [UInt8]]
-    /// Creates the request handlers from the components of the server.
+    /// Creates the handlers of ``endpoints`` from the components of the server.
     package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]
 
     package init(

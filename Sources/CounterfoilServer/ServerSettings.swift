@@ -5,7 +5,7 @@ import Foundation
 public struct ServerSettings: Sendable, Hashable {
     /// The issuer identifier, from which every URL of the server is derived.
     public var issuer: Issuer
-    /// The name of the service on pages.
+    /// The name of the service on pages, unless the branding in the store has another name.
     public var siteName: DisplayName
     /// The `aud` of access tokens whose request names no resource (RFC 9068 §3); the issuer by default.
     public var defaultAudience: String
@@ -15,14 +15,14 @@ public struct ServerSettings: Sendable, Hashable {
     public var accessTokenLifetime: Int = 3600
     /// The lifetime of an ID token in seconds, which the policy of a client can override.
     public var idTokenLifetime: Int = 3600
-    /// The number of seconds after its last use at which a refresh token expires; the policy of a client can
-    /// override it.
+    /// The number of seconds without use after which a refresh token expires; the policy of a client can override
+    /// it.
     public var refreshTokenIdleLifetime: Int = 30 * 24 * 3600
     /// The lifetime of a refresh token family in seconds, which the policy of a client can override.
     public var refreshTokenLifetime: Int = 180 * 24 * 3600
     /// The number of seconds for which a form can be submitted after its page was shown.
     public var pageLifetime: Int = 30 * 60
-    /// The number of seconds after the last request of its browser at which a session expires.
+    /// The number of seconds without a request from the browser after which a session expires.
     public var sessionIdleLifetime: Int = 8 * 3600
     /// The maximum lifetime of a session in seconds, even if the session is in use.
     public var sessionLifetime: Int = 7 * 24 * 3600
@@ -41,7 +41,7 @@ public struct ServerSettings: Sendable, Hashable {
     /// are approved without a page.
     public var approvalsPerMinute: Int = 60
 
-    /// The users who may register clients at My Apps.
+    /// The users who may register clients on the My Apps page of the console.
     public var registration = RegistrationPolicy.everyone
     /// The maximum number of clients that one developer may register.
     public var applicationsPerDeveloper: Int = 50
@@ -49,7 +49,7 @@ public struct ServerSettings: Sendable, Hashable {
     /// well-known editors.
     public var plainSchemes: Set<String> = Self.standardPlainSchemes
 
-    /// The additional paths at which endpoints respond.
+    /// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.
     public var callbackOrigin: CallbackOrigin?
@@ -69,11 +69,11 @@ public struct ServerSettings: Sendable, Hashable {
         self.defaultAudience = defaultAudience ?? issuer.rawValue
     }
 
-    /// The time at which the ticket of a page that is shown now expires.
+    /// Returns the expiration time of the form ticket on a page that is shown at `now`.
     func pageEnd(from now: Date) -> Date { now.addingTimeInterval(TimeInterval(pageLifetime)) }
 }
 
-/// The users who may register clients at My Apps.
+/// The users who may register clients on the My Apps page of the console.
 public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
     /// Every user may register clients.
     case everyone
