@@ -19,7 +19,7 @@ extension SQLiteStore {
                 """,
                 secret.clientID.rawValue
             )
-            guard facts[0] else { return .clientGone }
+            guard facts[0] else { return .clientDeleted }
             guard facts[1] else { return .tooMany }
             try database.insert(secret)
             return .added

@@ -13,9 +13,9 @@ extension SQLiteStore: GrantStore {
             // The transaction has held the write lock since it began, so these facts stay true until the commit.
             let facts = try database.facts(for: approval)
             if facts.isAnswered { return .alreadyAnswered }
-            guard let revision = facts.clientRevision else { return .clientGone }
+            guard let revision = facts.clientRevision else { return .clientDeleted }
             guard revision == approval.clientRevision else { return .clientChanged }
-            guard facts.isPersonActive else { return .personGone }
+            guard facts.isPersonActive else { return .personNotActive }
             guard facts.isSessionAlive else { return .sessionEnded }
             guard approval.holds(beside: facts.former) else { return .consentWithdrawn }
             try database.insert(approval.grant)

@@ -55,7 +55,7 @@ extension SQLiteStore: PeopleStore {
                 new.exposed
             )
             guard changed == 1 else {
-                return try database.isActive(person) ? .changedMeanwhile : .personGone
+                return try database.isActive(person) ? .changedMeanwhile : .personNotActive
             }
             _ = try database.signOutEverywhere(person, except: session, at: time)
             try database.run(

@@ -49,7 +49,7 @@ extension SQLiteStore: SessionStore {
                 password.exposed
             )
             guard begun == 1 else {
-                return try database.isActive(session.personID) ? .passwordChanged : .personGone
+                return try database.isActive(session.personID) ? .passwordChanged : .personNotActive
             }
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)

@@ -95,7 +95,7 @@ extension ServerScript {
     /// The script of Zoho's first data centre for a user whose account is in the second data centre.
     ///
     /// Only the server of the second data centre can redeem the authorization code or the device code.
-    public static var zohoForSomebodyElsewhere: ServerScript {
+    public static var zohoForUserElsewhere: ServerScript {
         var script = zoho
         script.authorization.codesBelongToSibling = true
         script.authorization.extras = [WireMember("location", "eu"), WireMember("accounts-server", "{sibling}")]

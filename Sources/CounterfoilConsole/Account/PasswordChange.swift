@@ -69,7 +69,7 @@ struct PasswordChange: Sendable {
         case .changedMeanwhile:
             try await console.store.endSession(session.digest, at: visit.now)
             return again(visit, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)
-        case .personGone:
+        case .personNotActive:
             throw Console.SignInNeeded(path: visit.path)
         }
     }

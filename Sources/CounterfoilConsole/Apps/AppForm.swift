@@ -121,7 +121,7 @@ struct AppForm: Sendable {
         // host, the users of the client would get other identifiers, and the developer could learn those that a client
         // of that host gets.
         guard application.byAdministrator || client.keepsNames(as: changed) else {
-            return try await again([ClientProblem(.redirectURIs, .hostOfNames)])
+            return try await again([ClientProblem(.redirectURIs, .hostOfSubjectIdentifiers)])
         }
         switch try await console.store.updateClient(changed, logo: .keep) {
         case .updated:

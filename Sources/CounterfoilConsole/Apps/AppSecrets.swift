@@ -28,7 +28,7 @@ struct AppSecrets: Sendable {
                 await console.note(.applicationSecret, by: visit, client: client.id, detail: "created")
                 return try await page(visit, client: client, newSecret: secret)
             case .tooMany: return try await page(visit, client: client)
-            case .clientGone: throw NotFoundError()
+            case .clientDeleted: throw NotFoundError()
             }
         case "remove":
             guard let bytes = Base64URL.decode(try form.value("secret")), let digest = ArtefactDigest(stored: bytes)

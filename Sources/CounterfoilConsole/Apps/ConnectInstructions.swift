@@ -56,11 +56,11 @@ extension RegisteredClient {
     ///
     /// The URL is at the callback origin, a separate origin of this server. If the server has no callback origin, or
     /// the client is first-party, the URL is at the issuer.
-    fileprivate func callbackToClaim(settings: ServerSettings) -> CallbackAddress? {
+    fileprivate func callbackToClaim(settings: ServerSettings) -> CallbackURL? {
         if let origin = settings.callbackOrigin, !policy.isFirstParty {
-            return CallbackAddress(of: id, type: type, at: origin)
+            return CallbackURL(of: id, type: type, at: origin)
         }
-        return CallbackAddress(of: id, type: type, issuer: settings.issuer)
+        return CallbackURL(of: id, type: type, issuer: settings.issuer)
     }
 }
 

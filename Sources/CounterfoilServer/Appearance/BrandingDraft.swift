@@ -73,8 +73,8 @@ package struct BrandingDraft: Sendable {
         package enum Reason: String, LocalizationKey {
             case nameLength = "branding.name-length"
             case notAColour = "branding.not-a-colour"
-            case notASupportAddress = "branding.not-a-support-address"
-            case notAPrivacyAddress = "branding.not-a-privacy-address"
+            case notASupportURI = "branding.not-a-support-uri"
+            case notAPrivacyURI = "branding.not-a-privacy-uri"
             case changedMeanwhile = "branding.changed-meanwhile"
             case pageExpired = "branding.page-expired"
         }
@@ -108,7 +108,7 @@ package struct BrandingDraft: Sendable {
         if !supportURI.isEmpty {
             branding.supportURI = Self.supportAddress(supportURI)
             if branding.supportURI == nil {
-                problems.append(Problem(.supportURI, .notASupportAddress))
+                problems.append(Problem(.supportURI, .notASupportURI))
             }
         }
         for language in Language.allCases {
@@ -140,7 +140,7 @@ package struct BrandingDraft: Sendable {
             statement.privacyURI = Self.pageAddress(address)
             if statement.privacyURI == nil {
                 problems.append(
-                    Problem(.privacyURI(language), .notAPrivacyAddress))
+                    Problem(.privacyURI(language), .notAPrivacyURI))
             }
         }
         return statement

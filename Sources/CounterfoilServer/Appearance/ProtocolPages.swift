@@ -30,7 +30,7 @@ extension ContinuePage: Page {
 extension ReturnPage: Page {
     package static let template = "go-on"
 
-    package var script: PageScript? { goesOn && !fields.isEmpty ? .proceed : nil }
+    package var script: PageScript? { continuesAutomatically && !fields.isEmpty ? .proceed : nil }
     package var leadsTo: String? { destination }
     package var postsToClient: Bool { !fields.isEmpty }
 

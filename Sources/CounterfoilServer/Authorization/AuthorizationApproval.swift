@@ -65,8 +65,8 @@ extension AuthorizationFlow {
         case .clientChanged:
             throw ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: visit.carried))
         case .alreadyAnswered: throw ApprovalError.alreadyAnswered
-        case .clientGone: throw ApprovalError.clientGone
-        case .personGone: throw ApprovalError.personGone
+        case .clientDeleted: throw ApprovalError.clientDeleted
+        case .personNotActive: throw ApprovalError.personNotActive
         case .sessionEnded:
             throw outdated(
                 visit,

@@ -47,8 +47,8 @@ struct AuthorizationFlow: Sendable {
         case alreadyAnswered
         /// The client has changed since the page was shown; `askAgain` is the URL that shows the new question.
         case clientChanged(askAgain: String)
-        case clientGone
-        case personGone
+        case clientDeleted
+        case personNotActive
         /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
         /// URL that starts the request again.
         case outdated(startAgain: String, OAuthError)
@@ -75,7 +75,7 @@ struct AuthorizationFlow: Sendable {
         now: Date
     ) async throws -> ValidatedAuthorization {
         let parsed = try ParsedAuthorizationRequest(form)
-        guard let client = try await store.client(parsed.target.clientID) else { throw ApprovalError.clientGone }
+        guard let client = try await store.client(parsed.target.clientID) else { throw ApprovalError.clientDeleted }
         let changed = ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried))
         guard shown?.isAbout(client) ?? true else { throw changed }
         do {
@@ -133,7 +133,7 @@ struct AuthorizationFlow: Sendable {
         }
         return switch authorization.hinted {
         case nil: true
-        case .somebody: !authorization.request.prompt.contains(.none)
+        case .unknownUser: !authorization.request.prompt.contains(.none)
         case .person(let hint): person.map { hints.mean(hint, $0, at: authorization.client) } ?? true
         }
     }

@@ -96,7 +96,7 @@ struct VerifiedResponseTarget: Sendable {
 enum ResponseTargetError: Error, Localized, CustomStringConvertible {
     case target(AuthorizationRequest.ResponseTarget.Refusal)
     case unknownClient
-    case signsNobodyIn(DisplayName)
+    case cannotSignIn(DisplayName)
     case redirectURI(RedirectURIMatching.Refusal, of: DisplayName)
 
     /// The error message for a page.
@@ -104,7 +104,7 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
         switch self {
         case .target(let refusal): refusal.text
         case .unknownClient: LocalizedText("request.unknown-client")
-        case .signsNobodyIn: LocalizedText("request.signs-nobody-in")
+        case .cannotSignIn: LocalizedText("request.cannot-sign-in")
         case .redirectURI(let refusal, _): refusal.text
         }
     }
@@ -113,7 +113,7 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
     var application: DisplayName? {
         switch self {
         case .target, .unknownClient: nil
-        case .signsNobodyIn(let name), .redirectURI(_, let name): name
+        case .cannotSignIn(let name), .redirectURI(_, let name): name
         }
     }
 }
@@ -129,7 +129,7 @@ enum AuthorizationValidation {
     ) throws(ResponseTargetError) -> VerifiedResponseTarget {
         guard let client else { throw .unknownClient }
         guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else {
-            throw .signsNobodyIn(client.displayName)
+            throw .cannotSignIn(client.displayName)
         }
         let verdict = RedirectURIMatching.verdict(
             on: parsed.target.redirectURI,

@@ -12,7 +12,7 @@ enum ClientAssurance: Sendable, Hashable {
     case secret
     /// The code goes to an https URL that an administrator has verified as claimed by the client (RFC 8252
     /// §7.2).
-    case claimedAddress
+    case claimedHTTPS
 
     /// Determines the assurance for a client and a redirect URI; nil if there is none.
     ///
@@ -26,7 +26,7 @@ enum ClientAssurance: Sendable, Hashable {
         }
         switch client.type {
         case .web: self = .secret
-        case .native where client.policy.isClaimedHTTPSVerified && !isAtCallbackOrigin: self = .claimedAddress
+        case .native where client.policy.isClaimedHTTPSVerified && !isAtCallbackOrigin: self = .claimedHTTPS
         case .native, .singlePage, .device, .service: return nil
         }
     }

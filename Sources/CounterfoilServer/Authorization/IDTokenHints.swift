@@ -12,7 +12,7 @@ struct IDTokenHints: Sendable {
         /// The hint is an ID token of this server, which identifies a user and a session.
         case person(IDTokenHint)
         /// The user is unknown: the signing key of the token was deleted, or never belonged to this server.
-        case somebody
+        case unknownUser
     }
 
     init(issuer: Issuer, keys: any SigningKeys, subjects: SubjectIdentifiers) {
@@ -28,7 +28,7 @@ struct IDTokenHints: Sendable {
         do {
             return .person(try verifier.verify(token, keys: keys.publicKeys))
         } catch .unknownKey {
-            return .somebody
+            return .unknownUser
         }
     }
 

@@ -32,7 +32,7 @@ package struct ReturnPage: Sendable, Hashable {
     package var host: String?
 
     /// Whether the page continues automatically.
-    package var goesOn: Bool { host == nil }
+    package var continuesAutomatically: Bool { host == nil }
 
     /// A hidden field of the form.
     package struct Field: Sendable, Hashable {

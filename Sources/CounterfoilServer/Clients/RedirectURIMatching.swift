@@ -30,7 +30,7 @@ package enum RedirectURIMatching {
         do {
             let match = try resolve(requested, registered: client.redirectURIs, asksForOpenID: asksForOpenID)
             // A loopback URI matches with any port, so a request could name the port of this server.
-            let own = OwnAddresses(issuer: issuer, callbackOrigin: callbackOrigin)
+            let own = ServerOrigins(issuer: issuer, callbackOrigin: callbackOrigin)
             return own?.forbids(match.redirectURI.uri, to: client.id, type: client.type) ?? false
                 ? .refused(.ownOrigin) : .matches(match)
         } catch { return .refused(error) }

@@ -39,7 +39,7 @@ struct ConsentEndpoint: Sendable {
             let cookie = try await sessions.end(session, now: now)
             await flow.auditor.note(.signOut, by: request, person: session.person.id, now: now)
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
-                .setting(cookie).setting(pages.cookies.nobodyEarlier)
+                .setting(cookie).setting(pages.cookies.noEarlierUser)
         case .allow, .deny:
             let authorization = try await flow.receiveAgain(try form.carriedRequest(), shown: ticket.shown, now: now)
             let visit = AuthorizationVisit(

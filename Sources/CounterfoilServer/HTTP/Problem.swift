@@ -12,7 +12,7 @@ package enum Problem: String, CaseIterable, Sendable {
     /// The server already has too many bytes of request bodies in memory.
     case overloaded
     /// The URL exceeds the length limit of the server; placeholder `limit` in bytes.
-    case addressTooLong = "address-too-long"
+    case uriTooLong = "uri-too-long"
     /// The request was refused with an OAuth error; the placeholder `reason` is the error code.
     case requestRefused = "request-refused"
     /// An authorization request is invalid and its client is unknown, so no error response can be sent;
@@ -32,15 +32,15 @@ package enum Problem: String, CaseIterable, Sendable {
     /// The form does not contain the value of any button, so the user's decision is unknown.
     case noDecision = "no-decision"
     /// The one-time link for creating the first administrator was used, or a newer one has replaced it.
-    case linkOver = "link-over"
+    case linkExpired = "link-expired"
     /// The user has already answered the page.
     case alreadyAnswered = "already-answered"
     /// The client was deleted while the page was open.
-    case clientGone = "client-gone"
+    case clientDeleted = "client-deleted"
     /// The client was changed while the page was open.
     case clientChanged = "client-changed"
     /// The account was disabled while the page was open.
-    case personGone = "person-gone"
+    case personNotActive = "person-not-active"
     /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
     /// refresh too often.
     case tooBusy = "too-busy"
@@ -67,5 +67,5 @@ package enum Problem: String, CaseIterable, Sendable {
     }
 
     /// Returns the label of the button to continue, which only some error pages have.
-    func continueLink() -> LocalizedText { LocalizedText(key: "problem.\(rawValue).way-on") }
+    func continueLink() -> LocalizedText { LocalizedText(key: "problem.\(rawValue).continue") }
 }

@@ -107,7 +107,7 @@ package struct Refusal: Sendable {
     /// The refusal without the button on its error page.
     ///
     /// It is for requests to another origin than that of the issuer, where the page behind the button does not exist.
-    var withoutWayOn: Refusal {
+    var withoutContinueLink: Refusal {
         var refusal = self
         refusal.continueLink = nil
         return refusal

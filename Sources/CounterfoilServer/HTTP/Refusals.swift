@@ -21,7 +21,7 @@ extension Refusal {
     /// Creates the refusal of a request target that exceeds the length limit of the server, given in bytes.
     package static func targetTooLong(limit: Int) -> Refusal {
         Refusal(
-            .uriTooLong, .invalidRequest, .addressTooLong, ["limit": .number(limit)],
+            .uriTooLong, .invalidRequest, .uriTooLong, ["limit": .number(limit)],
             description: "the URL is longer than \(limit) bytes")
     }
 
@@ -63,7 +63,7 @@ extension PageProblem: Refusing {
 extension SetupProblem: Refusing {
     var refusal: Refusal {
         switch self {
-        case .linkOver: Refusal(.notFound, .invalidRequest, .linkOver)
+        case .linkExpired: Refusal(.notFound, .invalidRequest, .linkExpired)
         }
     }
 }
@@ -74,8 +74,8 @@ extension AuthorizationFlow.ApprovalError: Refusing {
         case .alreadyAnswered: Refusal(.badRequest, .invalidRequest, .alreadyAnswered)
         case .clientChanged(let askAgain):
             Refusal(.conflict, .invalidRequest, .clientChanged, continueLink: .address(askAgain))
-        case .clientGone: Refusal(.badRequest, .invalidRequest, .clientGone)
-        case .personGone: Refusal(.forbidden, .accessDenied, .personGone)
+        case .clientDeleted: Refusal(.badRequest, .invalidRequest, .clientDeleted)
+        case .personNotActive: Refusal(.forbidden, .accessDenied, .personNotActive)
         case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
         }
     }

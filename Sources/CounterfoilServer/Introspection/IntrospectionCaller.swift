@@ -52,7 +52,7 @@ struct IntrospectionAuthenticator: Sendable {
             // For an unknown identifier, the secret is compared with a random one. The response time therefore does
             // not reveal which APIs exist.
             let isRight = ConstantTime.equals(
-                (resource?.secret ?? Self.nobodys).bytes, ArtefactDigest(of: presented).bytes)
+                (resource?.secret ?? Self.unknownCaller).bytes, ArtefactDigest(of: presented).bytes)
             guard let resource, isRight else {
                 throw ClientRefusal(
                     OAuthError(.invalidClient, "the client_id is unknown or the client_secret is wrong"),
@@ -62,7 +62,7 @@ struct IntrospectionAuthenticator: Sendable {
         }
     }
 
-    private static let nobodys = ArtefactDigest(of: ClientSecret())
+    private static let unknownCaller = ArtefactDigest(of: ClientSecret())
 
     private static let refusal = ClientRefusal(
         OAuthError(

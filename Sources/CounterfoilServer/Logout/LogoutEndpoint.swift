@@ -36,7 +36,7 @@ struct LogoutEndpoint: Sendable {
             // cookie. A redirect instead would put the ID token of the hint into a URL, the browser history and
             // proxy logs.
             guard request.head.method != .post else { return question(logout, form) }
-            try await endWhatIsOver(logout, now: now)
+            try await revokeDependentsOfEndedSession(logout, now: now)
             return signedOut(logout, on: .none)
         }
         return try await answer(try await validated(form), form, request, session: session, now: now)
@@ -59,7 +59,7 @@ struct LogoutEndpoint: Sendable {
         let logout = try await validated(carried)
         let decision = Decision(rawValue: try form.value("decision"))
         guard let session = try await sessions.current(request, now: now) else {
-            try await endWhatIsOver(logout, now: now)
+            try await revokeDependentsOfEndedSession(logout, now: now)
             return signedOut(logout, on: decision == .ask ? .none : .confirmation, onPage: true)
         }
         if decision == .ask {
@@ -142,7 +142,7 @@ struct LogoutEndpoint: Sendable {
     ///
     /// The store revokes the grants of single-page clients in the session, and queues back-channel logout
     /// notifications.
-    private func endWhatIsOver(_ logout: ValidatedLogout, now: Date) async throws {
+    private func revokeDependentsOfEndedSession(_ logout: ValidatedLogout, now: Date) async throws {
         guard let hint = logout.hint, let client = logout.client,
             let session = try hints.session(of: hint, at: client)
         else { return }
@@ -178,11 +178,13 @@ struct LogoutEndpoint: Sendable {
     ///   redirect after the form.
     private func signedOut(_ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, onPage: Bool = false) -> Reply
     {
-        let goesOn = logout.goesOn(on: ground)
-        if let destination = logout.destination, goesOn, !onPage { return .seeOther(destination.url) }
+        let continuesAutomatically = logout.continuesAutomatically(on: ground)
+        if let destination = logout.destination, continuesAutomatically, !onPage { return .seeOther(destination.url) }
+        let needsButton = !continuesAutomatically && logout.destination?.isReachedWithoutChoice == false
         let page = SignedOutPage(
-            applicationName: logout.client?.displayName, destination: logout.destination?.url, goesOn: goesOn,
-            host: logout.destination.flatMap { $0.isReachedWithoutChoice || goesOn ? nil : $0.uri.uri.host },
+            applicationName: logout.client?.displayName, destination: logout.destination?.url,
+            continuesAutomatically: continuesAutomatically,
+            host: needsButton ? logout.destination?.uri.uri.host : nil,
             signInPath: settings.issuer.path + pages.signIn.path)
         return Reply(.ok, .page(page))
     }

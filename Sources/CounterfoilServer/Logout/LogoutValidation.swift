@@ -45,7 +45,7 @@ struct ValidatedLogout: Sendable {
     /// Connect RP-Initiated Logout §3). Without that proof, the browser continues automatically only to a redirect
     /// URI for which no choice of the user is needed (RFC 9700 §4.11.2), because anyone can send a request with an
     /// ID token of another session. If the user was not asked either, the request must also have a valid hint.
-    func goesOn(on ground: Ground) -> Bool {
+    func continuesAutomatically(on ground: Ground) -> Bool {
         guard let destination else { return false }
         return switch ground {
         case .session: true

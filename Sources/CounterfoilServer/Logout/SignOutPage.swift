@@ -36,7 +36,7 @@ package struct SignedOutPage: Sendable, Hashable {
     /// The redirect URL of the client; nil if the request has none that is registered.
     package var destination: String?
     /// Whether the page continues to ``destination`` automatically; if not, it has a button.
-    package var goesOn: Bool
+    package var continuesAutomatically: Bool
     /// The host of the redirect URL, if the client is untrusted and the user must press the button.
     ///
     /// In all other cases it is nil.
@@ -45,12 +45,12 @@ package struct SignedOutPage: Sendable, Hashable {
     package var signInPath: String
 
     package init(
-        applicationName: DisplayName? = nil, destination: String? = nil, goesOn: Bool = false, host: String? = nil,
-        signInPath: String
+        applicationName: DisplayName? = nil, destination: String? = nil, continuesAutomatically: Bool = false,
+        host: String? = nil, signInPath: String
     ) {
         self.applicationName = applicationName
         self.destination = destination
-        self.goesOn = goesOn
+        self.continuesAutomatically = continuesAutomatically
         self.host = host
         self.signInPath = signInPath
     }

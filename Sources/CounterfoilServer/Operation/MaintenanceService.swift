@@ -68,7 +68,7 @@ public struct MaintenanceService: Sendable {
     ///
     /// - Returns: The number of deleted rows.
     @discardableResult
-    package func removeEverythingOver() async throws -> Int {
+    package func deleteAllExpired() async throws -> Int {
         let limits = try await limits()
         var removed = 0
         while true {

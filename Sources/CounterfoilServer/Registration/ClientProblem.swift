@@ -35,7 +35,7 @@ extension ClientProblem {
         /// A name contains control characters.
         case controlCharacters = "application.control-characters"
         /// A text is not the https URL of a page.
-        case notAnAddress = "application.not-an-address"
+        case notAPageURL = "application.not-a-page-url"
         /// No redirect URI is entered, but clients of this type need one.
         case redirectURIMissing = "application.redirect-uri-missing"
         /// Redirect URIs are entered, but clients of this type cannot have any.
@@ -81,7 +81,7 @@ extension ClientProblem {
         /// A key set contains a private key, a key listed twice, or a key that this server does not support.
         case unusableKey = "application.unusable-key"
         /// A developer changed the host of the redirect URIs, on which pairwise subject identifiers depend.
-        case hostOfNames = "application.host-of-names"
+        case hostOfSubjectIdentifiers = "application.host-of-subject-identifiers"
         /// The https redirect URIs are marked as verified, but the client is not native or has no https redirect URI.
         case nothingClaimed = "application.nothing-claimed"
         case notAPKCEPolicy = "application.not-a-pkce-policy"

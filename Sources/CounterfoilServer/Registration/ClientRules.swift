@@ -164,7 +164,7 @@ package struct ClientRules: Sendable {
         guard let uri = try? AbsoluteURI(parsing: text), uri.scheme.lowercased() == "https",
             uri.host.map({ !$0.isEmpty }) ?? false, uri.userInformation == nil, text.utf8.count <= 2048
         else {
-            problems.append(ClientProblem(field, .notAnAddress))
+            problems.append(ClientProblem(field, .notAPageURL))
             return nil
         }
         return uri

@@ -52,7 +52,7 @@ public final class PasswordHasher: Sendable {
     /// the user exists.
     public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Bool {
         try await queue.run { [verified] in
-            let compared = hash ?? Self.nobody
+            let compared = hash ?? Self.unknownUser
             let code = Self.compare(password, compared)
             // Any other code means that Argon2 rejected the hash or failed before it compared the password.
             if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
@@ -65,7 +65,7 @@ public final class PasswordHasher: Sendable {
     private static let hashLength = 32
 
     /// A dummy hash of the same cost that matches no password.
-    private static let nobody = PasswordHash(
+    private static let unknownUser = PasswordHash(
         encoded: "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     )
 

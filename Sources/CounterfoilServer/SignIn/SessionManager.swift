@@ -99,7 +99,7 @@ package struct SessionManager: Sendable {
             source: request.source
         )
         switch try await store.beginSession(session, proving: person.passwordHash, replacing: former) {
-        case .personGone, .passwordChanged:
+        case .personNotActive, .passwordChanged:
             return nil
         case .begun(let id):
             session.id = id
@@ -152,7 +152,7 @@ struct Cookies: Sendable {
     func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
 
     /// The expired cookie that deletes the remembered user from the browser.
-    var nobodyEarlier: String { "\(earlierName)=; Max-Age=0\(attributes)" }
+    var noEarlierUser: String { "\(earlierName)=; Max-Age=0\(attributes)" }
 
     /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.
     func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }

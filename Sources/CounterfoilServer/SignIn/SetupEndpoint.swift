@@ -44,7 +44,7 @@ struct SetupEndpoint: Sendable {
 
     private func show(_ request: IncomingRequest) throws -> Reply {
         guard let token = try? FormParameters(parsing: request.query).single("token"), link.matches(token) else {
-            throw SetupProblem.linkOver
+            throw SetupProblem.linkExpired
         }
         return Reply(.ok, .page(page(token: token)))
     }
@@ -52,7 +52,7 @@ struct SetupEndpoint: Sendable {
     private func make(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: settings.issuer)
         let token = try form.value("token")
-        guard link.matches(token) else { throw SetupProblem.linkOver }
+        guard link.matches(token) else { throw SetupProblem.linkExpired }
         var page = page(token: token)
         page.username = try form.value("username")
         page.email = try form.value("email")
@@ -95,7 +95,7 @@ struct SetupEndpoint: Sendable {
         case .emailTaken: return again(.email, SetupError.emailTaken)
         case .administratorExists:
             link.close()
-            throw SetupProblem.linkOver
+            throw SetupProblem.linkExpired
         }
     }
 
@@ -106,7 +106,7 @@ struct SetupEndpoint: Sendable {
 
 /// The error for a one-time link that is wrong, outdated or already used.
 enum SetupProblem: Error {
-    case linkOver
+    case linkExpired
 }
 
 /// The errors in the form for the first administrator.

@@ -98,7 +98,7 @@ package struct SignInForm: Sendable {
         var reply = Reply(again?.status ?? .ok, .page(page))
         if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
         return reply.setting(known == nil ? sessions.cookies.browser(browser) : nil)
-            .setting(isForgotten ? sessions.cookies.nobodyEarlier : nil)
+            .setting(isForgotten ? sessions.cookies.noEarlierUser : nil)
     }
 
     /// Reads a posted form and checks its ticket.

@@ -148,7 +148,7 @@ struct FailureLog {
         let key = Self.key(name)
         if sweptAt < start {
             sweptAt = time
-            removeOver(since: start)
+            removeExpired(since: start)
         }
         if entries.count >= SignInThrottle.capacity, entries[key] == nil { makeRoom(since: start) }
         entries[key] = Array(((entries[key] ?? []).filter { $0 > start } + [time]).suffix(keep))
@@ -163,12 +163,12 @@ struct FailureLog {
 
     mutating func forget(_ name: String) { entries[Self.key(name)] = nil }
 
-    private mutating func removeOver(since start: Date) {
+    private mutating func removeExpired(since start: Date) {
         entries = entries.filter { ($0.value.last ?? .distantPast) > start }
     }
 
     private mutating func makeRoom(since start: Date) {
-        removeOver(since: start)
+        removeExpired(since: start)
         guard entries.count >= SignInThrottle.capacity else { return }
         let oldest = entries.sorted { ($0.value.last ?? .distantPast) < ($1.value.last ?? .distantPast) }
         for entry in oldest.prefix(SignInThrottle.capacity / 10) { entries[entry.key] = nil }

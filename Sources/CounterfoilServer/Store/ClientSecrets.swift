@@ -34,5 +34,5 @@ public enum AddClientSecretOutcome: Sendable, Hashable {
     /// The client has ``ClientSecretRecord/limit`` secrets already; nothing was written.
     case tooMany
     /// The client does not exist; nothing was written.
-    case clientGone
+    case clientDeleted
 }

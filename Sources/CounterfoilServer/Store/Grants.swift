@@ -218,11 +218,11 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     /// The user answered this page before (``CodeRecord/interaction``); nothing was written.
     case alreadyAnswered
     /// The client does not exist; nothing was written.
-    case clientGone
+    case clientDeleted
     /// The client was changed after the user was asked; nothing was written.
     case clientChanged
     /// The user does not exist or is disabled; nothing was written.
-    case personGone
+    case personNotActive
     /// The session has ended or expired, or the password was changed after the session was read; nothing was
     /// written.
     case sessionEnded

@@ -145,7 +145,7 @@ public enum ChangePasswordOutcome: Sendable, Hashable {
     /// Another request changed the password after the server had verified the former one; nothing was written.
     case changedMeanwhile
     /// The user does not exist or is disabled; nothing was written.
-    case personGone
+    case personNotActive
 }
 
 /// The outcome of ``PeopleStore/updatePerson(_:at:)``.

@@ -118,7 +118,7 @@ public enum BeginSessionOutcome: Sendable, Hashable {
     /// The session began with this `sid`, and the former session of the browser was deleted.
     case begun(SessionIdentifier)
     /// The user does not exist or is disabled; nothing was written.
-    case personGone
+    case personNotActive
     /// The password was changed after the server had verified the former one; nothing was written.
     case passwordChanged
 }

@@ -33,7 +33,7 @@ extension FaultyStore: ConsentStore {
 extension FaultyStore: GrantStore {
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await enter(.recordConsent)
-        guard !isSwitchedOff(approval.grant.personID) else { return .personGone }
+        guard !isSwitchedOff(approval.grant.personID) else { return .personNotActive }
         return try await store.recordConsent(approval)
     }
 

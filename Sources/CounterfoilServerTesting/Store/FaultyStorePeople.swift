@@ -43,7 +43,7 @@ extension FaultyStore: PeopleStore {
         at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await enter(.changePassword)
-        guard !isSwitchedOff(person) else { return .personGone }
+        guard !isSwitchedOff(person) else { return .personNotActive }
         return try await store.changePassword(of: person, from: former, to: new, keeping: session, at: time)
     }
 
@@ -71,7 +71,7 @@ extension FaultyStore: SessionStore {
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome {
         try await enter(.beginSession)
-        guard !isSwitchedOff(session.personID) else { return .personGone }
+        guard !isSwitchedOff(session.personID) else { return .personNotActive }
         return try await store.beginSession(session, proving: password, replacing: former)
     }
 

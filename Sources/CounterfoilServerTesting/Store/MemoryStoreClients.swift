@@ -106,7 +106,7 @@ extension MemoryStore: ClientStore {
 
     public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
         state.withLock { state in
-            guard state.clients.contains(where: { $0.id == secret.clientID }) else { return .clientGone }
+            guard state.clients.contains(where: { $0.id == secret.clientID }) else { return .clientDeleted }
             let count = state.clientSecrets.count { $0.clientID == secret.clientID }
             guard count < ClientSecretRecord.limit else { return .tooMany }
             state.clientSecrets.append(secret)

@@ -11,9 +11,9 @@ extension MemoryStore: GrantStore {
         state.withLock { state in
             let (grant, code) = (approval.grant, approval.code)
             guard !state.interactions.contains(code.interaction) else { return .alreadyAnswered }
-            guard let client = state.clients.first(where: { $0.id == grant.clientID }) else { return .clientGone }
+            guard let client = state.clients.first(where: { $0.id == grant.clientID }) else { return .clientDeleted }
             guard client.revision == approval.clientRevision else { return .clientChanged }
-            guard state.isActive(grant.personID) else { return .personGone }
+            guard state.isActive(grant.personID) else { return .personNotActive }
             guard state.holdsSession(of: approval) else { return .sessionEnded }
             let key = ConsentKey(person: grant.personID, client: grant.clientID)
             guard approval.holds(beside: state.consents[key]) else { return .consentWithdrawn }

@@ -67,7 +67,7 @@ extension MemoryStore: PeopleStore {
         at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         state.withLock { state in
-            guard state.isActive(person) else { return .personGone }
+            guard state.isActive(person) else { return .personNotActive }
             guard state.people[person]?.passwordHash == former else { return .changedMeanwhile }
             state.people[person]?.passwordHash = new
             _ = state.signOutEverywhere(person, except: session, at: time)

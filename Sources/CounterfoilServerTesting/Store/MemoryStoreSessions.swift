@@ -19,7 +19,7 @@ extension MemoryStore: SessionStore {
         replacing former: ArtefactDigest?
     ) async throws(StoreFault) -> BeginSessionOutcome {
         state.withLock { state in
-            guard state.isActive(session.personID) else { return .personGone }
+            guard state.isActive(session.personID) else { return .personNotActive }
             guard state.people[session.personID]?.passwordHash == password else { return .passwordChanged }
             var session = session
             if let continued = former.flatMap({ state.sessions[$0] }), continued.personID == session.personID {

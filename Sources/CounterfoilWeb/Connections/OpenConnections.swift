@@ -140,11 +140,11 @@ public final class OpenConnections: Sendable {
         let now = NIODeadline.now()
         let told = state.withLock { state -> (count: Int, open: Int)? in
             state.refused[reason, default: 0] += 1
-            state.untoldRefusals += 1
-            if let last = state.lastTold, now < last + .seconds(10) { return nil }
-            defer { state.untoldRefusals = 0 }
-            state.lastTold = now
-            return (state.untoldRefusals, state.open)
+            state.unloggedRefusals += 1
+            if let last = state.lastLogged, now < last + .seconds(10) { return nil }
+            defer { state.unloggedRefusals = 0 }
+            state.lastLogged = now
+            return (state.unloggedRefusals, state.open)
         }
         guard let told else { return }
         logger.warning(
@@ -174,8 +174,8 @@ extension OpenConnections {
         var leaving = 0
         var evicted = 0
         var refused: [Refusal: Int] = [:]
-        var untoldRefusals = 0
-        var lastTold: NIODeadline?
+        var unloggedRefusals = 0
+        var lastLogged: NIODeadline?
 
         mutating func add(
             _ closable: any ClosableConnection, from place: String, _ source: Source, _ budget: BodyBudget

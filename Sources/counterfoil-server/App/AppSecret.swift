@@ -71,7 +71,7 @@ struct AppSecret: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "the app already has \(ClientSecretRecord.limit) secrets; delete one first with: "
                     + "counterfoil-server app secret \(client.id) --remove oldest")
-        case .clientGone:
+        case .clientDeleted:
             throw CommandFailure.noApp(app.clientID)
         }
     }

@@ -37,7 +37,7 @@ struct UserPassword: AsyncParsableCommand {
                 Output.line("Changed the password of \(person.username), and ended all sessions.")
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the password was changed at the same time; try again")
-            case .personGone:
+            case .personNotActive:
                 throw CommandFailure.refused(
                     "the user \(person.username) is disabled; enable the account first with: "
                         + "counterfoil-server user edit \(person.username) --enable")

@@ -46,7 +46,7 @@ struct ScriptedVendorTests {
     }
 
     @Test func `Zoho responds with its own error codes from the data center of the user`() async throws {
-        try await ScriptedAuthorizationServer.run(.zohoForSomebodyElsewhere, sibling: .zohoSecondDataCentre) { us, eu in
+        try await ScriptedAuthorizationServer.run(.zohoForUserElsewhere, sibling: .zohoSecondDataCentre) { us, eu in
             var client = PlainClient(server: us)
             client.credentials = ["client_secret": Self.secret]
             client.asked = ["scope": "ZohoCRM.modules.ALL,ZohoCRM.users.READ", "access_type": "offline"]

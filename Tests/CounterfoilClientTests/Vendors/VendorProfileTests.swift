@@ -101,7 +101,7 @@ struct VendorProfileTests {
     func `the device flow of Zoho continues in the user's data center if the profile lists it`(
         place: String
     ) async throws {
-        var first = ServerScript.zohoForSomebodyElsewhere
+        var first = ServerScript.zohoForUserElsewhere
         first.publicOrigin = "https://accounts.zoho.com"
         first.device.polls = [.pending, .otherDataCentre(place)]
         var second = ServerScript.zohoSecondDataCentre
@@ -132,7 +132,7 @@ struct VendorProfileTests {
 
     // SEC-84
     @Test func `the code of Zoho is redeemed in the user's data center, and so is every refresh`() async throws {
-        var first = ServerScript.zohoForSomebodyElsewhere
+        var first = ServerScript.zohoForUserElsewhere
         first.publicOrigin = "https://accounts.zoho.com"
         var second = ServerScript.zohoSecondDataCentre
         second.publicOrigin = "https://accounts.zoho.eu"

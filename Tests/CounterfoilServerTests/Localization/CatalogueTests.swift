@@ -32,7 +32,7 @@ struct CatalogueTests {
 
     @Test func `every text of the catalogue is used`() {
         // Some problems have a button to continue.
-        let said = sources.keys.union(sources.marks).union(Problem.allCases.map { "problem.\($0.rawValue).way-on" })
+        let said = sources.keys.union(sources.marks).union(Problem.allCases.map { "problem.\($0.rawValue).continue" })
         let left = catalogue.messages(in: .english).keys.filter {
             !said.contains($0) && !($0.hasSuffix(".one") && said.contains(String($0.dropLast(4))))
         }
@@ -112,7 +112,7 @@ private struct Sources {
             for part in ["title", "explanation", "advice"] { keys.insert("problem.\(problem.rawValue).\(part)") }
         }
         // The problems whose pages have a button.
-        for problem in [Problem.clientChanged, .notFound] { keys.insert("problem.\(problem.rawValue).way-on") }
+        for problem in [Problem.clientChanged, .notFound] { keys.insert("problem.\(problem.rawValue).continue") }
         for type in ClientType.allCases {
             keys.formUnion(["client-type.\(type.rawValue)", "client-type.\(type.rawValue)-meaning"])
         }

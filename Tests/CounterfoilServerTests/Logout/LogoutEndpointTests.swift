@@ -40,7 +40,7 @@ struct LogoutEndpointTests {
         // The request was a POST, so a page continues instead of a redirect.
         #expect(done.status == .ok)
         #expect(try done.signedOutPage.destination == RelyingParty.afterLogout)
-        #expect(try done.signedOutPage.goesOn)
+        #expect(try done.signedOutPage.continuesAutomatically)
     }
 
     // `client_id` must be the client of the ID token.
@@ -142,7 +142,7 @@ struct LogoutEndpointTests {
         let done = try await browser.send(.post, to: page.action, form: Self.proceed(from: page))
         #expect(done.location == nil)
         #expect(try done.signedOutPage.destination == RelyingParty.afterLogout)
-        #expect(try done.signedOutPage.goesOn)
+        #expect(try done.signedOutPage.continuesAutomatically)
         #expect(browser.cookies.keys.contains { $0.hasSuffix("session") } == false)
     }
 
@@ -167,7 +167,7 @@ struct LogoutEndpointTests {
         let party = try await RelyingParty()
         let hint = try #require(try await party.tokens().idToken).exposed
         var browser = party.test.browser()
-        for (parameters, goesOn) in [
+        for (parameters, continuesAutomatically) in [
             (FormParameters(["id_token_hint": hint]), true),
             (FormParameters(["client_id": party.client.id.rawValue]), false),
         ] {
@@ -175,7 +175,7 @@ struct LogoutEndpointTests {
             let page = try await Self.post(form, in: .form, from: &browser)
             let done = try await browser.send(.post, to: page.action, form: Self.proceed(from: page)).signedOutPage
             #expect(done.destination == RelyingParty.afterLogout)
-            #expect(done.goesOn == goesOn)
+            #expect(done.continuesAutomatically == continuesAutomatically)
         }
     }
 
@@ -206,7 +206,7 @@ struct LogoutEndpointTests {
             ])
         ).signedOutPage
         #expect(named.destination == RelyingParty.afterLogout)
-        #expect(!named.goesOn)
+        #expect(!named.continuesAutomatically)
         let reply = try await browser.open(
             Self.query(["id_token_hint": hint, "post_logout_redirect_uri": RelyingParty.afterLogout]))
         #expect(reply.location == RelyingParty.afterLogout)

@@ -43,7 +43,7 @@ struct LogoutRedirectTests {
         #expect(reply.status == .ok && reply.location == nil)
         for page in [try reply.signedOutPage, try await ask(hint, in: &browser).signedOutPage] {
             #expect(page.destination == Self.evil)
-            #expect(!page.goesOn)
+            #expect(!page.continuesAutomatically)
             #expect(page.host == "evil.example")
         }
         let html = try reply.html()
@@ -68,7 +68,7 @@ struct LogoutRedirectTests {
                 to: question.action
             ).signedOutPage
             #expect(done.destination == Self.evil)
-            #expect(!done.goesOn)
+            #expect(!done.continuesAutomatically)
         }
     }
 
@@ -93,7 +93,7 @@ struct LogoutRedirectTests {
                 let page = try await browser.send(.post, to: "/oauth2/logout", form: form).signOutPage
                 browser.cookies = cookies
                 let sent = FormParameters(["request": page.request, "decision": "ask"])
-                #expect(try await browser.send(.post, to: page.action, form: sent).signedOutPage.goesOn)
+                #expect(try await browser.send(.post, to: page.action, form: sent).signedOutPage.continuesAutomatically)
             } else {
                 #expect(try await browser.open(Self.url + form.encoded).location == Self.evil)
             }
@@ -108,9 +108,9 @@ struct LogoutRedirectTests {
         let hint = try await hint(address, isVouchedFor: isVouchedFor)
         var browser = test.browser()
         #expect(try await browser.open(Self.url + hint.encoded).location == address)
-        #expect(try await ask(hint, in: &browser).signedOutPage.goesOn)
+        #expect(try await ask(hint, in: &browser).signedOutPage.continuesAutomatically)
         let unnamed = hint.setting("id_token_hint", to: nil).adding("client_id", "app_mallory")
         let page = try await browser.open(Self.url + unnamed.encoded).signedOutPage
-        #expect(!page.goesOn, "a request that shows nothing leads nowhere by itself")
+        #expect(!page.continuesAutomatically, "a request that shows nothing leads nowhere by itself")
     }
 }

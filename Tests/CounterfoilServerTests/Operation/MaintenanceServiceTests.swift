@@ -38,10 +38,10 @@ struct MaintenanceServiceTests {
         let (usual, usualToken) = try await signedIn("Usual")
         let (patient, patientToken) = try await signedIn("Patient", RefreshTokenLife(idleLifetime: 100 * 86_400))
         test.clock.advance(by: 29 * Self.day)
-        try await test.server.maintenance.removeEverythingOver()
+        try await test.server.maintenance.deleteAllExpired()
         let next = try #require(try await refresh(usualToken, of: usual).tokenResponse.refreshToken)
         test.clock.advance(by: 70 * Self.day)
-        try await test.server.maintenance.removeEverythingOver()
+        try await test.server.maintenance.deleteAllExpired()
         #expect(await refresh(patientToken, of: patient).status == .ok)
         #expect(await refresh(next, of: usual).status == .badRequest)
     }
@@ -50,10 +50,10 @@ struct MaintenanceServiceTests {
         _ = try await Attempt(test).tokens()
         _ = try await Attempt(test).authorize()
         test.clock.advance(by: 3 * Self.day)
-        let removed = try await test.server.maintenance.removeEverythingOver()
+        let removed = try await test.server.maintenance.deleteAllExpired()
         // Two codes, two grants, two sessions.
         #expect(removed == 6)
-        #expect(try await test.server.maintenance.removeEverythingOver() == 0)
+        #expect(try await test.server.maintenance.deleteAllExpired() == 0)
         #expect(test.server.metrics.snapshot.events[.rowRemoved] == 6)
         _ = try await Attempt(test).tokens()
     }

@@ -37,11 +37,9 @@ struct LookUpTests {
         let lookUps = LookUps(label: "test.lookups", lookUp: service.addresses(of:))
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { service.release() }
-            let answered = Mutex(0)
             for number in 0..<50 {
                 group.addTask {
                     _ = await lookUps.addresses(of: "silent\(number).example", for: "dora", within: .minutes(10))
-                    answered.withLock { $0 += 1 }
                 }
             }
             _ = try await Waiting.until("the first hanging lookups") { service.hanging == 2 ? true : nil }
@@ -49,8 +47,7 @@ struct LookUpTests {
                 let answer = await lookUps.addresses(of: "host\(number).example", for: "erin", within: .minutes(10))
                 #expect(Self.isFound(answer))
             }
-            // None of the hanging lookups has ended, so that the answers above waited for none of them.
-            #expect(answered.withLock(\.self) == 0)
+            // The end of a hanging lookup would have started a third, so the answers above waited for none of them.
             #expect(service.hanging == 2)
         }
     }

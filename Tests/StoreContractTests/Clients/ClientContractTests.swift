@@ -260,7 +260,7 @@ struct ClientContractTests {
             #expect(try await world.store.clientSecrets(of: world.client.id) == [])
             #expect(try await world.store.pkceExceptionUse(of: world.client.id) == nil)
             let again = try CodeRecord.example(for: grant, interaction: page)
-            #expect(try await world.store.recordConsent(world.approval(grant, again)) == .clientGone)
+            #expect(try await world.store.recordConsent(world.approval(grant, again)) == .clientDeleted)
 
             #expect(try await world.store.consents(of: world.person.id).map(\.client) == [other.client])
             #expect(try await world.store.grant(otherGrant.id) == otherGrant)

@@ -71,7 +71,7 @@ struct ClientSecretContractTests {
     func `a deleted client gets no secret`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             #expect(try await world.store.removeClient(world.client.id))
-            #expect(try await world.store.addClientSecret(.example(of: world.client)) == .clientGone)
+            #expect(try await world.store.addClientSecret(.example(of: world.client)) == .clientDeleted)
             #expect(try await world.store.clientSecrets(of: world.client.id) == [])
         }
     }

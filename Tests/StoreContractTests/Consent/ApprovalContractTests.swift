@@ -14,7 +14,7 @@ struct ApprovalContractTests {
             expiry, anotherUser
 
         /// The outcome of an approval after the end of its session.
-        var outcome: RecordConsentOutcome { self == .switchedOff ? .personGone : .sessionEnded }
+        var outcome: RecordConsentOutcome { self == .switchedOff ? .personNotActive : .sessionEnded }
     }
 
     /// A user with a session and a single-page client, whose grants end with their session.

@@ -70,9 +70,9 @@ struct GrantContractTests {
             #expect(try await world.store.addPerson(disabled) == .added)
             let client = try #require(ClientIdentifier("unknown"))
             let cases: [(PersonIdentifier, ClientIdentifier, RecordConsentOutcome)] = [
-                (world.person.id, client, .clientGone),
-                (PersonIdentifier(), world.client.id, .personGone),
-                (disabled.id, world.client.id, .personGone),
+                (world.person.id, client, .clientDeleted),
+                (PersonIdentifier(), world.client.id, .personNotActive),
+                (disabled.id, world.client.id, .personNotActive),
             ]
             for (person, client, outcome) in cases {
                 let grant = Grant(

@@ -115,7 +115,7 @@ struct PeopleContractTests {
             #expect(try await world.store.addPerson(disabled) == .added)
             for person in [disabled, try Person.named("unknown")] {
                 let gone = World(world.store, person: person, client: world.client, session: .lasting(of: person))
-                #expect(try await gone.changePassword(from: .example, to: .other, keeping: nil) == .personGone)
+                #expect(try await gone.changePassword(from: .example, to: .other, keeping: nil) == .personNotActive)
             }
             #expect(try await world.store.person(disabled.id) == disabled)
         }

@@ -225,7 +225,7 @@ struct SessionContractTests {
                 let session = Session.example(of: person)
                 #expect(
                     try await world.store.beginSession(session, proving: .example, replacing: former.digest)
-                        == .personGone)
+                        == .personNotActive)
                 #expect(try await world.store.session(session.digest) == nil)
             }
             #expect(try await world.store.session(former.digest) != nil)

@@ -4,7 +4,7 @@ import Foundation
 /// The association files of this host, which name the apps that may claim its URLs (RFC 8252 §7.2).
 ///
 /// They list only the apps of native clients whose claimed https redirect URIs an administrator has verified. The
-/// server reserves a callback URL at its own host for each native client (`CallbackAddress`). Apple's file limits
+/// server reserves a callback URL at its own host for each native client (`CallbackURL`). Apple's file limits
 /// each app to the path of this callback URL. Android's file has no such limit: a listed app may open every URL of
 /// the host, including the sign-in page.
 package struct AssociationFiles: Sendable, Hashable {
@@ -86,8 +86,8 @@ package struct AssociationFiles: Sendable, Hashable {
     private static func claim(of client: RegisteredClient, at place: Place) -> String? {
         let callback =
             switch place {
-            case .issuer(let issuer): CallbackAddress(of: client.id, type: client.type, issuer: issuer)
-            case .callbackOrigin(let origin): CallbackAddress(of: client.id, type: client.type, at: origin)
+            case .issuer(let issuer): CallbackURL(of: client.id, type: client.type, issuer: issuer)
+            case .callbackOrigin(let origin): CallbackURL(of: client.id, type: client.type, at: origin)
             }
         return client.redirectURIs.first { $0.rawValue == callback?.rawValue }?.uri.path
     }

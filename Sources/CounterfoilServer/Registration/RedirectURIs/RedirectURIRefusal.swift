@@ -20,7 +20,7 @@ extension RedirectURIRegistration {
         /// The host is not a valid domain name.
         case badHost
         /// The host is an IP address, of which no developer can prove ownership.
-        case addressInsteadOfName
+        case ipAddressInsteadOfName
         /// The URI is an https URI with a loopback host, for which no trusted certificate exists.
         case httpsOnTheDevice
         /// The URI is an http loopback URI, but clients of this type do not run on the user's device (RFC 8252 §7.3).
@@ -51,7 +51,7 @@ extension RedirectURIRegistration {
                 LocalizedText("redirect-uri.reserved-parameter", ["name": .cut(name)])
             case .ownOrigin: LocalizedText("redirect-uri.own-origin")
             case .badHost: LocalizedText("redirect-uri.bad-host")
-            case .addressInsteadOfName: LocalizedText("redirect-uri.address-instead-of-name")
+            case .ipAddressInsteadOfName: LocalizedText("redirect-uri.ip-address-instead-of-name")
             case .httpsOnTheDevice: LocalizedText("redirect-uri.https-on-the-device")
             case .loopbackNotNative: LocalizedText("redirect-uri.loopback-not-native")
             case .schemeNotNative: LocalizedText("redirect-uri.scheme-not-native")

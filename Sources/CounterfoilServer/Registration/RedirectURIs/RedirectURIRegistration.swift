@@ -76,7 +76,7 @@ package enum RedirectURIRegistration {
         else {
             throw .httpsOnTheDevice
         }
-        guard !name.hasPrefix("["), !DomainName.isNumeric(name) else { throw .addressInsteadOfName }
+        guard !name.hasPrefix("["), !DomainName.isNumeric(name) else { throw .ipAddressInsteadOfName }
         guard DomainName.isValid(name) else { throw .badHost }
     }
 
@@ -86,7 +86,7 @@ package enum RedirectURIRegistration {
     /// authorization endpoint checks the resulting URI.
     private static func namesOwnOrigin(_ uri: RedirectURI, for context: RedirectURIContext) -> Bool {
         if case .loopback(_, port: nil) = uri.kind { return false }
-        let own = OwnAddresses(issuer: context.issuer, callbackOrigin: context.callbackOrigin)
+        let own = ServerOrigins(issuer: context.issuer, callbackOrigin: context.callbackOrigin)
         return own?.forbids(uri, to: context.clientID, type: context.type) ?? false
     }
 

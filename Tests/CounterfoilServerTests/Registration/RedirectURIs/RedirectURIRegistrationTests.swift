@@ -61,7 +61,7 @@ struct RedirectURIRegistrationTests {
             ("http://localhost/cb", .loopbackNotNative), ("http://127.0.0.1:3000/cb", .loopbackNotNative),
             ("http://[::1]/cb", .loopbackNotNative), ("http://app.example/cb", .malformed(.insecure)),
             ("https://localhost/cb", .httpsOnTheDevice), ("https://127.0.0.1/cb", .httpsOnTheDevice),
-            ("https://[::1]/cb", .httpsOnTheDevice), ("https://192.0.2.1/cb", .addressInsteadOfName),
+            ("https://[::1]/cb", .httpsOnTheDevice), ("https://192.0.2.1/cb", .ipAddressInsteadOfName),
             ("com.example.app:/cb", .schemeNotNative), ("vscode://publisher.app/cb", .schemeNotNative),
             ("https://id.example.com/callback/app_darkroom", .ownOrigin),
         ]
@@ -180,11 +180,11 @@ struct RedirectURIRegistrationTests {
         ("https://localhost:3000/cb", Refusal.httpsOnTheDevice), ("https://LOCALHOST/cb", .httpsOnTheDevice),
         ("https://app.localhost/cb", .httpsOnTheDevice), ("https://localhost./cb", .httpsOnTheDevice),
         ("https://127.0.0.1/cb", .httpsOnTheDevice), ("https://127.1/cb", .httpsOnTheDevice),
-        ("https://[::1]/cb", .httpsOnTheDevice), ("https://192.0.2.1/cb", .addressInsteadOfName),
-        ("https://192.0.2.1./cb", .addressInsteadOfName), ("https://2130706433/cb", .addressInsteadOfName),
-        ("https://0x7f000001/cb", .addressInsteadOfName), ("https://0x7f.0.0.0x1/cb", .addressInsteadOfName),
-        ("https://app.0x/cb", .addressInsteadOfName), ("https://[2001:db8::1]/cb", .addressInsteadOfName),
-        ("https://[::ffff:127.0.0.1]/cb", .addressInsteadOfName), ("https://id%2Eexample.com/cb", .badHost),
+        ("https://[::1]/cb", .httpsOnTheDevice), ("https://192.0.2.1/cb", .ipAddressInsteadOfName),
+        ("https://192.0.2.1./cb", .ipAddressInsteadOfName), ("https://2130706433/cb", .ipAddressInsteadOfName),
+        ("https://0x7f000001/cb", .ipAddressInsteadOfName), ("https://0x7f.0.0.0x1/cb", .ipAddressInsteadOfName),
+        ("https://app.0x/cb", .ipAddressInsteadOfName), ("https://[2001:db8::1]/cb", .ipAddressInsteadOfName),
+        ("https://[::ffff:127.0.0.1]/cb", .ipAddressInsteadOfName), ("https://id%2Eexample.com/cb", .badHost),
         ("https://%6cocalhost/cb", .badHost), ("https://app..example/cb", .badHost), ("https://./cb", .badHost),
         ("https://app!.example/cb", .badHost), ("https://\(String(repeating: "a", count: 64)).example/cb", .badHost),
     ])
@@ -313,7 +313,7 @@ struct RedirectURIRegistrationTests {
         ]
         let refusals: [Refusal] = [
             .tooLong, .wildcard, .dotSegments, .badQuery, .reservedParameter("code"), .ownOrigin, .badHost,
-            .addressInsteadOfName, .httpsOnTheDevice, .loopbackNotNative, .schemeNotNative, .noneForServices,
+            .ipAddressInsteadOfName, .httpsOnTheDevice, .loopbackNotNative, .schemeNotNative, .noneForServices,
             .schemeWithoutPeriod("myapp"), .schemeNotADomainName("c.example"), .registeredScheme("spotify"),
             .notASingleSlash,
         ]

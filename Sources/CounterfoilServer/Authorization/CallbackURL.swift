@@ -4,7 +4,7 @@ package import CounterfoilProtocol
 ///
 /// The app claims the URL, so that the platform opens the app instead of the page (RFC 8252 §7.2). A client has
 /// one callback URL at the issuer, and another at the callback origin if the server has one.
-package struct CallbackAddress: Sendable, Hashable {
+package struct CallbackURL: Sendable, Hashable {
     /// The URL, which is compared byte by byte.
     package let rawValue: String
 
@@ -29,8 +29,8 @@ package struct CallbackAddress: Sendable, Hashable {
     }
 }
 
-/// The origins of the server itself, where only the URLs of ``CallbackAddress`` can be redirect URIs.
-struct OwnAddresses: Sendable, Hashable {
+/// The origins of the server itself, where only the URLs of ``CallbackURL`` can be redirect URIs.
+struct ServerOrigins: Sendable, Hashable {
     let issuer: Issuer
     let callbackOrigin: CallbackOrigin?
 
@@ -46,8 +46,8 @@ struct OwnAddresses: Sendable, Hashable {
         guard RedirectURIMatching.isOwnOrigin(uri, of: issuer, callbackOrigin) else { return false }
         guard let client else { return true }
         let callbacks = [
-            CallbackAddress(of: client, type: type, issuer: issuer),
-            callbackOrigin.flatMap { CallbackAddress(of: client, type: type, at: $0) },
+            CallbackURL(of: client, type: type, issuer: issuer),
+            callbackOrigin.flatMap { CallbackURL(of: client, type: type, at: $0) },
         ]
         return !callbacks.contains { $0?.rawValue == uri.rawValue }
     }
