@@ -3,10 +3,10 @@
 /// Each entry of `$BROWSER` is a command. Blanks separate the words; `"`, `'` or a backslash quotes them. `%s`
 /// stands for the URL and `%%` for `%`. If the command contains no `%s`, the URL becomes the last argument.
 struct BrowserCommand: Sendable, Hashable {
-    /// The words, before `%s` and `%%` are replaced.
+    /// The program and its arguments, before `%s` and `%%` are replaced.
     let words: [String]
 
-    /// Splits an entry into words; nil if it contains no word or a quotation is not closed.
+    /// Splits an entry of `$BROWSER` into words; nil if it contains no word, or if a quotation is not closed.
     init?(parsing entry: some StringProtocol) {
         var words: [String] = []
         var word: String?
@@ -37,7 +37,9 @@ struct BrowserCommand: Sendable, Hashable {
         self.words = words
     }
 
-    /// Parses a value of `$BROWSER`: entries separated by colons, in the order in which they are tried.
+    /// Parses a value of `$BROWSER`: commands separated by colons, in the order in which the launcher tries them.
+    ///
+    /// Invalid entries are skipped.
     static func list(parsing variable: String) -> [BrowserCommand] {
         variable.split(separator: ":").compactMap { BrowserCommand(parsing: $0) }
     }

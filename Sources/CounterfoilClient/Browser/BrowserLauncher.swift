@@ -6,8 +6,8 @@ public protocol BrowserLauncher: Sendable {
     /// Tries to open a URL.
     ///
     /// Failure is an outcome and not an error, because the client can still show the URL and the user can open it
-    /// by hand. The function may wait until the program that it started ends, which for some browsers is when
-    /// the user closes the browser. Cancelling the task ends the wait and leaves the browser open.
+    /// by hand. The function may wait until the program that it started ends. Some browsers end only when the user
+    /// closes them. Cancelling the task ends the wait and leaves the browser open.
     func open(_ url: BrowserURL) async -> BrowserLaunch
 }
 
@@ -41,7 +41,7 @@ public struct BrowserURL: Sendable, Hashable, CustomStringConvertible {
     /// The URL, byte for byte.
     public let rawValue: String
 
-    /// Parses a URL.
+    /// Parses a URL; throws unless it is https, or http on a loopback host, without user information and fragment.
     public init(_ text: String) throws(EndpointURL.Refusal) {
         rawValue = try EndpointURL(text).rawValue
     }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The process of a browser, observed until it ends or the waiting task is cancelled.
+/// The process of a browser; `run` starts it and waits until it ends or the task is cancelled.
 ///
 /// A program such as `xdg-open` ends at once, and its exit status tells whether it succeeded. A browser that was
-/// started directly keeps running. The standard streams of the process are the null device, because browsers
-/// write messages to them. These messages must not be mixed with the output of this program.
+/// started directly keeps running until the user closes it. The standard streams of the process are the null
+/// device, because browsers write messages to them. These messages must not be mixed with the output of this
+/// program.
 enum BrowserProcess {
     #if os(Linux)
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
@@ -33,9 +34,9 @@ enum BrowserProcess {
             return outcome(of: await ends.first { _ in true })
         }
     #else
-        /// Returns a failure, because an app cannot start programs on these systems.
+        /// Returns a failure, because an app on iOS and similar systems cannot start other programs.
         ///
-        /// Use a receiver that has a ``RedirectReceiver/browser`` there.
+        /// On these systems, use a receiver that provides a launcher itself (``RedirectReceiver/browser``).
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
             .failed("cannot be started by an app on this system")
         }

@@ -14,8 +14,8 @@ public struct SystemBrowser: BrowserLauncher {
 
     /// Creates a launcher with other environment variables.
     ///
-    /// The launcher uses `BROWSER`, `PATH` and the variables that ``isOutOfReach`` names. It passes all variables to
-    /// the command.
+    /// The launcher uses `BROWSER`, `PATH` and the variables that ``isOutOfReach`` reads. It passes all variables to
+    /// the command that opens the browser.
     public init(environment: [String: String]) { self.environment = environment }
 
     /// Whether the user is probably at another device and cannot see a browser on this device.
@@ -28,7 +28,7 @@ public struct SystemBrowser: BrowserLauncher {
             && !isSet("BROWSER")
     }
 
-    /// Tries the commands in order until one starts and reports no failure.
+    /// Tries the commands in `$BROWSER`, then the command of the system, until one starts and reports no failure.
     public func open(_ url: BrowserURL) async -> BrowserLaunch {
         var failures: [String] = []
         for command in commands {
@@ -46,7 +46,7 @@ public struct SystemBrowser: BrowserLauncher {
         return .failed(failures.isEmpty ? "no browser is configured on this system" : failures.joined(separator: "; "))
     }
 
-    /// The commands, in the order in which they are tried.
+    /// The commands in `$BROWSER`, then the command of the system, in the order in which they are tried.
     var commands: [BrowserCommand] {
         let chosen = BrowserCommand.list(parsing: environment["BROWSER"] ?? "")
         return chosen + [Self.standard].compactMap { BrowserCommand(parsing: $0) }
@@ -56,7 +56,8 @@ public struct SystemBrowser: BrowserLauncher {
         #if os(macOS)
             "/usr/bin/open %s"
         #elseif os(Windows)
-            // This runs ShellExecute with the default browser. `cmd.exe` would interpret & in the URL.
+            // This command opens the default browser with ShellExecute. `start` of `cmd.exe` is not used, because
+            // `cmd.exe` would interpret an `&` in the URL.
             "rundll32.exe url.dll,FileProtocolHandler %s"
         #else
             "xdg-open %s"
