@@ -8,7 +8,7 @@ import HTTPTypes
 /// secret for a native app, and their servers require it. Such a secret is not confidential, so it does not
 /// authenticate the app (RFC 8252 §8.5).
 public enum ClientAuthentication: Sendable, Hashable {
-    /// `none`: the client identifier alone.
+    /// `none`: the client sends only its identifier.
     case none
     /// `client_secret_post`: the secret in the form body.
     case secretPost(ClientSecret)
@@ -24,9 +24,10 @@ public enum ClientAuthentication: Sendable, Hashable {
 
     /// Adds the client identifier and the client authentication to a form request to an authorization server.
     ///
-    /// An empty secret or password is never sent (RFC 6749 §2.3.1).
+    /// An empty secret is never sent (RFC 6749 §2.3.1), because a `ClientSecret` cannot be empty.
     ///
-    /// The form and header fields are valid for one request to one server, because an assertion is.
+    /// Call this function again for each request and each retry. A client assertion is valid for one request, because
+    /// the server accepts its `jti` only once, and at one server, which is its audience.
     func apply(
         to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier, at issuer: Issuer
     ) {
@@ -43,7 +44,8 @@ public enum ClientAuthentication: Sendable, Hashable {
         case .privateKey(let key):
             form.append("client_id", clientID.rawValue)
             form.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-            // Signing with a P-256 or Ed25519 key does not fail. If it did, the server would reject the request.
+            // Signing with a P-256 or Ed25519 key does not fail. If it did, the request would contain no assertion,
+            // and the server would reject it.
             form.append("client_assertion", ifPresent: try? key.assertion(of: clientID, for: issuer, at: Date()))
         }
     }

@@ -11,7 +11,7 @@ public import Foundation
 public struct ClientKey: Sendable, Hashable {
     let key: SigningKey
 
-    /// The lifetime of an assertion, in seconds: enough for the duration of a request and for clock skew.
+    /// The lifetime of an assertion, in seconds: enough for one request and for the difference between the clocks.
     private static let lifetime: TimeInterval = 60
 
     /// The reason why a private key cannot be used.
@@ -22,7 +22,7 @@ public struct ClientKey: Sendable, Hashable {
         case notPrivate(path: String, reason: String)
         /// The text is not a private key in a supported format on P-256 or Ed25519, or the key has a password.
         case unusable
-        /// The key identifier is empty, or longer than the limit in bytes.
+        /// The key identifier (`kid`) is empty or longer than 256 bytes.
         case badName
 
         /// A description of the problem and its remedy, without any part of the key.
@@ -42,8 +42,8 @@ public struct ClientKey: Sendable, Hashable {
 
     /// Parses a private key: PEM (PKCS #8, or SEC 1 for P-256), or a JSON Web Key.
     ///
-    /// `id` is the `kid` under which the server knows the key. If it is nil, the `kid` of the JSON Web Key is used.
-    /// If that is missing too, the thumbprint of the key is used (RFC 7638).
+    /// `id` is the `kid` under which the server knows the key. If `id` is nil, the `kid` of the JSON Web Key is used.
+    /// If the text contains no `kid` either, the thumbprint of the key is used (RFC 7638).
     public init(_ text: String, id: String? = nil) throws(Refusal) {
         guard let read = PrivateKeyText(text) else { throw .unusable }
         try self.init(read.algorithm, read.representation, id: id ?? read.id)
@@ -60,7 +60,7 @@ public struct ClientKey: Sendable, Hashable {
     }
 
     #if !os(Windows)
-        /// Reads a private key from a private file: owned by the user, with mode 0600, and not a symbolic link.
+        /// Reads a private key from a file that the user owns, that has mode 0600, and that is not a symbolic link.
         public init(contentsOf file: URL, id: String? = nil) throws(Refusal) {
             let bytes: [UInt8]?
             do { bytes = try PrivateFile(path: file.path).read() } catch {
@@ -80,9 +80,9 @@ public struct ClientKey: Sendable, Hashable {
 
     /// Signs an assertion of a client for one request to one server.
     ///
-    /// The audience is the issuer of the server, never the URL of an endpoint. A malicious server could publish the
-    /// endpoint URL of an honest server in its own metadata. If the audience were that URL, the malicious server would
-    /// receive assertions that the honest server accepts (OAuth 2.0 Security Topics Update §2.1).
+    /// The audience is the issuer of the server, never the URL of an endpoint. A malicious server could publish an
+    /// endpoint URL of an honest server in its metadata. If the client used that URL as the audience, the malicious
+    /// server could obtain assertions that the honest server accepts (OAuth 2.0 Security Topics Update §2.1).
     func assertion(of client: ClientIdentifier, for issuer: Issuer, at now: Date) throws -> String {
         let time = Int64(now.timeIntervalSince1970)
         var writer = JSONWriter()

@@ -13,13 +13,13 @@ struct PrivateKeyText {
     /// The DER bytes before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410 §7).
     ///
     /// The first prefix is for a private key alone, the second for a private key with the public key after it. The
-    /// second byte of each is the number of bytes that follow it.
+    /// second byte of a prefix is the number of bytes that follow it in the whole DER encoding of the key.
     private static let ed25519Beginnings: [[UInt8]] = [
         [0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
         [0x30, 0x51, 0x02, 0x01, 0x01, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
     ]
 
-    /// Parses PEM or a JSON Web Key; nil unless the text contains a private P-256 or Ed25519 key.
+    /// Parses PEM or a JSON Web Key; nil if the text is longer than 16 KiB or is not a private P-256 or Ed25519 key.
     init?(_ text: String) {
         guard text.utf8.count <= 16 * 1024 else { return nil }
         if let members = try? JSONReader.object(Array(text.utf8)) {
