@@ -2,16 +2,16 @@ public import CounterfoilProtocol
 
 /// The validated metadata of an authorization server, which every sign-in requires.
 ///
-/// RFC 8414 §3.3. All endpoints come from one metadata document or from one vendor profile (RFC 9700 §4.4).
-/// Therefore the client never sends the code of one server to another.
+/// RFC 8414 §3.3. All endpoints come from one metadata document, or from one built-in vendor profile (RFC 9700 §4.4).
+/// Therefore the client never sends the code of one server to another server.
 public struct AuthorizationServerConfiguration: Sendable, Hashable {
     /// The requested issuer; the metadata contain the same issuer, byte for byte.
     public let issuer: Issuer
-    /// `authorization_endpoint`.
+    /// `authorization_endpoint`: the page that the client opens in the browser for a sign-in.
     public let authorizationEndpoint: EndpointURL
-    /// `token_endpoint`.
+    /// `token_endpoint`: the URL at which the client redeems authorization codes and refresh tokens.
     public internal(set) var tokenEndpoint: EndpointURL
-    /// `jwks_uri`; nil if the server publishes no keys.
+    /// `jwks_uri`: the URL of the keys that verify ID tokens; nil if the server publishes no keys.
     public internal(set) var keysEndpoint: EndpointURL?
     /// `revocation_endpoint`; nil if the server has none.
     public internal(set) var revocationEndpoint: EndpointURL?
@@ -27,7 +27,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public internal(set) var deviceAuthorizationEndpoint: EndpointURL?
     /// `registration_endpoint`; nil if clients cannot register themselves.
     public let registrationEndpoint: EndpointURL?
-    /// Whether the URL of a client metadata document can be a client identifier.
+    /// `client_id_metadata_document_supported`: whether the URL of a client metadata document can be a `client_id`.
     public let supportsMetadataDocuments: Bool
     /// `scopes_supported`; nil if the metadata omit this member.
     public let scopes: [String]?
@@ -46,7 +46,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         case wrongIssuer
         /// A required endpoint is missing; the value is the name of the metadata member.
         case missing(String)
-        /// The client may not send requests to an endpoint's URL; the first value is the name of the metadata member.
+        /// An endpoint has a URL that ``EndpointURL`` rejects; the first value is the name of the metadata member.
         case badEndpoint(String, EndpointURL.Refusal)
         /// An endpoint is on a loopback host, but the issuer is not; the value is the name of the metadata member.
         case foreignLoopback(String)
@@ -78,7 +78,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         skippingPKCEMetadataCheck: Bool = false,
         behavior: ServerBehavior = .standard
     ) throws(Refusal) {
-        // RFC 8414 §3.3: the two issuers must be identical, byte for byte.
+        // RFC 8414 §3.3: the issuer in the metadata must be identical to the requested issuer, byte for byte.
         guard Array(metadata.issuer.utf8) == Array(issuer.rawValue.utf8) else { throw .wrongIssuer }
         func endpoint(_ name: String, _ text: String?) throws(Refusal) -> EndpointURL? {
             guard let text else { return nil }

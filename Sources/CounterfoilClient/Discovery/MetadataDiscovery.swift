@@ -11,9 +11,9 @@ package struct MetadataDiscovery: Sendable {
 
     /// Fetches and validates the metadata of an issuer.
     ///
-    /// It tries the well-known URLs in order. After a 4xx status other than 429, it tries the next URL. Any other
-    /// response without metadata is an error. If it tried the next URL after such a response too, a temporary failure
-    /// could lead to the use of a different document.
+    /// The function tries the well-known URLs in order. After a 4xx status other than 429, it tries the next URL. Any
+    /// other response without metadata is an error, even if the failure is temporary (429 or 5xx). The next URL could
+    /// have a different document, which the client must not use only because the first URL failed for a moment.
     package func configuration(
         of issuer: Issuer,
         skippingPKCEMetadataCheck: Bool = false,
@@ -44,7 +44,8 @@ package struct MetadataDiscovery: Sendable {
         } catch { throw SignInError(error) }
         switch response.statusCode {
         case 200:
-            // Parse strictly first, because parsers differ in which of two members with the same name they use.
+            // First reject JSON in which two members have the same name, because parsers differ in which of the two
+            // they use.
             guard (try? JSONReader.object(response.body)) != nil,
                 let metadata = try? AuthorizationServerMetadata(parsing: response.body)
             else {

@@ -4,8 +4,9 @@ import HTTPTypes
 
 /// The discovery of the authorization server of an API from the metadata of the API.
 ///
-/// RFC 9728 §5 and §3. The client sends a request without a token, and the API rejects it with a challenge. The
-/// challenge can contain the URL of the metadata. If it does not, the client tries the well-known URLs.
+/// RFC 9728 §5 and §3. The client sends a request without a token, and the API rejects the request with a challenge
+/// (`WWW-Authenticate`). The challenge can contain the URL of the metadata. If the challenge does not, the client tries
+/// the well-known URLs.
 public struct ResourceDiscovery: Sendable {
     private let transport: any HTTPTransport
 
@@ -18,7 +19,7 @@ public struct ResourceDiscovery: Sendable {
         public let resource: Resource
         /// The valid issuers in `authorization_servers`, at least one, in the order in which the API prefers them.
         public let authorizationServers: [Issuer]
-        /// The scope to request: `scope` of the challenge or, if missing, `scopes_supported`; nil without either.
+        /// The scope to request: `scope` of the challenge or, if missing, `scopes_supported`; nil if both are missing.
         public let scope: Scope?
     }
 
@@ -28,7 +29,7 @@ public struct ResourceDiscovery: Sendable {
         case unreadable
         /// `resource` in the metadata names an API other than the requested one (RFC 9728 §3.3).
         case otherResource
-        /// The client may not send requests to the URL of the metadata.
+        /// ``EndpointURL`` rejects the URL of the metadata, so the client must not send a request to it.
         case badURL(EndpointURL.Refusal)
         /// The URL of the metadata or the first authorization server is on a loopback host, but the API is not.
         case foreignLoopback
@@ -75,6 +76,8 @@ public struct ResourceDiscovery: Sendable {
     }
 
     /// Returns the well-known URLs for the path of the API and for its origin, in this order (RFC 9728 §3.1).
+    ///
+    /// Each URL comes with the value that `resource` must have in the metadata at this URL.
     private static func wellKnownPlaces(of endpoint: EndpointURL) -> [(url: String, resource: String)] {
         let known = "\(endpoint.origin)/.well-known/oauth-protected-resource"
         let path = endpoint.uri.path == "/" ? "" : endpoint.uri.path
@@ -82,7 +85,7 @@ public struct ResourceDiscovery: Sendable {
         return path.isEmpty ? [own] : [own, (url: known, resource: endpoint.origin)]
     }
 
-    /// Fetches the metadata at a URL; nil if the status shows that there are none there, such as 404.
+    /// Fetches the metadata at a URL; nil if the status, such as 404, shows that the URL has no metadata.
     private func metadata(
         at place: EndpointURL, of url: String, wanted: Scope?
     ) async throws(SignInError) -> ProtectedResource? {
