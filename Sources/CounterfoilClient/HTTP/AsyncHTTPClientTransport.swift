@@ -6,14 +6,14 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// The transport for all platforms except Apple's, which uses AsyncHTTPClient.
+/// A transport that uses AsyncHTTPClient, for all platforms except Apple's.
 ///
-/// It trusts the certificate authorities of the system. If the environment variable `SSL_CERT_FILE` names a file, it
-/// trusts the authorities in that file instead, as OpenSSL does.
+/// The transport trusts the certificate authorities of the system. If the environment variable `SSL_CERT_FILE` names a
+/// file, the transport trusts the authorities in that file instead, as OpenSSL does.
 public struct AsyncHTTPClientTransport: HTTPTransport {
     /// The HTTP client with the connection pool that all transports of the process share.
     ///
-    /// It lives as long as the process, so that no caller has to shut it down.
+    /// The client lives as long as the process, so callers do not have to shut it down.
     private static let client: HTTPClient = {
         // RFC 9700 §4.12: a redirect could send a code or token to another host.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
@@ -34,9 +34,7 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
         $0.isEmpty ? nil : $0
     }
 
-    /// Creates a transport.
-    ///
-    /// All transports share one connection pool.
+    /// Creates a transport that shares one connection pool with all other transports of this type.
     public init() {}
 
     /// Sends a request and reads the whole response, whatever its status.

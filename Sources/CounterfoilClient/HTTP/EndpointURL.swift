@@ -26,12 +26,12 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The URL, byte for byte.
     public let rawValue: String
-    /// The parsed URI.
+    /// The parsed form of ``rawValue``, with scheme, host, port, path and query.
     public let uri: AbsoluteURI
     /// Whether the host is 127.0.0.1, `[::1]` or localhost.
     public let isLoopback: Bool
 
-    /// Parses a URL, and throws if the client may not send a code or a token to it.
+    /// Parses a URL; throws unless it is https, or http on a loopback host, without user information and fragment.
     public init(_ text: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: text) } catch { throw .notAURI(error) }
@@ -51,7 +51,7 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
 
     /// `scheme://host[:port]`, without path and query.
     ///
-    /// The origin is safe to show, even if the path or the query is confidential.
+    /// The origin is safe to show to users and in logs, even if the path or the query is confidential.
     public var origin: String {
         "\(uri.scheme)://\(uri.host ?? "")" + (uri.port.map { ":\($0)" } ?? "")
     }

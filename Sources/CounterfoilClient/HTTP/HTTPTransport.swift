@@ -10,24 +10,22 @@ public protocol HTTPTransport: Sendable {
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse
 }
 
-/// A request to an endpoint.
+/// A request to an endpoint, with limits on the time and on the length of the response.
 public struct TransportRequest: Sendable {
     /// The URL of the endpoint.
     public let endpoint: EndpointURL
     /// The method; `GET` by default.
     public var method: HTTPRequest.Method
-    /// The header fields.
-    ///
-    /// The transport adds `Host` and `Content-Length`.
+    /// The header fields, without `Host` and `Content-Length`, which the transport adds.
     public var headerFields: HTTPFields
     /// The body; empty if there is none.
     public var body: [UInt8]
-    /// The maximum length of the response body, in bytes.
+    /// The maximum length of the response body, in bytes; 256 KiB by default.
     public var byteLimit: Int
-    /// The time limit of the whole exchange, including the response body.
+    /// The time limit of the whole exchange, including the response body; 30 seconds by default.
     public var timeout: Duration
 
-    /// Creates a request.
+    /// Creates a request; by default a `GET` without a body, limited to 256 KiB of response body and 30 seconds.
     public init(
         _ endpoint: EndpointURL,
         method: HTTPRequest.Method = .get,
@@ -45,20 +43,20 @@ public struct TransportRequest: Sendable {
     }
 }
 
-/// The response to a request.
+/// The response to a ``TransportRequest``, whatever its status, with the complete body.
 public struct TransportResponse: Sendable {
     /// The status and the header fields.
     public let head: HTTPResponse
-    /// The whole body.
+    /// The response body, at most ``TransportRequest/byteLimit`` bytes; empty if there is none.
     public let body: [UInt8]
 
-    /// Creates a response.
+    /// Creates a response; only implementations of ``HTTPTransport`` need it.
     public init(head: HTTPResponse, body: [UInt8]) {
         self.head = head
         self.body = body
     }
 
-    /// The status code.
+    /// The HTTP status code, which can be 3xx, because transports do not follow redirects.
     public var statusCode: Int { head.status.code }
 
     /// The media type without parameters, in lower case; empty if the server sends none.
@@ -95,12 +93,12 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
 
 #if canImport(Darwin)
     extension HTTPTransport where Self == URLSessionTransport {
-        /// The default transport of this platform.
+        /// The default transport on Apple platforms: URLSession without cookies, cache and redirects.
         public static var standard: URLSessionTransport { URLSessionTransport() }
     }
 #else
     extension HTTPTransport where Self == AsyncHTTPClientTransport {
-        /// The default transport of this platform.
+        /// The default transport on all platforms except Apple's: AsyncHTTPClient with one connection pool.
         public static var standard: AsyncHTTPClientTransport { AsyncHTTPClientTransport() }
     }
 #endif

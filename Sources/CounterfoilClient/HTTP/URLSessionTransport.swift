@@ -2,8 +2,9 @@
     import Foundation
     import HTTPTypes
 
-    /// The transport for Apple platforms, which uses URLSession with the proxies, certificates and network rules of the
-    /// system.
+    /// A transport that uses URLSession, for Apple platforms.
+    ///
+    /// URLSession applies the proxies, certificates and network rules of the system.
     public struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
 
@@ -65,7 +66,8 @@
             }
         }
 
-        /// A delegate that refuses every redirect, which could send a code or token to another host (RFC 9700 §4.12).
+        /// A delegate that refuses redirects, because a redirect could send a code or token to another host (RFC 9700
+        /// §4.12).
         private final class NoRedirects: NSObject, URLSessionTaskDelegate {
             func urlSession(
                 _ session: URLSession,
