@@ -7,13 +7,11 @@
         import Musl
     #endif
 
-    /// A child process.
+    /// A child process that receives only its arguments, its environment and the three standard streams.
     ///
-    /// It receives only its arguments, its environment and the three standard streams. It inherits no socket,
-    /// because an inherited socket would keep a port open. It inherits no blocked signals, although signals are
-    /// blocked on the threads of Swift tasks.
+    /// The child inherits no socket. An inherited socket would keep a port in use after this process has closed it.
+    /// The child starts with no blocked signals, although signals are blocked on the threads of Swift tasks.
     package struct ChildProcess: Sendable {
-        /// The process ID.
         package let identifier: Int32
         private let ends: AsyncStream<Int32>
 
@@ -58,7 +56,8 @@
                     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
                 }
             }
-            // Some of these descriptors may be closed before the child starts. Closing them again does no harm.
+            // Close all other descriptors of this process in the child. Another thread may have closed some of them
+            // before the child starts. Closing a descriptor that is not open does no harm.
             for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
                 guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
                 posix_spawn_file_actions_addclose(&actions, descriptor)
@@ -72,7 +71,8 @@
             posix_spawnattr_setsigmask(&attributes, &signals)
             for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, signal) }
             posix_spawnattr_setsigdefault(&attributes, &signals)
-            // In a new process group, the browser of the user does not receive Control-C from the terminal.
+            // In a new process group, the browser of the user does not receive the SIGINT of Control-C in the
+            // terminal.
             posix_spawnattr_setpgroup(&attributes, 0)
             posix_spawnattr_setflags(
                 &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))

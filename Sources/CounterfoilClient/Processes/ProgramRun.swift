@@ -15,11 +15,11 @@
         let path: String
         let arguments: [String]
         let environment: [String: String]
-        /// The standard input; it must fit into the buffer of a socket.
+        /// The standard input; it must fit into the buffer of a socket, because it is sent before the program starts.
         var input: [UInt8] = []
         /// The maximum length of each of the two output streams, in bytes.
         var byteLimit = 64 * 1024
-        /// The time limit; the program is killed when it expires.
+        /// The time limit of the run, after which the program is killed.
         var timeout: Duration
 
         /// The exit status and the output of a program.
@@ -48,8 +48,8 @@
         private func run() -> Result<Outcome, Failure> {
             guard let streams = Streams() else { return .failure(.cannotStart) }
             defer { streams.closeAll() }
-            // The socket buffers the whole input before the program starts, so that neither side waits for the
-            // other.
+            // The socket buffers the whole input before the program starts, so this process never waits for the
+            // program to read it.
             let isGiven =
                 input.isEmpty
                 || send(streams.input.0, input, input.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) == input.count
@@ -93,9 +93,10 @@
             return .success(written)
         }
 
-        /// Waits for the program to exit and returns its status; nil if the program was killed here.
+        /// Waits for the program to exit and returns its status; nil if this function killed the program.
         ///
-        /// The function kills the program at the deadline, or at once if `isOver` is true.
+        /// The function kills the program at the deadline. If `isOver` is true, because reading the output failed, the
+        /// function kills the program at once.
         private func wait(for child: pid_t, until deadline: ContinuousClock.Instant, isOver: Bool) -> Int32? {
             var status: Int32 = 0
             while !isOver && ContinuousClock.now < deadline {
@@ -112,7 +113,7 @@
         }
     }
 
-    /// The three streams of a program, as pairs of this process's end and the program's end.
+    /// The standard streams of a program, each as a pair of sockets: the end of this process, then the program's end.
     private final class Streams {
         let input: (Int32, Int32)
         let output: (Int32, Int32)
@@ -120,7 +121,6 @@
         private var isTheirsOpen = true
 
         init?() {
-            // Without SOCK_CLOEXEC, a program that another thread starts at this moment would inherit the sockets.
             var ends: [[Int32]] = []
             for _ in 0..<3 {
                 guard let pair = Self.makePair() else {
@@ -145,6 +145,7 @@
 
         private static func makePair() -> [Int32]? {
             var pair: [Int32] = [0, 0]
+            // Without SOCK_CLOEXEC, a program that another thread starts at this moment would inherit the sockets.
             #if canImport(Glibc)
                 let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             #else
