@@ -6,7 +6,7 @@ import Synchronization
 
 /// A sender that adds a DPoP proof to each request, and caches the nonces and clock offsets of servers.
 ///
-/// RFC 9449 §8 and §9: a server may require a nonce that it has issued, and issue a new one with any response.
+/// RFC 9449 §8 and §9: a server may require a nonce that it has issued. Any response may contain a new nonce.
 final class DPoPProver: Sendable {
     let key: ProofKey
     private let states = Mutex<[String: ServerState]>([:])
@@ -16,15 +16,16 @@ final class DPoPProver: Sendable {
         var clockOffset: TimeInterval = 0
     }
 
-    /// The maximum number of servers in the cache; a further server empties it.
+    /// The maximum number of servers (origins) in the cache; if it is full, it is emptied before a server is added.
     private static let serverLimit = 16
 
     init(_ key: ProofKey) { self.key = key }
 
     /// Sends a request with a proof, and retries it once if the server rejects the proof.
     ///
-    /// It retries only if the response contains a new nonce or shows another clock offset. `request` is evaluated again
-    /// for the retry, because the client authentication in it may be valid only once.
+    /// The function retries only if the response contains a new nonce or shows a different clock offset. Without
+    /// either, the server would reject the second proof too. The retry evaluates `request` again, because the client
+    /// authentication in a request may be valid only once.
     func send(
         _ request: @autoclosure () -> TransportRequest, carrying token: AccessToken? = nil,
         through transport: any HTTPTransport
@@ -44,14 +45,15 @@ final class DPoPProver: Sendable {
             uri: request.endpoint.withoutQuery, issuedAt: Date().addingTimeInterval(state.clockOffset),
             accessToken: token, nonce: state.nonce)
         var request = request
-        // Signing with a P-256 key does not fail. If it did, the server would reject the request.
+        // Signing with a P-256 key does not fail. If it did, the request would contain no proof, and the server would
+        // reject it.
         if let name = HTTPField.Name("DPoP") { request.headerFields[name] = try? key.sign(claims) }
         return request
     }
 
     /// Caches the nonce and the clock offset from a response.
     ///
-    /// Returns true if the nonce has changed, or the offset by more than five seconds.
+    /// Returns true if the nonce has changed, or if the clock offset has changed by more than five seconds.
     private func update(from response: TransportResponse, of endpoint: EndpointURL) -> Bool {
         let nonce = HTTPField.Name("DPoP-Nonce").flatMap { response.head.headerFields[$0] }.flatMap { text in
             (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
@@ -88,6 +90,6 @@ extension TransportResponse {
 }
 
 extension EndpointURL {
-    /// The URL without its query (RFC 9449 §4.2).
+    /// The value of the claim `htu` in a proof: the URL without its query (RFC 9449 §4.2).
     fileprivate var withoutQuery: String { String(rawValue.prefix { $0 != "?" }) }
 }

@@ -9,7 +9,6 @@ import Foundation
 public struct ProofKey: Sendable, Hashable {
     private let key: P256.Signing.PrivateKey
 
-    /// Generates a new key.
     package init() { key = P256.Signing.PrivateKey() }
 
     private init(_ key: P256.Signing.PrivateKey) { self.key = key }
