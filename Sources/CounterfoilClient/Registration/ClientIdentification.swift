@@ -19,7 +19,7 @@ public import Foundation
 public struct ClientIdentification: Sendable {
     /// The identifiers that servers issued to the client in advance, by issuer.
     public var registered: [Issuer: ClientIdentifier] = [:]
-    /// The client metadata document; nil if there is none.
+    /// The URL of the client metadata document; nil if the publisher of the client hosts no such document.
     public var metadataDocument: ClientMetadataDocument?
     /// The settings for dynamic registration; nil if the client never registers itself.
     public var registration: SelfRegistration?
@@ -50,10 +50,10 @@ public struct ClientIdentification: Sendable {
         case registeredEarlier(Date)
     }
 
-    /// Creates a client that no server knows yet.
+    /// Creates a client without an identifier; set at least one of the properties before a sign-in.
     public init() {}
 
-    /// Creates a client to which a server issued an identifier.
+    /// Creates a client to which the server with this issuer issued an identifier in advance.
     public init(_ clientID: ClientIdentifier, at issuer: Issuer) { registered = [issuer: clientID] }
 }
 
@@ -129,7 +129,7 @@ extension ClientIdentification.SelfRegistration {
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let lock = try await store.registrationLock(
             at: issuer, within: ClientIdentification.lockTimeout)
-        // Another process may have registered the client in the meantime.
+        // Another process may have registered the client while this task waited for the lock.
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let former = try await store.registration(at: issuer)
         let new = try await request.including(former).register(at: endpoint, of: issuer, through: transport, at: now)

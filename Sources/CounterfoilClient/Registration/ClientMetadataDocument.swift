@@ -3,9 +3,9 @@ public import CounterfoilProtocol
 /// The URL of a client metadata document, which is also the client identifier.
 ///
 /// OAuth Client ID Metadata Document §3. The publisher of a client hosts one document for all installations. The
-/// document lists the redirect URIs of the client, without a port if any port is allowed.
+/// document lists the redirect URIs of the client. A loopback URI without a port allows every port (RFC 8252 §7.3).
 public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a URL cannot be that of a client metadata document.
+    /// The reason why a URL cannot be the URL of a client metadata document.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The URL is not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)
@@ -13,7 +13,9 @@ public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertibl
         case notHTTPS
         /// The URL has no path, so the document would represent the whole host and not one client.
         case noPath
-        /// The URL has a segment `.` or `..`, user information or a fragment, so several URLs would name one document.
+        /// The URL has a segment `.` or `..`, user information or a fragment, or is longer than 2048 bytes.
+        ///
+        /// With such segments, user information or a fragment, several URLs would name one document.
         case malformed
 
         /// A description of the problem and its remedy, safe to show to users.
@@ -32,7 +34,7 @@ public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertibl
     /// The URL as a client identifier.
     public let clientID: ClientIdentifier
 
-    /// Parses the URL of a client metadata document.
+    /// Parses the URL of a client metadata document: https, with a host and a path, at most 2048 bytes.
     public init(_ address: String) throws(Refusal) {
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: address) } catch { throw .notAURI(error) }

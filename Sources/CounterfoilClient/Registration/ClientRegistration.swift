@@ -7,7 +7,7 @@ public import Foundation
 public struct ClientRegistration: Sendable, Hashable {
     /// The issuer identifier of the server, byte for byte.
     public let issuer: Issuer
-    /// `client_id`.
+    /// `client_id`: the identifier that the server issued to the client.
     public let clientID: ClientIdentifier
     /// The client authentication at this server, with `client_secret` if one was issued.
     public let authentication: ClientAuthentication
@@ -22,10 +22,14 @@ public struct ClientRegistration: Sendable, Hashable {
     /// The time of the registration, by this device's clock.
     public let since: Date
 
-    /// The number of seconds by which a secret counts as expired before it expires, because a sign-in takes time.
+    /// The remaining lifetime, in seconds, below which a secret is no longer used.
+    ///
+    /// A secret with less time left could expire during the sign-in.
     private static let expirationMargin: TimeInterval = 600
 
-    /// Returns true if the registration covers a request and its secret is valid for long enough.
+    /// Returns true if the registration covers a request and its secret, if any, does not expire during a sign-in.
+    ///
+    /// The registration must have the key of the request and include its redirect URIs, grant types and scope.
     func fits(_ request: ClientRegistrationRequest, at now: Date) -> Bool {
         guard secretExpires.map({ $0.addingTimeInterval(-Self.expirationMargin) > now }) ?? true else { return false }
         guard authentication.key == request.key else { return false }
@@ -46,7 +50,9 @@ public struct ClientRegistration: Sendable, Hashable {
         case badSecret
         /// The server assigned a client authentication method that was not requested and that the client cannot use.
         case otherAuthentication
-        /// The server registered other redirect URIs than requested, so another program could receive a callback.
+        /// The server registered redirect URIs that differ from the requested ones.
+        ///
+        /// Another program could receive the authorization response at such a URI.
         case otherRedirectURIs
 
         /// A description that is safe to show to users.

@@ -4,11 +4,11 @@ import Foundation
 
 /// The metadata that a client requests in its registration.
 struct ClientRegistrationRequest: Sendable, Hashable {
-    /// `client_name`: the name that users see.
+    /// `client_name`: the name that users see on the consent page.
     var name: String
-    /// `redirect_uris`; a loopback URI has no port unless the server requires one (RFC 8252 §7.3).
+    /// `redirect_uris`; a loopback URI contains a port only if the server requires one (RFC 8252 §7.3).
     var redirectURIs: [String]
-    /// `grant_types`.
+    /// `grant_types`: the grants that the client uses, such as `authorization_code` and `refresh_token`.
     var grantTypes: [String]
     /// `scope`; an empty scope requests the server's default.
     var scope: Scope
@@ -20,7 +20,8 @@ struct ClientRegistrationRequest: Sendable, Hashable {
 
     /// Returns this request with the redirect URIs, grant types and scope of a former registration added.
     ///
-    /// Without them, a client that alternates between browser and device sign-in would register again each time.
+    /// A client may alternate between browser and device sign-in, which need different grant types. The new
+    /// registration then covers both, so the client does not register again for each sign-in.
     func including(_ former: ClientRegistration?) -> ClientRegistrationRequest {
         guard let former else { return self }
         var request = self
