@@ -8,14 +8,14 @@ import Synchronization
 ///
 /// Only the challenges of redeemed codes count. A user may open the same authorization URL twice, but the
 /// client redeems only one of the two codes. No request is refused, because the user cannot fix the client. The
-/// developer and the operator are notified instead.
+/// developer and the operator are notified instead, at most once an hour for each client.
 package final class ChallengeReuseDetector: Sendable {
     /// The number of challenges remembered for a client; a few are enough, because a constant challenge is
     /// always among them.
     static let challengesPerClient = 8
     /// The number of clients remembered; the clients that were seen least recently are removed first.
     static let capacity = 10_000
-    /// The minimum interval between two log entries about a client, in seconds.
+    /// The minimum interval between two audit events about a client, in seconds.
     static let silence: TimeInterval = 3600
 
     private struct Entry {
@@ -27,7 +27,9 @@ package final class ChallengeReuseDetector: Sendable {
 
     private let entries = Mutex<[ClientIdentifier: Entry]>([:])
 
-    /// Remembers the challenge of a redeemed code; returns true if the client repeats it and a log entry is due.
+    /// Remembers the challenge of a redeemed code; returns true if the client repeats it and an audit event is due.
+    ///
+    /// After a result of true, further repetitions by the same client return false for an hour.
     func note(_ challenge: CodeChallenge, of client: ClientIdentifier, now: Date) -> Bool {
         entries.withLock { entries in
             if entries.count >= Self.capacity, entries[client] == nil { Self.makeRoom(in: &entries) }
