@@ -7,8 +7,10 @@ package import Foundation
 package struct RefreshTokenTerms: Sendable, Hashable {
     /// Whether each refresh replaces the token.
     package let rotates: Bool
-    /// The number of seconds after a refresh for which a retry gets the same response, as long as the new token
+    /// The number of seconds after a refresh for which a retry gets the same new refresh token, as long as that token
     /// is unused.
+    ///
+    /// Each retry gets a fresh access token.
     package let gracePeriod: TimeInterval
     /// The number of seconds without a refresh after which a token expires.
     package let idleLifetime: TimeInterval

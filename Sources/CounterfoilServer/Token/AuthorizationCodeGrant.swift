@@ -65,7 +65,8 @@ struct AuthorizationCodeGrant: TokenGrant {
 
     /// Writes an audit event if the client used one `code_challenge` in several authorization requests.
     ///
-    /// A reused challenge does not protect these requests (RFC 9700 §2.1.1).
+    /// A reused challenge does not protect these requests (RFC 9700 §2.1.1). After an event, further reuse by the same
+    /// client causes no event for an hour.
     private func noteChallenge(of approval: Approval, _ exchange: TokenExchange) async {
         guard let challenge = approval.facts.code.codeChallenge,
             context.challenges.note(challenge, of: approval.client.id, now: exchange.now)

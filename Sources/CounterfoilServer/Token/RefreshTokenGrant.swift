@@ -5,7 +5,7 @@ import HTTPTypes
 /// The refresh token grant (RFC 6749 §6, RFC 9700 §4.14.2).
 ///
 /// A token family rotates from one generation to the next. A client that lost a response retries with the
-/// previous token and gets the same response.
+/// previous token. It gets the same new refresh token again, with a fresh access token.
 ///
 /// If a replaced token arrives after its successor was used, or after the grace period for retries, an attacker may
 /// have stolen the token or its successor. The server then revokes the grant, which ends the family.
