@@ -4,7 +4,8 @@ package import Foundation
 /// A verifier of client assertions (`private_key_jwt`).
 ///
 /// RFC 7523 §3, OpenID Connect Core §9. The verifier does not detect replay. The caller must store each
-/// ``VerifiedClientAssertion/tokenID`` until the assertion expires, with the clock skew added, and reject a second use.
+/// ``VerifiedClientAssertion/tokenID`` and reject a second use. The minimum storage time ends one clock skew after the
+/// expiration of the assertion, because the verifier accepts the assertion until then.
 package struct ClientAssertionVerifier: Sendable {
     /// The maximum time until an assertion expires, in seconds.
     ///
