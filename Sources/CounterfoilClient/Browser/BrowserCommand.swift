@@ -6,7 +6,7 @@ struct BrowserCommand: Sendable, Hashable {
     /// The program and its arguments, before `%s` and `%%` are replaced.
     let words: [String]
 
-    /// Splits an entry of `$BROWSER` into words; nil if it contains no word, or if a quotation is not closed.
+    /// Splits an entry of `$BROWSER` into words; nil if it names no program, or if a quotation is incomplete.
     init?(parsing entry: some StringProtocol) {
         var words: [String] = []
         var word: String?
