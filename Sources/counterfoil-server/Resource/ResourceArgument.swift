@@ -18,9 +18,4 @@ extension DataDirectory {
         }
         return resource
     }
-
-    /// Records a change of an API in the audit log.
-    func noteResource(_ detail: String) async throws {
-        try await store.appendAudit(AuditEvent(at: Date(), .setting, detail: detail))
-    }
 }

@@ -62,7 +62,7 @@ struct ResourceCreate: AsyncParsableCommand {
         try await options.withDirectory { directory in
             switch try await directory.store.addResource(resource) {
             case .added:
-                try await directory.noteResource("registered the API \(uri)")
+                await directory.note(.setting, detail: "registered the API \(uri)")
                 try ResourceDocument(resource, newSecret: secret).print(json: options.json)
             case .exists: throw CommandFailure.refused("an API with the URI \(uri) is already registered")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)

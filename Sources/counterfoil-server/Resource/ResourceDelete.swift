@@ -25,7 +25,7 @@ struct ResourceDelete: AsyncParsableCommand {
             guard try await directory.store.removeResource(resource.resource) else {
                 throw CommandFailure.temporary("another command has just deleted this API")
             }
-            try await directory.noteResource("deleted the API \(resource.resource)")
+            await directory.note(.setting, detail: "deleted the API \(resource.resource)")
             if options.json { return try Output.json(ResourceDocument(resource)) }
             Output.line("Deleted \(DisplayName(resource.name)), \(resource.resource).")
         }

@@ -27,7 +27,7 @@ struct ResourceSecret: AsyncParsableCommand {
             else {
                 throw CommandFailure.temporary("another command has just deleted this API")
             }
-            try await directory.noteResource("replaced the secret of the API \(resource.resource)")
+            await directory.note(.setting, detail: "replaced the secret of the API \(resource.resource)")
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)
         }
     }
