@@ -72,7 +72,7 @@ struct AccountPasswordTests {
     @Test(arguments: [
         "", "short", "1234567", String(repeating: "x", count: 1025), TestServer.password, "password", "PASSWORD1",
         "12345678", "qwertyuiop", "iloveyou", "qwerty123456", "1234567aa", "greyhoun", "sunshine", "1qaz2wsx",
-        "P@ssw0rd", "aaaaaaaa", "abcabcabc",
+        "P@ssw0rd", "aaaaaaaa", "abcabcabc", String(repeating: "a", count: 41), String(repeating: "1212", count: 256),
     ])
     func `a common password is refused`(new: String) async throws {
         let test = try await TestServer()

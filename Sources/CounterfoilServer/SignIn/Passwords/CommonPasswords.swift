@@ -14,11 +14,10 @@ enum CommonPasswords {
     /// Returns true if a password is common.
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
-        // Longer passwords are accepted without a check. The words with their usual variations are shorter.
+        if isRepetition(Array(lowered.utf8)) || isFigures(lowered) { return true }
+        // The words with their usual variations and the keyboard rows are shorter.
         guard lowered.utf8.count <= 40 else { return false }
-        if isRepetition(Array(lowered.utf8)) || isRun(lowered) || isFigures(lowered) || isTwoWords(lowered) {
-            return true
-        }
+        if isRun(lowered) || isTwoWords(lowered) { return true }
         return stems(of: lowered).contains(where: isWord)
     }
 
