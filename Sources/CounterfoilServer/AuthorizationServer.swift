@@ -174,7 +174,7 @@ public final class AuthorizationServer: Sendable {
             return try await components.store.refreshStatistics()
         } catch {
             metrics.count(.storeError)
-            components.logger.error("\(error)")
+            components.logger.error("failed to read the refresh token statistics", metadata: ["error": "\(error)"])
             return nil
         }
     }
@@ -188,7 +188,7 @@ public final class AuthorizationServer: Sendable {
             return (backlog.count, backlog.oldest.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0)
         } catch {
             metrics.count(.storeError)
-            components.logger.error("failed to read pending back-channel logouts", metadata: ["error": "\(error)"])
+            components.logger.error("failed to count pending back-channel logouts", metadata: ["error": "\(error)"])
             return nil
         }
     }

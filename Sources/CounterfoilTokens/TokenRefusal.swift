@@ -80,7 +80,7 @@ extension TokenRefusal: CustomStringConvertible {
         case .wrongIssuer: "the token was issued by another issuer"
         case .wrongAudience: "the token is for another audience"
         case .wrongAuthorizedParty: "the token was issued to another client"
-        case .boundToKey: "the token is bound to a key, but the request proves possession of none"
+        case .boundToKey: "the token is bound to a key (cnf), but only bearer tokens are accepted"
         case .expired: "the token has expired"
         case .lastsTooLong(let limit): "the claim exp is more than \(limit) seconds in the future"
         case .notYetValid: "the token is not yet valid (iat, nbf or auth_time)"

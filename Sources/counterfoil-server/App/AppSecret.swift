@@ -64,7 +64,7 @@ struct AppSecret: AsyncParsableCommand {
             await directory.note(.applicationSecret, client: client.id, detail: "created")
             guard options.json else {
                 Output.line("client_secret: \(secret.exposed)")
-                return Output.note("It is shown only once. Store it where only the app can read it.")
+                return Output.note("The client secret is shown only once. Store it where only the app can read it.")
             }
             try Output.json(["client_id": client.id.rawValue, "client_secret": secret.exposed])
         case .tooMany:
