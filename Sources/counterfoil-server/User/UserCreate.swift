@@ -23,6 +23,9 @@ struct UserCreate: AsyncParsableCommand {
     @Option(name: .long, help: "The email address, which also works for sign-in.")
     var email: String?
 
+    @Flag(name: .long, help: "Mark the email address as verified (email_verified).")
+    var emailVerified = false
+
     @Option(name: .long, help: ArgumentHelp("The name shown on pages. (default: the user name)", valueName: "name"))
     var displayName: String?
 
@@ -40,18 +43,24 @@ struct UserCreate: AsyncParsableCommand {
         guard email.map({ EmailAddress($0) != nil }) ?? true else {
             throw ValidationError("--email: \(email ?? "") is not a valid email address.")
         }
+        guard email != nil || !emailVerified else {
+            throw ValidationError("--email-verified needs an address. Name it with --email.")
+        }
     }
 
     func run() async throws {
         guard let username = Username(name) else { return }
         let password = try PasswordOption.password(try secret.readLine(), for: username)
-        try await options.withDirectory { directory in
+        var profile = PersonProfile()
+        if emailVerified { profile.isEmailVerified = true }
+        try await options.withDirectory { [profile] directory in
             let person = Person(
                 username: username,
                 email: email.flatMap(EmailAddress.init),
                 displayName: String((displayName ?? name).prefix(100)),
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
+                profile: profile,
                 createdAt: Date()
             )
             switch try await directory.store.addPerson(person) {

@@ -29,6 +29,29 @@ struct PersonCommandTests {
         }
     }
 
+    // OpenID Connect Core §5.1: `email_verified` is false unless the operator has verified the address.
+    @Test(arguments: [true, false])
+    func `the email address of a new user is verified only on request`(isVerified: Bool) async throws {
+        try await Site.make { site in
+            let command = ["user", "create", "alice", "--email", "alice@example.com", "--password-stdin"]
+            let made = try await site.administer(
+                command + (isVerified ? ["--email-verified"] : []), input: "correct horse battery staple\n")
+            #expect(made.status == 0)
+            let shown = try await site.administer(["user", "show", "alice"]).output
+            #expect(shown.contains("email verified: \(isVerified ? "yes" : "no")\n"))
+        }
+    }
+
+    @Test func `an email address that is not given cannot be verified`() async throws {
+        try await Site.make { site in
+            let ended = try await site.administer(
+                ["user", "create", "alice", "--email-verified", "--password-stdin"],
+                input: "correct horse battery staple\n")
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: --email-verified needs an address. Name it with --email.\n"))
+        }
+    }
+
     @Test(arguments: ["", "\n", "short\n", "alice\n"])
     func `an invalid password is refused without being repeated`(input: String) async throws {
         try await Site.make { site in

@@ -38,14 +38,15 @@ extension HelpText {
               counterfoil-server user create alice --email alice@example.com \
                 --password-stdin --data-dir ./data < password.txt
 
-            USAGE: counterfoil-server user create <name> [--email <email>] [--display-name <name>] [--password-stdin] \#
-            [--administrator] --data-dir <directory> [--json]
+            USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] [--display-name <name>] \#
+            [--password-stdin] [--administrator] --data-dir <directory> [--json]
 
             ARGUMENTS:
               <name>                  The user name: 1 to 64 letters, digits and . _ -
 
             OPTIONS:
               --email <email>         The email address, which also works for sign-in.
+              --email-verified        Mark the email address as verified (email_verified).
               --display-name <name>   The name shown on pages. (default: the user name)
               --password-stdin        Read the password from standard input (one line).
                                       Required.
