@@ -7,14 +7,17 @@ let fuzzing: [SwiftSetting] =
     Context.environment["COUNTERFOIL_FUZZING"] == nil
     ? [] : [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library", "-enable-testing"])]
 
+// Continuous integration sets it. Elsewhere a newer compiler or package that deprecates something is no error.
+let strictness: [SwiftSetting] =
+    Context.environment["COUNTERFOIL_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
 let settings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("ExistentialAny"),
-        .treatAllWarnings(as: .error),
-    ] + fuzzing
+    ] + strictness + fuzzing
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
