@@ -10,13 +10,14 @@ enum CallbackTarget {
             let issuer = try? Issuer("https://id.example.com")
         {
             let expectation = CallbackExpectation(
-                redirectURI: redirectURI, state: state, issuer: issuer, issuerIsRequired: true)
-            examineQuery(bytes, expectation)
+                redirectURI: redirectURI, state: state,
+                question: .authorization(.init(issuer: issuer, issuerIsRequired: true, callbackServer: nil)))
+            examineQuery(bytes, expectation, issuer)
             examineAddress(String(decoding: bytes, as: UTF8.self), redirectURI)
         }
     }
 
-    private static func examineQuery(_ bytes: [UInt8], _ expectation: CallbackExpectation) {
+    private static func examineQuery(_ bytes: [UInt8], _ expectation: CallbackExpectation, _ issuer: Issuer) {
         guard let parameters = try? FormParameters(parsing: bytes) else { return }
         require(bytes.count <= FormParameters.defaultByteLimit, "a query too long is read")
         require(parameters.pairs.count <= FormParameters.pairLimit, "\(parameters.pairs.count) parameters")
@@ -30,7 +31,7 @@ enum CallbackTarget {
         require(
             expectation.isAnswered(by: callback) == parameters.isOnly("state", expectation.state.exposed),
             "the state does not decide")
-        if case .answer(let answer) = verdict { examine(answer, of: parameters, expectation) }
+        if case .answer(let answer) = verdict { examine(answer, of: parameters, issuer) }
 
         // Values that are only for the log may differ.
         guard let response = try? AuthorizationResponse(parsing: parameters) else { return }
@@ -39,16 +40,18 @@ enum CallbackTarget {
     }
 
     private static func examine(
-        _ answer: CallbackExpectation.Answer, of parameters: FormParameters, _ expectation: CallbackExpectation
+        _ answer: CallbackExpectation.Answer, of parameters: FormParameters, _ issuer: Issuer
     ) {
         switch answer {
         case .code(let code):
             require(parameters.isOnly("code", code.exposed), "a code that is not the one that came")
-            require(parameters.isOnly("iss", expectation.issuer.rawValue), "a code of another server")
+            require(parameters.isOnly("iss", issuer.rawValue), "a code of another server")
             require(parameters.all("error").isEmpty, "a code beside an error")
+        case .signedOut:
+            require(false, "the end of a session in response to an authorization request")
         case .refused(let error):
             require(isSafeToShow(SignInError(error).description), "a refusal that cannot be shown")
-            require(parameters.isOnly("iss", expectation.issuer.rawValue), "a refusal by another server")
+            require(parameters.isOnly("iss", issuer.rawValue), "a refusal by another server")
         case .unsafe(let refusal):
             require(isSafeToShow(refusal.description), "a reason that cannot be shown")
         }
