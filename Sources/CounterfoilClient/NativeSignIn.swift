@@ -11,17 +11,17 @@ public import CounterfoilProtocol
 /// RFC 8252: the authorization code grant with PKCE in the user's own browser. The callback arrives on a loopback
 /// port unless ``redirect`` is set to another option.
 public struct NativeSignIn: Sendable {
-    /// The issuer of the authorization server.
+    /// The issuer of the authorization server; the client fetches its metadata unless ``vendor`` is set.
     public var issuer: Issuer
-    /// The client's identifiers at servers, and the ways to obtain one.
+    /// The `client_id` that the client has at each server, and the ways to obtain one at a new server.
     public var client: ClientIdentification
     /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
-    /// The registered redirect URI for the callback, or several ones in the order in which they are tried.
+    /// The way in which the callback reaches the client, with alternatives for systems that do not support it.
     public var redirect = RedirectOption.loopback
-    /// Optional settings of the authorization request.
+    /// Optional request parameters, client authentication and token binding.
     public var options = Options()
-    /// The maximum time to wait for the user.
+    /// The maximum time to wait for the callback; then the sign-in fails with ``SignInError/timedOut``.
     public var timeout = Duration.seconds(300)
     /// The vendor's server, if it deviates from the standard; if nil, the client fetches the issuer's metadata.
     public var vendor: VendorServer?
@@ -38,9 +38,9 @@ public struct NativeSignIn: Sendable {
     public var skippingRedirectURICheck = false
     /// The launcher that opens the browser; ``RedirectReceiver/browser`` takes precedence unless it is nil.
     public var browser: any BrowserLauncher = SystemBrowser()
-    /// The transport that sends the requests.
+    /// The HTTP client for all requests of the sign-in, except for those that the browser sends.
     public var transport: any HTTPTransport = .standard
-    /// The server with which this process uses each redirect URI, which prevents mix-up attacks.
+    /// The record of the redirect URIs in use, each for one server only; this prevents mix-up attacks.
     package var redirectURIUses = RedirectURIUses.ofThisProcess
 
     /// The condition under which an authorization request is pushed.
@@ -63,9 +63,9 @@ public struct NativeSignIn: Sendable {
         ///
         /// Always show the URL to the user: the browser may fail to start, or start where the user cannot see it.
         case opening(BrowserURL)
-        /// The attempt to open the browser has this result.
+        /// The launcher has tried to open the browser; if it failed, the user has to open the URL.
         case browser(BrowserLaunch)
-        /// The callback arrived.
+        /// The callback with the expected `state` arrived; the sign-in checks the rest of it next.
         case answered
         /// The code was exchanged for tokens.
         case exchanged

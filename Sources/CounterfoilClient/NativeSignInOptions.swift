@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 
 extension NativeSignIn {
-    /// Optional settings of a sign-in.
+    /// Optional parameters of the authorization request, client authentication and token binding.
     public struct Options: Sendable {
         /// `login_hint`: the user that the sign-in page suggests; nil omits the parameter.
         public var loginHint: String?

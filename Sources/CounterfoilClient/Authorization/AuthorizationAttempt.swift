@@ -54,7 +54,8 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
         keepsRefreshToken = options.keepsRefreshToken
         prover = options.bindsTokens ? DPoPProver(ProofKey()) : nil
         var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
-        // RFC 9449 §10: `dpop_jkt` asks the server to bind the code to the key, so that a stolen code is useless.
+        // RFC 9449 §10: `dpop_jkt` asks the server to bind the code to the DPoP key of this attempt. A stolen code
+        // cannot be redeemed without the private key.
         form.append("dpop_jkt", ifPresent: prover?.key.thumbprint)
         self.form = form
         authorizationURL = configuration.authorizationEndpoint.uri.appending(form)

@@ -4,7 +4,7 @@ public import CounterfoilProtocol
 public struct AuthorizationCallback: Sendable {
     /// The redirect URI at which the callback arrived; a loopback redirect URI contains the port in use.
     public let redirectURI: RedirectURI
-    /// The decoded parameters of the query.
+    /// The decoded parameters of the query, such as `code`, `state` and `error`.
     public let parameters: FormParameters
 
     /// Creates a callback for a custom receiver, from a redirect URI and the decoded query parameters.
@@ -23,7 +23,8 @@ public struct AuthorizationCallback: Sendable {
         case wrongIssuer
         /// `iss` is missing, although the server's metadata promise it in every response (RFC 9207 §2.4).
         case missingIssuer
-        /// The callback names a server for the code exchange that the profile of this vendor does not list.
+        /// A vendor-specific parameter tells the client to redeem the code at a server that the vendor profile does not
+        /// list.
         case foreignServer
         /// The parameters are not a valid authorization response (RFC 6749 §4.1.2).
         case malformed(AuthorizationResponse.Refusal)

@@ -10,10 +10,8 @@ package struct AuthorizationCodeExchange: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
-    /// Creates an exchange that sends its requests through `transport`.
     package init(transport: any HTTPTransport) { self.init(transport: transport, now: { Date() }) }
 
-    /// Creates an exchange with a custom clock.
     package init(transport: any HTTPTransport, now: @escaping @Sendable () -> Date) {
         self.transport = transport
         self.now = now

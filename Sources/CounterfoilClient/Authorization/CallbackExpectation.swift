@@ -24,10 +24,10 @@ public struct CallbackExpectation: Sendable {
         let callbackServer: ServerBehavior.CallbackServer?
     }
 
-    /// Returns true if a callback contains the `state` of the request, so that it ends the wait.
+    /// Returns true if a callback contains the `state` of the request, so that the receiver stops waiting.
     ///
-    /// A sender that does not know the state cannot end the wait. The callback can still be invalid or contain an
-    /// error; the sign-in validates it.
+    /// A sender that does not know the state cannot end the wait. A callback with the right state can still be
+    /// invalid or contain an error; the sign-in validates it.
     public func isAnswered(by callback: AuthorizationCallback) -> Bool {
         if case .answer = verdict(on: callback) { true } else { false }
     }

@@ -9,7 +9,7 @@ import Foundation
 public struct DeviceSignIn: Sendable {
     /// The issuer of the authorization server; the client fetches its metadata unless ``vendor`` is set.
     public var issuer: Issuer
-    /// The client's identifiers at servers, and the ways to obtain one.
+    /// The `client_id` that the client has at each server, and the ways to obtain one at a new server.
     public var client: ClientIdentification
     /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
@@ -30,7 +30,7 @@ public struct DeviceSignIn: Sendable {
     /// The function that waits between two polls.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// The instructions to show to the user.
+    /// The URL and the user code to show to the user, with the lifetime of the code.
     public struct Instructions: Sendable, Hashable {
         /// `verification_uri`: the URL that the user opens on any device.
         public let verificationURI: BrowserURL
@@ -123,7 +123,8 @@ public struct DeviceSignIn: Sendable {
                 case .tokens(let issued): return (issued, endpoint.server)
                 case .otherServer(let origin, let error):
                     let other = endpoint.server.relocated(to: origin)
-                    // If the error names the current server or an unlisted one, polling would repeat the error.
+                    // The server in the error is the current one, or the vendor profile does not list it. Another poll
+                    // would fail with the same error.
                     guard other != endpoint.server else { throw SignInError(error) }
                     endpoint.server = other
                 }

@@ -56,7 +56,9 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// Fetches the keys of the server and passes them to `judge`; fetches them again if the signing key is missing.
+    /// Fetches the keys of the server and passes them to `judge`.
+    ///
+    /// If they lack the key that signed the ID token, the function fetches them a second time.
     private func withKeys(
         of configuration: AuthorizationServerConfiguration,
         judge: (JSONWebKeySet) throws(TokenRefusal) -> VerifiedIDToken

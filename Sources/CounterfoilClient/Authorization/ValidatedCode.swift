@@ -15,9 +15,9 @@ package struct ValidatedCode: ~Copyable, Sendable {
     let configuration: AuthorizationServerConfiguration
     let prover: DPoPProver?
     let keepsRefreshToken: Bool
-    /// The callback parameter with which some vendors name the server of the user's account; otherwise empty.
+    /// The vendor-specific callback parameter that contains the server of the user's account, as name and value.
     ///
-    /// A refresh sends its request to that server.
+    /// A refresh sends its request to that server. The dictionary is empty if the callback has no such parameter.
     let details: [String: String]
 
     init(

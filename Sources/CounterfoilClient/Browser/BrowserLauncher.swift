@@ -13,13 +13,13 @@ public protocol BrowserLauncher: Sendable {
 
 /// The outcome of an attempt to open the browser.
 public enum BrowserLaunch: Sendable, Hashable {
-    /// The browser has started.
+    /// A command that opens the browser started and reported no failure; the user may still not see the page.
     case launched
     /// The browser did not start.
     ///
     /// The value is the reason, safe to show to users.
     case failed(String)
-    /// The launcher opens no browser on purpose; the user opens the URL that the client shows.
+    /// The launcher opens no browser by design, like ``NoBrowser``; the user opens the URL that the client shows.
     case notAttempted
 }
 
@@ -28,7 +28,7 @@ public struct NoBrowser: BrowserLauncher {
     /// Creates a launcher that opens nothing.
     public init() {}
 
-    /// Opens nothing and returns ``BrowserLaunch/notAttempted``.
+    /// Returns ``BrowserLaunch/notAttempted``, so the client must show the URL to the user.
     public func open(_ url: BrowserURL) async -> BrowserLaunch { .notAttempted }
 }
 
@@ -38,7 +38,7 @@ public struct NoBrowser: BrowserLauncher {
 /// of URI characters and starts with its scheme, so another program cannot mistake it for an option or for the
 /// name of a command.
 public struct BrowserURL: Sendable, Hashable, CustomStringConvertible {
-    /// The URL, byte for byte.
+    /// The URL exactly as it was parsed, without normalization.
     public let rawValue: String
 
     /// Parses a URL; throws unless it is https, or http on a loopback host, without user information and fragment.
@@ -46,6 +46,6 @@ public struct BrowserURL: Sendable, Hashable, CustomStringConvertible {
         rawValue = try EndpointURL(text).rawValue
     }
 
-    /// The URL, byte for byte.
+    /// The URL exactly as it was parsed, without normalization.
     public var description: String { rawValue }
 }

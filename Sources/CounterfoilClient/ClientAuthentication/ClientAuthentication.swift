@@ -17,7 +17,7 @@ public enum ClientAuthentication: Sendable, Hashable {
     /// `private_key_jwt`: a signed assertion, a new one for each request (RFC 7523 §2.2).
     case privateKey(ClientKey)
 
-    /// The private key; nil for the other methods.
+    /// The private key of `private_key_jwt`; nil for the other methods.
     var key: ClientKey? {
         if case .privateKey(let key) = self { key } else { nil }
     }
@@ -26,8 +26,8 @@ public enum ClientAuthentication: Sendable, Hashable {
     ///
     /// An empty secret is never sent (RFC 6749 §2.3.1), because a `ClientSecret` cannot be empty.
     ///
-    /// Call this function again for each request and each retry. A client assertion is valid for one request, because
-    /// the server accepts its `jti` only once, and at one server, which is its audience.
+    /// Call this function again for each request and each retry. A client assertion is valid for one request only,
+    /// because the server accepts its `jti` once. No other server accepts it, because its audience is this server.
     func apply(
         to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier, at issuer: Issuer
     ) {

@@ -11,10 +11,10 @@ public import Foundation
 public struct ClientKey: Sendable, Hashable {
     let key: SigningKey
 
-    /// The lifetime of an assertion, in seconds: enough for one request and for the difference between the clocks.
+    /// The lifetime of an assertion, in seconds: enough for one request and for a clock of the server that is ahead.
     private static let lifetime: TimeInterval = 60
 
-    /// The reason why a private key cannot be used.
+    /// The reason why a text or file was rejected as a private key for `private_key_jwt`.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The file does not exist or cannot be read.
         case noFile(path: String, reason: String)

@@ -12,8 +12,8 @@ struct PrivateKeyText {
 
     /// The DER bytes before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410 §7).
     ///
-    /// The first prefix is for a private key alone, the second for a private key with the public key after it. The
-    /// second byte of a prefix is the number of bytes that follow it in the whole DER encoding of the key.
+    /// The first prefix is for a private key alone, the second for a private key with the public key after it. They
+    /// differ in two bytes: the DER length of the whole key, and the version.
     private static let ed25519Beginnings: [[UInt8]] = [
         [0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
         [0x30, 0x51, 0x02, 0x01, 0x01, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],

@@ -38,7 +38,7 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     /// The vendor's server to which this configuration belongs; nil if it was created without a vendor profile.
     public internal(set) var vendor: VendorServer?
 
-    /// The reason why metadata cannot be used.
+    /// The reason why the client rejected the metadata of a server and sent no request to its endpoints.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The metadata are not a JSON object with the members of RFC 8414.
         case unreadable

@@ -6,7 +6,6 @@ import HTTPTypes
 package struct MetadataDiscovery: Sendable {
     private let transport: any HTTPTransport
 
-    /// Creates a discovery that sends its requests through `transport`.
     package init(transport: any HTTPTransport) { self.transport = transport }
 
     /// Fetches and validates the metadata of an issuer.

@@ -5,12 +5,12 @@ import HTTPTypes
 /// The discovery of the authorization server of an API from the metadata of the API.
 ///
 /// RFC 9728 §5 and §3. The client sends a request without a token, and the API rejects the request with a challenge
-/// (`WWW-Authenticate`). The challenge can contain the URL of the metadata. If the challenge does not, the client tries
+/// (`WWW-Authenticate`). If the challenge contains the URL of the metadata, the client uses this URL. If not, it tries
 /// the well-known URLs.
 public struct ResourceDiscovery: Sendable {
     private let transport: any HTTPTransport
 
-    /// Creates a discovery that sends its requests through `transport`.
+    /// Creates a discovery; `transport` sends the request to the API and the requests for its metadata.
     public init(transport: any HTTPTransport = .standard) { self.transport = transport }
 
     /// The metadata of an API, which RFC 9728 calls a protected resource.
@@ -23,7 +23,7 @@ public struct ResourceDiscovery: Sendable {
         public let scope: Scope?
     }
 
-    /// The reason why the metadata of an API cannot be used.
+    /// The reason why the metadata of an API was rejected, so that the client found no authorization server.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The metadata are not the JSON of RFC 9728 §2.
         case unreadable

@@ -43,8 +43,8 @@ public struct AsyncHTTPClientTransport: HTTPTransport {
             return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
                 group.addTask { try await Self.exchange(request) }
                 group.addTask {
-                    // The timeout of AsyncHTTPClient ends when the response head arrives. This task also limits the
-                    // time for the body.
+                    // AsyncHTTPClient applies its timeout only until the response head arrives. This task limits the
+                    // time of the whole exchange, including the body.
                     try await Task.sleep(for: request.timeout)
                     throw TransportFailure.timedOut(origin: request.endpoint.origin)
                 }

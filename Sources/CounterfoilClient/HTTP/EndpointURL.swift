@@ -24,7 +24,7 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URL, byte for byte.
+    /// The URL exactly as it was parsed, without normalization.
     public let rawValue: String
     /// The parsed form of ``rawValue``, with scheme, host, port, path and query.
     public let uri: AbsoluteURI
@@ -56,6 +56,6 @@ public struct EndpointURL: Sendable, Hashable, CustomStringConvertible {
         "\(uri.scheme)://\(uri.host ?? "")" + (uri.port.map { ":\($0)" } ?? "")
     }
 
-    /// The URL, byte for byte.
+    /// The URL exactly as it was parsed, without normalization.
     public var description: String { rawValue }
 }

@@ -12,7 +12,7 @@ public protocol HTTPTransport: Sendable {
 
 /// A request to an endpoint, with limits on the time and on the length of the response.
 public struct TransportRequest: Sendable {
-    /// The URL of the endpoint.
+    /// The URL to which the request is sent: https, or http on a loopback host.
     public let endpoint: EndpointURL
     /// The method; `GET` by default.
     public var method: HTTPRequest.Method

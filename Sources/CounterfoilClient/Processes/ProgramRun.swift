@@ -22,7 +22,6 @@
         /// The time limit of the run, after which the program is killed.
         var timeout: Duration
 
-        /// The exit status and the output of a program.
         struct Outcome: Sendable {
             /// The exit status, or 128 plus the number of the signal that ended the program.
             let status: Int32
@@ -30,7 +29,6 @@
             let errors: [UInt8]
         }
 
-        /// The reason why a run has no outcome.
         enum Failure: Error, Sendable {
             case cannotStart
             case timedOut

@@ -72,7 +72,7 @@ final class DPoPProver: Sendable {
 }
 
 extension TransportResponse {
-    /// Whether the server rejected the DPoP proof, so that a new proof may succeed (RFC 9449 §8, §9 and §7.1).
+    /// Whether the server rejected the request because of its DPoP proof (RFC 9449 §8, §9 and §7.1).
     fileprivate var wantsAnotherProof: Bool {
         switch statusCode {
         case 400:

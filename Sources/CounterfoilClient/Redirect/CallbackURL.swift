@@ -2,7 +2,6 @@ import CounterfoilProtocol
 
 /// A URL that may be a callback: a Linux desktop or an Apple system delivered it, or the user pasted it.
 struct CallbackURL: Sendable {
-    /// The reason why a URL is not the callback.
     enum Refusal: Error, Hashable, Sendable {
         /// The URL is longer than ``CallbackURL/byteLimit``.
         case tooLong

@@ -20,7 +20,6 @@ final class CallbackWait: Sendable {
         case ended(End)
     }
 
-    /// The reason why a wait ended.
     enum End: Sendable, Hashable {
         /// A callback was accepted.
         case answered

@@ -32,7 +32,7 @@ public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// The redirect URI, byte for byte.
+    /// The redirect URI exactly as it was parsed, without normalization.
     public let redirectURI: RedirectURI
     /// The scheme, in lower case.
     public let scheme: String
@@ -49,7 +49,7 @@ public struct CustomSchemeRedirectURI: Sendable, Hashable, CustomStringConvertib
         self.scheme = scheme
     }
 
-    /// The redirect URI, byte for byte.
+    /// The redirect URI exactly as it was parsed, without normalization.
     public var description: String { redirectURI.rawValue }
 
     /// Returns whether a scheme consists of a top-level domain and at least one more label (RFC 1123 §2.1).

@@ -39,7 +39,7 @@ struct DesktopEntry: Sendable, Hashable {
         """
     }
 
-    /// Formats a value of the type string: removes control characters and doubles backslashes.
+    /// Formats a value of the type `string` of a desktop entry: removes control characters and doubles backslashes.
     private static func escape(_ text: String) -> String {
         text.strippingControlCharacters.replacing("\\", with: "\\\\")
     }

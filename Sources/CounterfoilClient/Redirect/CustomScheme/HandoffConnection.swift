@@ -2,8 +2,9 @@
     import CounterfoilProtocol
     import NIOCore
 
-    /// The handler for one connection, on which the process that the desktop started sends a callback URL.
+    /// The handler for one connection to the socket of a ``CustomSchemeReceiver``.
     ///
+    /// The desktop starts a second process of the program with a callback URL, and this process opens the connection.
     /// The handler reads one line with the URL and writes one line with the verdict of the waiting receiver.
     final class HandoffConnection: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer

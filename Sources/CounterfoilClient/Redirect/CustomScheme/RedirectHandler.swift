@@ -11,7 +11,7 @@ public struct RedirectHandler: Sendable, Hashable {
     /// The name that a browser shows when it asks the user whether to open the program.
     public let name: String
 
-    /// Creates a handler from a program and the arguments before the URL.
+    /// Creates a handler for another program than ``thisProgram``; it must call ``RedirectHandoff``.
     public init(program: String, arguments: [String] = [RedirectHandoff.command], name: String) {
         self.program = program
         self.arguments = arguments

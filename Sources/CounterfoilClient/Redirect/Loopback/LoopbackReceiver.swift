@@ -5,8 +5,8 @@ import NIOHTTP1
 /// A receiver for callbacks on a loopback port (RFC 8252 §7.3 and §8.3).
 ///
 /// The receiver listens on loopback only, from ``listen(at:)`` until ``close()``. If the device has both
-/// 127.0.0.1 and ::1, the receiver uses the same port on both. It accepts one callback. It rejects any other
-/// request and continues to wait. An idle connection does not block other connections.
+/// 127.0.0.1 and ::1, the receiver uses the same port on both. It accepts only the expected callback, once. It
+/// rejects any other request and continues to wait. An idle connection does not block other connections.
 package final class LoopbackReceiver: RedirectReceiver, WaitingReceiver {
     /// The redirect URI with the port in use.
     package let redirectURI: RedirectURI
