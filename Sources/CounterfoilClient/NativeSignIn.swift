@@ -17,13 +17,15 @@ public struct NativeSignIn: Sendable {
     public var client: ClientIdentification
     /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
-    /// The way in which the callback reaches the client, with alternatives for systems that do not support it.
+    /// The registered redirect URI to which the browser returns, with alternatives for systems that cannot use it.
     public var redirect = RedirectOption.loopback
     /// Optional request parameters, client authentication and token binding.
     public var options = Options()
     /// The maximum time to wait for the callback; then the sign-in fails with ``SignInError/timedOut``.
     public var timeout = Duration.seconds(300)
-    /// The vendor's server, if it deviates from the standard; if nil, the client fetches the issuer's metadata.
+    /// The server with its vendor profile, for a server that deviates from the standard.
+    ///
+    /// If it is nil, the client fetches the metadata of ``issuer``.
     public var vendor: VendorServer?
     /// The condition under which the client pushes the authorization request to the server (RFC 9126).
     public var pushing = Pushing.whenOffered
@@ -83,7 +85,9 @@ public struct NativeSignIn: Sendable {
         self.scope = scope
     }
 
-    /// Prepares a sign-in at a vendor's server, with the redirect URI and the default scope of its profile.
+    /// Prepares a sign-in at a vendor's server, with the loopback redirect URI of its profile, if it has one.
+    ///
+    /// If `scope` is empty, the sign-in requests the default scope of the profile.
     public init(at vendor: VendorServer, clientID: ClientIdentifier, scope: Scope = Scope()) {
         self.init(at: vendor, client: ClientIdentification(clientID, at: vendor.issuer), scope: scope)
     }

@@ -21,7 +21,9 @@ public struct DeviceSignIn: Sendable {
     public var bindsTokens = false
     /// Whether to keep a refresh token that the server issues; if false, the client discards it and never stores it.
     public var keepsRefreshToken = true
-    /// The vendor's server, if it deviates from the standard; if nil, the client fetches the issuer's metadata.
+    /// The server with its vendor profile, for a server that deviates from the standard.
+    ///
+    /// If it is nil, the client fetches the metadata of ``issuer``.
     public var vendor: VendorServer?
     /// The maximum time to wait for the user; the user code can expire earlier.
     public var timeout = Duration.seconds(900)
@@ -80,7 +82,7 @@ public struct DeviceSignIn: Sendable {
             return try await credentials(of: known, from: endpoint, at: server, show: show)
         } catch {
             // A timeout occurs only after the server has issued a user code. The server therefore knows the client,
-            // and a stored registration is kept.
+            // so keep a stored registration.
             if error != .timedOut { await client.forget(known, at: issuer, after: error) }
             throw error
         }

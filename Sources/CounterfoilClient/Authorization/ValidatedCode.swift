@@ -15,9 +15,9 @@ package struct ValidatedCode: ~Copyable, Sendable {
     let configuration: AuthorizationServerConfiguration
     let prover: DPoPProver?
     let keepsRefreshToken: Bool
-    /// The vendor-specific callback parameter that contains the server of the user's account, as name and value.
+    /// The vendor-specific callback parameter that names the server of the user's account; empty if there is none.
     ///
-    /// A refresh sends its request to that server. The dictionary is empty if the callback has no such parameter.
+    /// The key is the name of the parameter. A refresh sends its request to that server.
     let details: [String: String]
 
     init(

@@ -11,7 +11,7 @@ public import Foundation
 public struct ClientKey: Sendable, Hashable {
     let key: SigningKey
 
-    /// The lifetime of an assertion, in seconds: enough for one request and for a clock of the server that is ahead.
+    /// The lifetime of an assertion, in seconds: enough for one request to a server whose clock is slightly ahead.
     private static let lifetime: TimeInterval = 60
 
     /// The reason why a text or file was rejected as a private key for `private_key_jwt`.

@@ -10,7 +10,7 @@ public import CounterfoilProtocol
 ///
 /// Every redirect URI of the option must be registered at the server.
 public struct RedirectOption: Sendable, CustomStringConvertible {
-    /// The reason why a redirect URI cannot be used in the requested way.
+    /// The reason why a redirect URI does not fit the selected option, such as ``customScheme(_:)``.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The text is not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
@@ -32,7 +32,7 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A function that returns a listening receiver.
+    /// A function that starts to listen and returns the receiver; each sign-in calls it once.
     public typealias Listen = @Sendable () async throws(SignInError) -> any RedirectReceiver
 
     private enum Alternative: Sendable {

@@ -1,7 +1,7 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// The client's identifiers at servers, and the ways to obtain one.
+/// The `client_id` that the client has at each server, and the ways to obtain one at a new server.
 ///
 ///     var client = ClientIdentification()
 ///     client.metadataDocument = try ClientMetadataDocument("https://lightbox.example/client.json")
@@ -24,14 +24,14 @@ public struct ClientIdentification: Sendable {
     /// The settings for dynamic registration; nil if the client never registers itself.
     public var registration: SelfRegistration?
 
-    /// The settings for dynamic registration.
+    /// The name under which the client registers itself, and the store for the registrations (RFC 7591).
     public struct SelfRegistration: Sendable {
         /// `client_name`: the name that users see on the consent page.
         public var name: String
         /// The store for the registrations; it holds one registration for each issuer.
         public var store: any ClientRegistrationStore
 
-        /// Creates settings to register under a name and to store the result.
+        /// Creates settings; `name` appears on the consent page, and `store` keeps registrations for later sign-ins.
         public init(as name: String, storedIn store: any ClientRegistrationStore) {
             self.name = name
             self.store = store
@@ -57,7 +57,6 @@ public struct ClientIdentification: Sendable {
     public init(_ clientID: ClientIdentifier, at issuer: Issuer) { registered = [issuer: clientID] }
 }
 
-/// A client with its identifier at one server.
 struct IdentifiedClient: Sendable, Hashable {
     let id: ClientIdentifier
     let authentication: ClientAuthentication

@@ -5,7 +5,7 @@ public import CounterfoilProtocol
 /// OAuth Client ID Metadata Document §3. The publisher of a client hosts one document for all installations. The
 /// document lists the redirect URIs of the client. A loopback URI without a port allows every port (RFC 8252 §7.3).
 public struct ClientMetadataDocument: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a URL cannot be the URL of a client metadata document.
+    /// The reason why a URL was rejected as a client identifier (OAuth Client ID Metadata Document §3).
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The URL is not an absolute URI.
         case notAURI(AbsoluteURI.Refusal)

@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// RFC 7591 §3.2.1. A ``ClientRegistrationStore`` holds one registration for each issuer.
 public struct ClientRegistration: Sendable, Hashable {
-    /// The issuer identifier of the server, byte for byte.
+    /// The issuer of the server at which the client registered; the identifier is not valid at another server.
     public let issuer: Issuer
     /// `client_id`: the identifier that the server issued to the client.
     public let clientID: ClientIdentifier
@@ -13,9 +13,9 @@ public struct ClientRegistration: Sendable, Hashable {
     public let authentication: ClientAuthentication
     /// `client_secret_expires_at`; nil if there is no secret, or if the secret does not expire.
     public let secretExpires: Date?
-    /// `redirect_uris`, as requested.
+    /// `redirect_uris` of the registration request; the server must register exactly these.
     public let redirectURIs: [String]
-    /// `grant_types`, as requested.
+    /// `grant_types` of the registration request, even if the server registered other grant types.
     public let grantTypes: [String]
     /// `scope`, as requested; empty if the client requested no scope.
     public let scope: Scope
@@ -92,7 +92,7 @@ extension ClientRegistration: Codable {
         self = registration
     }
 
-    /// Encodes the registration for a store; `place` is the location of the store for the error.
+    /// Encodes the registration for a store; a thrown error names `place` as the location of the store.
     func stored(at place: String) throws(TokenStoreError) -> Data {
         guard let bytes = try? JSONEncoder().encode(self) else {
             throw .failed(path: place, reason: "the registration cannot be encoded")

@@ -137,7 +137,6 @@ struct ClientRegistrationRequest: Sendable, Hashable {
 }
 
 extension JSONWriter {
-    /// Writes a list of strings as a member.
     fileprivate mutating func member(_ name: String, texts: [String]) {
         member(name, list: { writer in for text in texts { writer.element(text) } })
     }

@@ -16,7 +16,7 @@ public struct BrowserSignOut: Sendable {
     /// The transport that fetches the server's metadata; the browser sends the logout request itself.
     public var transport: any HTTPTransport = .standard
 
-    /// The result of a sign-out.
+    /// The result of a sign-out, as far as the client can observe it.
     public enum Outcome: Sendable, Hashable {
         /// The browser returned, so the session has ended.
         case ended
@@ -35,7 +35,7 @@ public struct BrowserSignOut: Sendable {
         /// Always show the URL to the user, because the browser may fail to start or start where the user does not
         /// see it.
         case opening(BrowserURL, isAwaited: Bool)
-        /// The result of the attempt to open the browser.
+        /// The launcher has tried to open the browser; if it failed, the user has to open the URL.
         case browser(BrowserLaunch)
     }
 

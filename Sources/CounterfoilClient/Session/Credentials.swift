@@ -4,13 +4,13 @@ public import Foundation
 
 /// The result of a sign-in: tokens, their user and expiration, and the data that a refresh needs.
 public struct Credentials: Sendable, Hashable {
-    /// The issuer of the tokens.
+    /// The issuer of the tokens; a refresh fetches its metadata unless ``server`` is set.
     public let issuer: Issuer
     /// The client to which the tokens were issued.
     public let clientID: ClientIdentifier
     /// The granted scope, which may be smaller than the requested one.
     public let scope: Scope
-    /// The access token for the API.
+    /// The access token, which ``ResourceClient`` sends to an API in the `Authorization` header.
     public let accessToken: AccessToken
     /// The expiration of the access token, by this device's clock; nil if the server did not send it.
     public let expires: Date?
@@ -28,9 +28,11 @@ public struct Credentials: Sendable, Hashable {
     public let details: [String: String]
     /// The client authentication at the token endpoint; ``ClientAuthentication/none`` for a public client.
     public let authentication: ClientAuthentication
-    /// The DPoP key, to which the tokens are bound and which signs each request (RFC 9449); nil for Bearer tokens.
+    /// The DPoP key to which the tokens are bound (RFC 9449); nil for Bearer tokens.
+    ///
+    /// It signs a new proof for each request.
     public let proofKey: ProofKey?
-    /// The server that issued the tokens, with its vendor profile; nil if the client knows only the issuer.
+    /// The server that issued the tokens, with its vendor profile; nil if the sign-in used no vendor profile.
     public let server: VendorServer?
 
     /// The user who signed in, from the verified ID token.

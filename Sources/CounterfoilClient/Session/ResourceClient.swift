@@ -31,7 +31,7 @@ public struct ResourceClient: Sendable {
         }
     }
 
-    /// Creates a client that sends the access token of `credentials`.
+    /// Creates a client that sends the access token of `credentials` and never refreshes it, unlike ``TokenSession``.
     public init(_ credentials: Credentials, transport: any HTTPTransport = .standard) {
         self.credentials = credentials
         self.transport = transport

@@ -4,7 +4,7 @@ import Foundation
 /// One refresh of the credentials of a profile, safe while other processes use the same store.
 ///
 /// The refresh takes the steps that ``TokenStore`` describes. It stores the new credentials before the session
-/// uses them. Only if the store fails, the session uses credentials that are not stored.
+/// uses them. If storing fails, the session uses the new credentials nevertheless.
 struct SessionRefresh: Sendable {
     let store: any TokenStore
     let profile: ProfileName
@@ -22,7 +22,6 @@ struct SessionRefresh: Sendable {
         let reason: TokenStoreError
     }
 
-    /// The result of a refresh.
     enum Outcome: Sendable {
         case refreshed(TokenRecord)
         case refreshedElsewhere(TokenRecord)
@@ -108,9 +107,9 @@ struct SessionRefresh: Sendable {
         return nil
     }
 
-    /// Replaces a record; if another process has changed it meanwhile, returns the record of that process instead.
+    /// Replaces a record, unless another process has changed or deleted it meanwhile.
     ///
-    /// Returns nil if the record was replaced, or if another process deleted it.
+    /// Returns the record of the other process if that process changed it; nil if the record was replaced or deleted.
     private func replaced(_ record: TokenRecord, with credentials: Credentials?) async throws(SessionError)
         -> TokenRecord?
     {

@@ -9,16 +9,13 @@ package struct TokenRefresh: Sendable {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
-    /// Creates a refresh that sends its requests through `transport`.
     package init(transport: any HTTPTransport = .standard) { self.init(transport: transport, now: { Date() }) }
 
-    /// Creates a refresh with a custom clock.
     package init(transport: any HTTPTransport, now: @escaping @Sendable () -> Date) {
         self.transport = transport
         self.now = now
     }
 
-    /// The outcome of a refresh.
     package enum Outcome: Sendable, Hashable {
         /// The server issued tokens; the new credentials must replace the previous ones immediately.
         case refreshed(Credentials)

@@ -2,7 +2,7 @@ public import CounterfoilProtocol
 
 /// A registered loopback redirect URI (RFC 8252 §7.3): a host, a path, and ports only if the server requires them.
 public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a redirect URI is not a loopback URI.
+    /// The reason why the client cannot listen for a redirect URI on loopback (RFC 8252 §7.3).
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The text is not a valid redirect URI.
         case notARedirectURI(RedirectURI.Refusal)
