@@ -6,7 +6,7 @@ public import Foundation
 public struct Credentials: Sendable, Hashable {
     /// The issuer of the tokens; a refresh fetches its metadata unless ``server`` is set.
     public let issuer: Issuer
-    /// The client to which the tokens were issued.
+    /// `client_id`: the client to which the tokens were issued, and the only one that can refresh them.
     public let clientID: ClientIdentifier
     /// The granted scope, which may be smaller than the requested one.
     public let scope: Scope
