@@ -81,7 +81,7 @@ public struct TestServer: Sendable {
     /// The issuer of the server, by default `https://id.example.com`.
     public var issuer: Issuer { server.settings.issuer }
 
-    /// Returns a browser without cookies that sends requests from an IP address.
+    /// Returns a browser with no cookies yet, whose requests come from the given IP address.
     public func browser(source: String = "192.0.2.1") -> ScriptedUserAgent {
         ScriptedUserAgent(server, source: source)
     }
@@ -145,7 +145,7 @@ public struct TestServer: Sendable {
         return try await Self.add(client, to: store)
     }
 
-    /// Sends a request to an endpoint without cookies, as a client does without a browser.
+    /// Sends a request to an endpoint, as a client's backend does; only cookies in `fields` are sent.
     public func send(
         _ method: HTTPRequest.Method,
         to endpoint: Endpoint,
@@ -171,7 +171,7 @@ public struct TestServer: Sendable {
 
     /// The error when the test server cannot be set up as requested.
     public struct Refused: Error, CustomStringConvertible {
-        /// The reason of the failure, with the rejected value.
+        /// The reason, with the invalid value or with the outcome of the failed operation.
         public let description: String
 
         init(_ description: String) { self.description = description }

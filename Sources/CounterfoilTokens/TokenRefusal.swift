@@ -49,7 +49,8 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case expired
     /// `exp` of a client assertion is more than `limit` seconds in the future (RFC 7523 §3).
     ///
-    /// The server stores a digest of each used assertion until it expires, to detect replay. The limit bounds the time.
+    /// To detect replay, the server stores a digest of each used assertion until the assertion expires. The limit
+    /// bounds this storage time.
     case lastsTooLong(limit: Int)
     /// `iat`, `nbf` or `auth_time` is in the future, even with the tolerated clock skew.
     case notYetValid

@@ -15,7 +15,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     public var clientID: ClientIdentifier
     /// The time from which verifiers reject the token (claim `exp`).
     public var expires: Date
-    /// The time of issue, which must not be in the future for a verifier (claim `iat`).
+    /// The time at which the token was issued (claim `iat`); verifiers reject a time in the future.
     public var issuedAt: Date
     /// The unique identifier of the token (claim `jti`).
     public var tokenID: String
@@ -73,7 +73,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Reads the claims of an authentic token whose issuer, audiences and validity period the caller has read.
+    /// Reads the claims of an authentic token, except issuer, validity period and audiences, which the caller passes.
     ///
     /// - Throws: A ``TokenRefusal`` if a claim that RFC 9068 §4 requires is missing or malformed.
     init(_ claims: AuthenticClaims, issuer: Issuer, period: ValidityPeriod, audience: [String]) throws(TokenRefusal) {

@@ -1,10 +1,10 @@
 package import CounterfoilProtocol
 package import Foundation
 
-/// An access token that its issuer has verified, for any audience, expired or not.
+/// An access token whose type, signature and issuer have been verified by the issuer itself.
 ///
-/// Only ``IssuedAccessTokenVerifier`` creates values of this type. The token can still be revoked, which only the
-/// issuer can check in its store.
+/// Only ``IssuedAccessTokenVerifier`` creates values of this type. The token can have any audience, can have expired,
+/// and can have been revoked. Only the issuer can check the revocation, in its store.
 package struct IssuedAccessToken: Sendable, Hashable {
     package let claims: AccessTokenClaims
     private let period: ValidityPeriod
@@ -32,9 +32,9 @@ package struct IssuedAccessTokenVerifier: Sendable {
         header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
     }
 
-    /// Verifies type, signature and issuer of an access token, but not its audience.
+    /// Verifies type, signature and issuer of an access token, but neither its audience nor its validity period.
     ///
-    /// The validity period is read but not checked; ``IssuedAccessToken/isCurrent(at:)`` checks it.
+    /// The validity period is read, and ``IssuedAccessToken/isCurrent(at:)`` checks it later.
     package func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }

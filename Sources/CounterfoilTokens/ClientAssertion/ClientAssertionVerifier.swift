@@ -4,14 +4,14 @@ package import Foundation
 /// A verifier of client assertions (`private_key_jwt`).
 ///
 /// RFC 7523 §3, OpenID Connect Core §9. The verifier does not detect replay. The caller must store each
-/// ``VerifiedClientAssertion/tokenID`` and reject a second use. The minimum storage time ends one clock skew after the
-/// expiration of the assertion, because the verifier accepts the assertion until then.
+/// ``VerifiedClientAssertion/tokenID`` and reject a second use. Because the verifier accepts an assertion until `exp`
+/// plus the clock skew, the caller must store the identifier at least until then.
 package struct ClientAssertionVerifier: Sendable {
-    /// The maximum time until an assertion expires, in seconds.
+    /// The maximum time from the verification of an assertion to its `exp`, in seconds; the clock skew is added to it.
     ///
-    /// The limit bounds the time for which the server must store a used assertion. RFC 7523 §3 allows a
-    /// server to reject assertions that expire unreasonably far in the future. One hour is the default
-    /// lifetime of widely used clients such as Authlib.
+    /// The limit bounds the time for which the server must store a used assertion. RFC 7523 §3 allows a server to
+    /// reject assertions that expire unreasonably far in the future. One hour is the default lifetime of widely used
+    /// clients such as Authlib.
     package static let lifetimeLimit: TimeInterval = 3600
     /// The maximum length of `jti` in bytes; an assertion with a longer one is rejected.
     package static let identifierByteLimit = 512
@@ -98,11 +98,11 @@ package struct ClientAssertionVerifier: Sendable {
 ///
 /// Only ``ClientAssertionVerifier`` creates values of this type.
 package struct VerifiedClientAssertion: Sendable, Hashable {
-    /// The client that issued the assertion.
+    /// The client that issued the assertion (claims `iss` and `sub`).
     package let clientID: ClientIdentifier
     /// The unique identifier of the assertion (claim `jti`).
     package let tokenID: String
-    /// The expiration time (claim `exp`).
+    /// The expiration time (claim `exp`); the verifier accepts the assertion until this time plus the clock skew.
     package let expires: Date
 
     init(clientID: ClientIdentifier, tokenID: String, expires: Date) {

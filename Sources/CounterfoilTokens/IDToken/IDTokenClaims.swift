@@ -14,7 +14,7 @@ public struct IDTokenClaims: Sendable, Hashable {
     public var audience: [String]
     /// The time from which verifiers reject the token (claim `exp`).
     public var expires: Date
-    /// The time of issue, which must not be in the future for a verifier (claim `iat`).
+    /// The time at which the token was issued (claim `iat`); verifiers reject a time in the future.
     public var issuedAt: Date
     /// The time at which the user signed in (claim `auth_time`); nil omits the claim.
     public var authTime: Date?

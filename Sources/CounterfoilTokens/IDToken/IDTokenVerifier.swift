@@ -18,7 +18,7 @@ public struct IDTokenVerifier: Sendable {
         /// Nil means that any context is accepted, and that `acr` may be missing.
         public var authenticationContexts: Set<String>?
 
-        /// Creates the expectations from the parameters of one authorization request; nil accepts any value.
+        /// Creates the parameters to match; if `maxAge` or `authenticationContexts` is nil, any value is accepted.
         public init(nonce: Nonce, maxAge: TimeInterval? = nil, authenticationContexts: Set<String>? = nil) {
             self.nonce = nonce
             self.maxAge = maxAge
@@ -26,7 +26,7 @@ public struct IDTokenVerifier: Sendable {
         }
     }
 
-    /// The claims of the first ID token after a sign-in, which the ID token of a refresh must not contradict.
+    /// The claims of the first ID token of a sign-in, which the ID token of a later refresh must not contradict.
     public struct SignIn: Sendable, Hashable {
         /// The subject identifier of the user (claim `sub`).
         public var subject: String
@@ -34,10 +34,10 @@ public struct IDTokenVerifier: Sendable {
         ///
         /// Nil if the first ID token omitted the claim.
         public var authTime: Date?
-        /// The nonce of the authorization request; nil if unknown.
+        /// The nonce of the authorization request; nil accepts any nonce in the ID token of a refresh.
         public var nonce: Nonce?
 
-        /// Creates the claims of the first ID token of one sign-in.
+        /// Creates the claims from values that the client stored when it verified the first ID token.
         public init(subject: String, authTime: Date? = nil, nonce: Nonce? = nil) {
             self.subject = subject
             self.authTime = authTime
@@ -104,7 +104,7 @@ public struct IDTokenVerifier: Sendable {
 
     /// Verifies an ID token that the token endpoint returned for a request without a nonce.
     ///
-    /// If the token contains a nonce, it is returned without comparison.
+    /// If the token contains a nonce, the result contains it, but it is not compared with anything.
     public func verifyDirect(
         _ token: IDToken, keys: JSONWebKeySet, accessToken: AccessToken?, at now: Date
     ) throws(TokenRefusal) -> VerifiedIDToken {

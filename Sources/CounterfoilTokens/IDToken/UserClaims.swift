@@ -3,10 +3,10 @@ public import Foundation
 
 /// The claims about a user, in an ID token or in a UserInfo response.
 ///
-/// OpenID Connect Core §5.1. The caller must not use names of claims of the token itself, such as `iss` or `sub`,
-/// because this type does not check the names.
+/// OpenID Connect Core §5.1. The names must not be those of claims of the token itself, such as `iss` or `sub`. The
+/// caller must ensure this, because this type does not check the names.
 public struct UserClaims: Sendable, Hashable {
-    /// The value of a claim.
+    /// The value of one claim about a user, with a case for each supported type.
     public enum Value: Sendable, Hashable {
         /// A string, for example of `name`.
         case text(String)
@@ -21,7 +21,7 @@ public struct UserClaims: Sendable, Hashable {
     /// The claim values, keyed by claim name, for example `email`.
     public var values: [String: Value]
 
-    /// Creates claims from values keyed by claim name, without checking the names.
+    /// Creates claims from values keyed by claim name; the caller must not pass names such as `iss` or `sub`.
     public init(_ values: [String: Value] = [:]) { self.values = values }
 
     /// Returns the claims whose names are in the given set, for example the claims of a granted scope.

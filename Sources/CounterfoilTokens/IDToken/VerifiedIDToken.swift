@@ -30,7 +30,7 @@ public struct VerifiedIDToken: Sendable, Hashable {
     public var authTime: Date? { standard.authTime }
     /// The nonce of the authorization request (claim `nonce`); nil if the token has none.
     public var nonce: Nonce? { standard.nonce }
-    /// The client that the token was issued to (claim `azp`), always this client; nil if the token has none.
+    /// The client that the token was issued to (claim `azp`): this client, or nil if the token has no such claim.
     public var authorizedParty: ClientIdentifier? { standard.authorizedParty }
     /// The authentication context of the sign-in (claim `acr`); nil if the token has none.
     public var authenticationContext: String? { standard.authenticationContext }

@@ -16,7 +16,7 @@ enum NumericDate {
         }
     }
 
-    /// Converts a time to whole seconds; returns nil if it is out of range.
+    /// Converts a time to whole seconds, rounded down; returns nil if it is out of range.
     static func seconds(_ date: Date) -> Int64? {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         return range.contains(seconds) ? Int64(seconds) : nil

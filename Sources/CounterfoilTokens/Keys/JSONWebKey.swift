@@ -6,7 +6,7 @@ import Crypto
 /// RFC 7517 §4. The supported keys are EC keys on P-256, RSA keys of 2048 to 8192 bits, and OKP keys on Ed25519. A
 /// key is parsed once and is used with exactly one algorithm. A value never contains a private or symmetric key.
 public struct JSONWebKey: Sendable {
-    /// The reason why a JSON Web Key cannot be used.
+    /// The error of decoding a single key that cannot be used; a ``JSONWebKeySet`` skips such a key instead.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The key is private or symmetric; such a key must never be published.
         case privateMaterial

@@ -4,7 +4,7 @@ import CounterfoilProtocol
 ///
 /// RFC 7517 §5. The issuer publishes the key set at `jwks_uri`.
 public struct JSONWebKeySet: Sendable, Hashable {
-    /// The reason why a document is not a key set.
+    /// The error of parsing a document that is not a valid key set; a single unusable key is only skipped.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The document is longer than ``JSONWebKeySet/byteLimit`` bytes.
         case tooLarge
@@ -58,9 +58,9 @@ public struct JSONWebKeySet: Sendable, Hashable {
 
     /// Returns the keys with which to verify a token: those that match `kid` and `alg` of its header.
     ///
-    /// Keys of different types can have the same `kid` (RFC 7517 §4.5). For a token without `kid`, the result is the
-    /// key that matches `alg` if there is exactly one. If several keys match, the result is empty (OpenID Connect
-    /// Core §10.1).
+    /// Several keys can match, because keys of different types can have the same `kid` (RFC 7517 §4.5). For a token
+    /// without `kid`, the result is the only key that matches `alg`. It is empty if several keys match `alg`, because
+    /// the token must then have a `kid` (OpenID Connect Core §10.1).
     public func keys(for kid: KeyIdentifier?, algorithm: SigningAlgorithm) -> [JSONWebKey] {
         let fitting = keys.filter { $0.algorithm == algorithm && (kid == nil || $0.id == kid) }
         return kid == nil && fitting.count > 1 ? [] : fitting

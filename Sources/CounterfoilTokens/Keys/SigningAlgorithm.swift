@@ -24,10 +24,10 @@ public struct SigningAlgorithm: RawRepresentable, Hashable, Sendable, CaseIterab
     /// EdDSA with Ed25519 (`EdDSA`).
     public static let edDSA = SigningAlgorithm(known: "EdDSA")
 
-    /// All supported algorithms.
+    /// All supported algorithms: ES256, RS256 and EdDSA.
     public static let allCases: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
-    /// The value of `alg`.
+    /// The value of `alg`, such as `ES256`.
     public var description: String { rawValue }
 }
 

@@ -2,15 +2,15 @@
 ///
 /// RFC 7515 §4.
 struct TokenHeader: Sendable {
-    /// The header parameters with which a token is rejected (RFC 8725 §3.10, RFC 7515 §4.1.11).
+    /// The header parameters that no received token may have (RFC 8725 §3.10, RFC 7515 §4.1.11).
     ///
-    /// With `jku`, `jwk`, `x5u` and `x5c`, the sender could choose the key. `crit` names extensions that the
-    /// verifier must understand, and no extension is implemented.
+    /// With `jku`, `jwk`, `x5u` and `x5c`, the sender could choose the key. `crit` names extensions that the verifier
+    /// must understand, and no extension is implemented.
     private static let refusedNames = ["crit", "jku", "jwk", "x5u", "x5c"]
 
     private let type: String?
     private let algorithm: String?
-    /// The identifier of the key (`kid`); nil if the header has none.
+    /// The value of `kid`, which selects the key; nil if the header has none.
     let keyID: KeyIdentifier?
     private let refusedName: String?
 

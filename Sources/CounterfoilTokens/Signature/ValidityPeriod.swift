@@ -14,10 +14,10 @@ struct ValidityPeriod: Sendable, Hashable {
         notBefore = try claims.optionalDate("nbf")
     }
 
-    /// Returns true if the token is valid at a time that the clock of its issuer shows, without tolerance.
+    /// Returns true if `exp` is after `now`, and `nbf` is missing or not after `now`; no clock skew is tolerated.
     ///
-    /// `iat` is ignored. If it were checked, an issuer whose clock was set back would reject the tokens that it
-    /// issued shortly before.
+    /// `now` must be the time of the issuer's clock. `iat` is ignored. If it were checked, an issuer whose clock was
+    /// set back would reject the tokens that it issued shortly before.
     func holds(at now: Date) -> Bool { now < expires && notBefore ?? .distantPast <= now }
 
     /// Rejects a token that has expired or is not yet valid.
