@@ -51,7 +51,7 @@ final class AuthorizationServerResponder: Sendable {
         return RoutedHead(request: head, outcome: outcome, targetIsTooLong: false)
     }
 
-    /// Returns whether the client may send a large body, according to the session cookie in the head.
+    /// Returns whether the session cookie in the head entitles the client to send a large body.
     func admitsLargeBody(of head: RoutedHead, from address: IPAddress?) async -> Bool {
         guard let route = head.outcome.route else { return false }
         return await server.admitsLargeBody(incoming(head, from: address), at: route.endpoint)

@@ -37,7 +37,6 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the address is a loopback address.
     var isLoopback: Bool { bytes.count == 4 ? bytes.first == 127 : place == "::1" }
 
     private init(sixteen bytes: [UInt8]) {
@@ -80,7 +79,6 @@ struct IPNetwork: Sendable, Hashable {
         guard Self.masked(base, to: bits) == base else { return nil }
     }
 
-    /// Returns whether the network contains an address.
     func contains(_ address: IPAddress) -> Bool {
         address.bytes.count == base.count && Self.masked(address.bytes, to: bits) == base
     }

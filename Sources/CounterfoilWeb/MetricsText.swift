@@ -7,7 +7,7 @@ import Foundation
 struct MetricsText {
     private(set) var text = ""
 
-    /// Writes the counters of the server.
+    /// Writes the counters of requests, issued tokens, audit events and other events in this process.
     mutating func write(_ counts: ServerMetrics.Snapshot) {
         let requests = counts.requests.map { (name: $0.key.map { "\($0)" } ?? "none", requests: $0.value) }
             .sorted { $0.name < $1.name }

@@ -37,7 +37,8 @@ public struct TrustedProxies: Sendable, Hashable {
     ///
     /// Each proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239 §5.2). The source is
     /// therefore the last address that is not a trusted proxy; the client may have forged the addresses before it. All
-    /// requests with unreadable fields through one proxy share one source, so a client gains nothing by such fields.
+    /// requests with unreadable fields through one proxy share one source, so a client cannot evade limits by such
+    /// fields.
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
         guard trusts(connection) else { return connection.place }

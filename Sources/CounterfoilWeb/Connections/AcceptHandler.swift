@@ -1,11 +1,12 @@
 import NIOCore
 
-/// Closes accepted connections of a source that has reached its limit, before they use more resources than a socket.
+/// Closes connections of a source that has reached its limit as soon as they are accepted.
 ///
-/// It pauses accepting while the number of open sockets has reached the limit plus
-/// `ConnectionLimits.closingAllowance`. Other threads close the refused connections. Without the pause, the accepting
-/// thread could accept faster than they close, and use up the descriptors. The handler also counts the connections that
-/// could not be accepted because the process had no descriptor left.
+/// Such a connection uses no resource except its socket. The handler pauses accepting while the number of open sockets
+/// has reached the limit plus `ConnectionLimits.closingAllowance`. The number includes refused connections that other
+/// threads are still closing. Without the pause, the accepting thread could accept faster than they close, and use up
+/// the descriptors. The handler also counts the connections that could not be accepted because the process had no
+/// descriptor left.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -27,10 +27,9 @@ final class BodyBudget: Sendable {
         self.perSource = perSource
     }
 
-    /// The currently counted bytes.
     var usedBytes: Int { used.load(ordering: .relaxed) }
 
-    /// The number of bodies that were refused.
+    /// The number of times that `take` returned false.
     var refusedBodies: Int { refusals.load(ordering: .relaxed) }
 
     /// Counts bytes of a body.

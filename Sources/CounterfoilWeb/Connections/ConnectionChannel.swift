@@ -42,7 +42,7 @@ struct ConnectionChannel {
                 // `RequestHandler` orders the responses and handles malformed requests itself.
                 withPipeliningAssistance: false,
                 withErrorHandling: false,
-                // The types of HTTPTypes guarantee valid fields.
+                // `HTTPFields` cannot contain an invalid name or value, so a second validation is redundant.
                 withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(),
                 withDecoderLimitConfiguration: limits)

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The limits of open connections.
+/// The maximum numbers of open connections, in total and from one source.
 public struct ConnectionLimits: Sendable, Hashable {
     /// The default limits: 10,000 connections in total, and 1,000 from one source.
     public static let standard = ConnectionLimits(total: 10_000)
@@ -8,8 +8,8 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// The smallest value of ``total``; with fewer connections, a server is not usable.
     public static let minimum = 16
 
-    /// The number of sockets that may be open in addition to ``total``, for refused or evicted connections that are
-    /// being closed.
+    /// The number of sockets that may be open in addition to ``total``: refused or evicted connections whose close has
+    /// not completed.
     static let closingAllowance = 64
 
     /// The number of file descriptors reserved for other uses than connections.
@@ -23,8 +23,8 @@ public struct ConnectionLimits: Sendable, Hashable {
     public let total: Int
     /// The maximum number of open connections from one source.
     ///
-    /// It is a tenth of ``total``, but at least 32 (enough for a few browsers). If 32 is more than half of ``total``,
-    /// it is half of ``total``.
+    /// The limit is a tenth of ``total``. If that is less than 32 (enough for a few browsers), the limit is 32 or half
+    /// of ``total``, whichever is lower.
     public let perSource: Int
 
     /// Creates the limits for a total number of connections, which is raised to ``minimum`` if it is lower.

@@ -11,7 +11,7 @@ import NIOCore
 ///
 /// Each step takes constant time.
 struct ConnectionLines {
-    /// The queue of a connection.
+    /// The queue that contains a connection.
     enum Line {
         case silent
         case heard
@@ -24,7 +24,9 @@ struct ConnectionLines {
         var line = Line.gone
         var previous: Int?
         var next: Int?
-        /// The uptime, in nanoseconds, of the last use of the connection that the queue has noticed.
+        /// The start of the connection's phase when the connection was last examined, as uptime in nanoseconds.
+        ///
+        /// If the start has changed since then, the connection was used.
         var stamp: UInt64 = 0
     }
 

@@ -5,7 +5,6 @@ import Synchronization
 final class DateField: Sendable {
     private let written = Mutex<(second: Int, text: String)>((-1, ""))
 
-    /// Returns the field value for a point in time.
     func text(at moment: Date = Date()) -> String {
         let second = Int(moment.timeIntervalSince1970.rounded(.down))
         return written.withLock { written in

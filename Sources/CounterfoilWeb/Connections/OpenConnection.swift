@@ -1,13 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// A connection that can be closed.
+/// A connection that the server can close to make room for another one.
 protocol ClosableConnection: Sendable {
-    /// Closes the connection on its event loop, unless `isBusy`, which is called there, returns true.
+    /// Calls `isBusy` on the event loop of the connection, and closes the connection if the result is false.
     func close(unless isBusy: @escaping @Sendable () -> Bool)
 }
 
-/// A `ClosableConnection` that closes a NIO channel.
 struct ClosableChannel: ClosableConnection {
     let channel: any Channel
 
@@ -60,7 +59,6 @@ final class OpenConnection: Sendable {
         return (Phase(rawValue: value & 3) ?? .answering, value >> 2)
     }
 
-    /// Starts a phase.
     func enter(_ phase: Phase) { mark.store(Self.mark(phase), ordering: .relaxed) }
 
     /// Counts bytes of a body; returns false if they would exceed a limit.
@@ -74,7 +72,7 @@ final class OpenConnection: Sendable {
     /// An evicted connection closes after the response to the current request.
     var isEvicted: Bool { eviction.load(ordering: .relaxed) }
 
-    /// Closes the connection now, or after the response to a request that has just arrived.
+    /// Closes the connection, but not before the response to a request that is being answered.
     func evict() {
         eviction.store(true, ordering: .relaxed)
         closable.close { [self] in current.phase == .answering }

@@ -26,7 +26,7 @@ public final class OpenConnections: Sendable {
     /// The maximum number of connections that are examined to find one to evict.
     private static let looks = 64
 
-    /// The reason why a connection was refused.
+    /// The reason why a connection was refused, with the label value of the metric as raw value.
     enum Refusal: String, CaseIterable, Sendable {
         /// The limit of all connections is reached, and none can be evicted.
         case total
@@ -79,7 +79,7 @@ public final class OpenConnections: Sendable {
         state = Mutex(State())
     }
 
-    /// The current counts.
+    /// The counts for the metrics.
     var snapshot: Snapshot {
         var snapshot = state.withLock { state in
             Snapshot(open: state.open, refused: state.refused, evicted: state.evicted)
@@ -91,7 +91,7 @@ public final class OpenConnections: Sendable {
 
     /// Returns whether a source has reached its limit.
     ///
-    /// If so, the refusal is counted.
+    /// If the result is true, the connection is counted as refused.
     func refusesMore(from address: IPAddress?) -> Bool {
         let place = address?.place ?? "unknown"
         let isFull = state.withLock { state in
@@ -126,7 +126,7 @@ public final class OpenConnections: Sendable {
         }
     }
 
-    /// Removes a closed connection.
+    /// Stops counting a connection that has been closed.
     func remove(_ connection: OpenConnection) {
         state.withLock { $0.remove(connection) }
     }

@@ -43,7 +43,7 @@ enum ReceivedRequest: Sendable {
     case tooLarge(RoutedHead)
     /// The body did not arrive in time.
     case late(RoutedHead)
-    /// The body exceeds the limit of bytes of request bodies in memory.
+    /// `BodyBudget` has no room for the body.
     case overloaded(RoutedHead)
 
     var head: RoutedHead {

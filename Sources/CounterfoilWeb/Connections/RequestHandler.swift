@@ -27,7 +27,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case rest(limit: Int)
     }
 
-    /// The reason why no further requests arrive.
+    /// The reason why no further requests arrive: the client closed its output, or sent a malformed request.
     private enum End {
         case closed, malformed
     }
@@ -53,10 +53,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The timer that closes the connection of a client that does not read its responses.
     private var unreadAnswers: Scheduled<Void>?
 
-    /// The time within which a client must read enough of its responses to make the channel writable again; after it,
-    /// the connection is closed.
+    /// The time that a client has to read its responses when the channel is no longer writable.
+    ///
+    /// If the channel is still not writable after this time, the connection is closed.
     private static let readingTime = TimeAmount.seconds(30)
-    /// The largest announced length, in bytes, of a refused body after which the connection stays open.
+    /// The maximum announced length, in bytes, of a refused body; after a longer one, the connection is closed.
     private static let smallRest = 1 << 20
     /// The maximum number of bytes of a refused body that are discarded so that the client can read the response.
     ///
@@ -97,8 +98,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Returns whether reading is paused.
     ///
     /// Reading is paused while a pipelined request waits, while the last request of the connection is being answered,
-    /// or while the client does not read its responses. To discard a refused body, reading continues in the first two
-    /// cases.
+    /// or while the client does not read its responses. In the first two cases, reading continues if a refused body
+    /// must be discarded.
     private func isHeld(_ context: ChannelHandlerContext) -> Bool {
         if !context.channel.isWritable { return true }
         switch reading {
@@ -128,7 +129,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         unreadAnswers?.cancel()
-        // The body of a request that is being answered is still in memory. `write` subtracts its bytes from the budget.
+        // While a request is being answered, its body is still in memory; `write` later subtracts its bytes from the
+        // budget.
         if !isAnswering { dropBody() }
     }
 
@@ -265,10 +267,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         closeOutput(context)
     }
 
-    /// Closes the output, and then the connection when the kernel has all responses and no body is being discarded.
+    /// Closes the output after the last response; then closes the connection, unless a refused body is being discarded.
     ///
-    /// An earlier close would lose bytes that are not yet handed to the kernel. If both directions were closed at
-    /// once, a client that is still sending would not read the response (RFC 9112 §9.6).
+    /// The connection is closed only when the kernel has all responses, because an earlier close would lose bytes. If
+    /// both directions were closed at once, a client that is still sending would not read the response (RFC 9112 §9.6).
     private func closeOutput(_ context: ChannelHandlerContext) {
         isOver = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -305,7 +307,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// A task executor that runs tasks on an event loop.
+/// Runs the tasks of a connection on its event loop, so that a request needs no change of thread.
 private final class EventLoopTasks: TaskExecutor {
     private let loop: any EventLoop
 

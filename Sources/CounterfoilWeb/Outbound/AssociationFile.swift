@@ -3,7 +3,8 @@ public import CounterfoilServer
 
 /// Fetches association files (`apple-app-site-association` and `assetlinks.json`), on port 443 only.
 ///
-/// Developers have named the hosts, so the requests follow the rules of ``OutboundClient``.
+/// Developers choose the hosts, so requests go through ``OutboundClient``, which protects against server-side request
+/// forgery (SSRF).
 public struct AssociationFileFetcher: AssociationFetcher {
     private let client: OutboundClient
 

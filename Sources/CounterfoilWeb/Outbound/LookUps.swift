@@ -3,13 +3,13 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// DNS lookups that cannot delay each other for long.
+/// DNS lookups for several parties, in which a slow lookup cannot delay the others for long.
 ///
-/// `getaddrinfo` cannot be cancelled, so each lookup runs on a separate thread. A party is the developer or client that
-/// has named the host; each party has only a few threads at a time. A lookup that exceeds its time limit counts as
-/// hanging. A hanging lookup does not count as running, so another lookup can start, unless too many lookups hang.
+/// A party is the developer or client that has named the host; each party has at most `Limits.perParty` lookups at a
+/// time. Each lookup runs on a separate thread, because `getaddrinfo` cannot be cancelled. A lookup that exceeds its
+/// time limit keeps its thread and counts as hanging. Up to `Limits.hanging` lookups may hang without preventing
+/// lookups of other parties from starting.
 final class LookUps: Sendable {
-    /// The limits of lookups.
     struct Limits: Sendable {
         /// The maximum number of lookups that run at once.
         var running = 4
@@ -17,15 +17,15 @@ final class LookUps: Sendable {
         var hanging = 32
         /// The maximum number of running and hanging lookups of one party.
         var perParty = 2
-        /// The maximum number of waiting lookups.
+        /// The maximum number of waiting lookups; a further one fails with `busy`.
         var waiting = 64
     }
 
-    /// The result of a lookup.
     enum Answer: Sendable {
         /// The addresses of the name; empty if the name is unknown.
         case found([[UInt8]])
-        /// DNS did not answer in time for this lookup, or for the lookups of the same party that this one waited for.
+        /// DNS did not answer this lookup in time, or did not answer earlier lookups of the same party, for which this
+        /// one had to wait.
         case timedOut
         /// Too many lookups wait, or lookups of other parties used every thread until the time limit.
         case busy
@@ -61,7 +61,7 @@ final class LookUps: Sendable {
         timer = DispatchQueue(label: label)
     }
 
-    /// Resolves a host name for a party.
+    /// Resolves a host name; the time limit includes the time that the lookup waits for a thread.
     func addresses(of host: String, for party: String, within limit: TimeAmount) async -> Answer {
         await withCheckedContinuation { continuation in
             let answer = FirstAnswer(continuation)

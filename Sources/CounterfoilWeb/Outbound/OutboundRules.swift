@@ -2,14 +2,14 @@ public import CounterfoilServer
 import Foundation
 import NIOSSL
 
-/// The operator's rules for outbound requests to hosts that developers have named.
+/// The operator's rules for outbound requests, such as logout notifications, to hosts that developers choose.
 public struct OutboundRules: Sendable {
     /// Allows public addresses only, and trusts the certificate authorities of the system.
     public static let standard = OutboundRules()
 
-    /// The private networks that outbound requests may reach.
+    /// The private networks that outbound requests may reach in addition to public addresses.
     public let networks: OutboundNetworks
-    /// The certificate authorities that outbound requests trust.
+    /// The certificate authorities that may issue the certificates of the hosts.
     public let authorities: OutboundAuthorities
 
     /// Creates rules, by default those of ``standard``.

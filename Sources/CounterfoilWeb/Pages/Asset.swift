@@ -8,7 +8,7 @@ import Synchronization
 public struct Asset: Sendable, Hashable {
     /// The path below that of the issuer, such as `/assets/counterfoil-<hash>.css`.
     public let path: String
-    /// The value of the `Content-Type` field.
+    /// The value of the `Content-Type` field, including the character encoding.
     public let contentType: String
     /// The content of the file, as it is sent to browsers.
     public let bytes: [UInt8]

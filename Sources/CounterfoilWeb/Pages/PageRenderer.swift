@@ -1,11 +1,11 @@
 import CounterfoilProtocol
 package import CounterfoilServer
 
-/// Renders pages as HTML.
+/// Renders pages as HTML, from the template of the page and the localized messages.
 package struct PageRenderer: Sendable {
     /// An error of rendering, which is always a defect of the server.
     package enum Failure: Error, Hashable {
-        /// A template is missing.
+        /// There is no template with this name.
         case noTemplate(String)
         /// A template uses a message key that the catalogue does not contain.
         case unknownKey(String, template: String)

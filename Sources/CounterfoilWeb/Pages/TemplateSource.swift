@@ -53,7 +53,7 @@ struct TemplateSource: Sendable {
 
     /// Returns the path of a message argument in the template context.
     ///
-    /// The most frequent arguments have short names.
+    /// The most frequent arguments have short names: `site`, for example, stands for `site.name`.
     private static func path(of place: String) -> String {
         switch place {
         case "site": "site.name"
