@@ -9,7 +9,7 @@ struct CommandFailure: Error {
     /// Creates a failure that a retry does not solve, with exit code 3.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
 
-    /// Creates a failure from an error of opening the store; only for a locked store can a retry succeed.
+    /// Creates a failure from an error of opening the store; a retry can succeed only if the store is locked.
     init(_ refusal: SQLiteStore.OpeningRefusal) {
         switch refusal {
         case .locked: self = .temporary("\(refusal)")
@@ -17,7 +17,7 @@ struct CommandFailure: Error {
         }
     }
 
-    /// Creates a failure from an error of a store operation; only for an unavailable store can a retry succeed.
+    /// Creates a failure from an error of a store operation; a retry can succeed only if the store is unavailable.
     init(_ fault: StoreFault) {
         switch fault {
         case .unavailable: self = .temporary("\(fault); nothing was changed")

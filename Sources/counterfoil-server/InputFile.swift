@@ -11,7 +11,7 @@ enum InputFile {
         }
         defer { try? file.close() }
         let data: Data
-        // At the end of the file, and so for an empty file, this call returns nil.
+        // `read` returns nil at the end of the file. An empty file is at its end from the start.
         do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
             throw CommandFailure.refused("cannot read the file \(path); check that it is not a directory")
         }

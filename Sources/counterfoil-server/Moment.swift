@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
 
-/// Points in time in the arguments and the output of commands.
+/// The text format of times in the arguments and the output of commands.
 enum Moment {
     /// Formats a time in UTC, to the second: `2027-01-31T09:30:00Z`.
     static func text(_ moment: Date) -> String { moment.formatted(.iso8601) }

@@ -17,13 +17,11 @@ struct AppOptions: ParsableArguments {
     /// Whether any option is given.
     var hasChanges: Bool { presentation.hasChanges || requests.hasChanges || hasPolicyChanges }
 
-    /// Writes the options into the draft of a registration.
     func write(into draft: inout ClientDraft) throws {
         try presentation.write(into: &draft)
         try requests.write(into: &draft)
     }
 
-    /// Writes the options into the draft of a policy.
     func write(into draft: inout PolicyDraft) {
         tokens.write(into: &draft)
         policy.write(into: &draft)

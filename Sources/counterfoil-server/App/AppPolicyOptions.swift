@@ -1,7 +1,7 @@
 import ArgumentParser
 import CounterfoilServer
 
-/// The options for the policy of a client: what the operator requires of it and permits to it.
+/// The options for the policy of a client: the requirements that it must meet, and the permissions that it has.
 struct AppPolicyOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -52,7 +52,7 @@ struct AppPolicyOptions: ParsableArguments {
             || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
     }
 
-    /// Writes the given options into a draft.
+    /// Replaces the values of the given options in a draft.
     func write(into draft: inout PolicyDraft) {
         if let pkce { draft.pkce = pkce }
         if let requireState { draft.requiresState = requireState == "true" }

@@ -25,7 +25,7 @@ struct AppPresentationOptions: ParsableArguments {
     /// Whether any option is given.
     var hasChanges: Bool { [publisher, consentText, privacyURI, termsURI, logo].contains { $0 != nil } }
 
-    /// Writes the given options into a draft, except the logo, which a draft does not contain.
+    /// Replaces the values of the given options in a draft, except the logo, which a draft does not contain.
     func write(into draft: inout ClientDraft) throws {
         if let publisher { draft.publisher = publisher }
         if let consentText { draft.consentText = consentText.isEmpty ? "" : try InputFile.text(at: consentText) }

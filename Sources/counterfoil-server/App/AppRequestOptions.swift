@@ -57,7 +57,7 @@ struct AppRequestOptions: ParsableArguments {
             { !$0.isEmpty }
     }
 
-    /// Writes the given options into a draft; a given list replaces the whole list.
+    /// Replaces the values of the given options in a draft; a given list replaces the whole list.
     func write(into draft: inout ClientDraft) throws {
         func replace(_ list: inout [String], by values: [String]) {
             if !values.isEmpty { list = values.filter { !$0.isEmpty } }

@@ -79,7 +79,7 @@ extension CommandFailure {
 }
 
 extension DataDirectory {
-    /// Records in the audit log the scopes that a client can now, or can no longer, request without a user.
+    /// Records in the audit log which scopes the client gained or lost for requests without a user.
     func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient) async {
         guard let change = MachineAccessChange(from: former, to: client) else { return }
         await note(.machineAccess, client: client.id, detail: change.detail)

@@ -59,7 +59,7 @@ struct AppTokenOptions: ParsableArguments {
         ].contains { $0 != nil }
     }
 
-    /// Writes the given options into a draft.
+    /// Replaces the values of the given options in a draft.
     func write(into draft: inout PolicyDraft) {
         if let refreshTokens { draft.refreshTokens = refreshTokens }
         if let rotateRefreshTokens { draft.rotatesRefreshTokens = rotateRefreshTokens }

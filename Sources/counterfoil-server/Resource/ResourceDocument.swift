@@ -29,7 +29,7 @@ struct ResourceDocument: Encodable {
         try values.encode(Int(resource.createdAt.timeIntervalSince1970), forKey: .createdAt)
     }
 
-    /// The API as text.
+    /// The API as text, one line for each value; an empty scope is omitted.
     var words: String {
         var lines = [
             "\(DisplayName(resource.name))", "  resource: \(resource.resource)", "  client_id: \(resource.clientID)",

@@ -2,7 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
 
-/// The options for the properties of a scope.
+/// The options that `scope create` and `scope edit` share.
 struct ScopeOptions: ParsableArguments {
     /// The help text of `--description`.
     ///
@@ -20,7 +20,7 @@ struct ScopeOptions: ParsableArguments {
         help: "Whether its checkbox is initially ticked where it is optional. EU law does not accept that as consent.")
     var startsTicked: Bool?
 
-    /// Writes the given options into a definition.
+    /// Replaces the values of the given options in a definition.
     func write(into scope: inout ScopeDefinition) {
         if let listed { scope.isListed = listed }
         if let startsTicked { scope.startsTicked = startsTicked }

@@ -22,7 +22,7 @@ struct MonitoringOptions: ParsableArguments {
     )
     var logFormat = LogFormat.text
 
-    /// The format and level of the log.
+    /// The settings of `--log-format` and `--log-level`.
     var log: LogFormat.Settings {
         LogFormat.Settings(format: logFormat, level: Logger.Level(rawValue: logLevel) ?? .notice)
     }

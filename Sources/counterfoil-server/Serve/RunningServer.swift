@@ -129,7 +129,7 @@ struct RunningServer {
         return ConnectionLimits(total: possible)
     }
 
-    /// The host and port for requests, and those for metrics if they are set, for error messages.
+    /// The addresses of the listeners for requests and metrics as text, for error messages.
     private var addresses: String {
         ([listen] + (metrics.map { [$0] } ?? [])).map { "\($0.host):\($0.port)" }.joined(separator: " or ")
     }
@@ -152,7 +152,7 @@ private struct Maintenance: Service {
     }
 }
 
-/// The service that regularly records that the store answers.
+/// The service that regularly records that the store answers, so that outages can be detected.
 private struct Beating: Service {
     let heartbeat: Heartbeat
 
@@ -161,7 +161,6 @@ private struct Beating: Service {
     }
 }
 
-/// The service that sends back-channel logout notifications.
 private struct LogoutNotifying: Service {
     let notifier: LogoutNotifier
 
