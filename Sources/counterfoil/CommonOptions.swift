@@ -72,7 +72,7 @@ struct CommonOptions: ParsableArguments {
     }
 }
 
-/// The options that control the output of a command.
+/// The options `--json` and `--verbose`.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Write results and errors as JSON.")
     var json = false

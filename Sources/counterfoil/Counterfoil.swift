@@ -26,7 +26,8 @@ struct Counterfoil: AsyncParsableCommand {
 
     static func main() async {
         CoreDumps.forbid()
-        // For a redirect URI with a private-use scheme, the desktop passes the callback URL as an argument. The URL
+        // For a redirect URI with a private-use scheme, the desktop starts a second process of this program, with the
+        // callback URL as an argument. That process only passes the URL to the process that waits for it. The URL
         // contains the code, so deliver it before any other part of the program reads the arguments.
         if let outcome = RedirectHandoff.deliver() {
             CommandOutput(writesJSON: false, isVerbose: false).say(outcome.description)

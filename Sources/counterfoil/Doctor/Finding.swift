@@ -11,7 +11,7 @@ struct Finding: Sendable, Encodable {
     }
 
     let weight: Weight
-    /// A stable identifier for scripts.
+    /// A stable identifier of the finding for scripts, such as `refresh-fails`.
     let topic: String
     let text: String
     /// The remedy; nil if none is needed.

@@ -129,7 +129,7 @@ extension Examination {
         advise("endpoint-elsewhere", "an endpoint is on a host other than the issuer's: \(other)")
     }
 
-    /// Checks how a client without a registration can obtain an identifier (RFC 7591 §3).
+    /// Records whether a client without a client ID can use a metadata document or register itself (RFC 7591 §3).
     private mutating func registration(_ server: AuthorizationServerConfiguration) {
         if server.supportsMetadataDocuments {
             sound("client-documents", "the server accepts the URL of a metadata document as the client ID")

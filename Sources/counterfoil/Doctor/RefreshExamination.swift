@@ -40,7 +40,7 @@ extension Examination {
             mend: "check the log of the server; it must accept the refresh tokens that it issues", status: .refused)
     }
 
-    /// Retries a refresh whose response was lost.
+    /// Sends a refresh again with the same refresh token, after the first attempt failed.
     ///
     /// The result shows whether a lost response signs users out at this server.
     private mutating func retry(

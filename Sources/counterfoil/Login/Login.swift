@@ -118,8 +118,8 @@ struct Login: AsyncParsableCommand {
         at place: SignInOptions.Place, as client: ClientIdentification, former: Credentials?
     ) async throws -> Credentials {
         let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
-        // Standard input cannot supply both the pasted response and the secret. Over SSH, the response is pasted even
-        // without --browser paste, which `validate()` does not know.
+        // Standard input cannot supply both the pasted response and the secret. `validate()` cannot check this, because
+        // over SSH the response is pasted even without --browser paste.
         if isPasted, asked.clientSecretFromStandardInput { throw Failure(.usage, Self.oneInput) }
         var signIn =
             if let vendor = place.vendor { NativeSignIn(at: vendor, client: client, scope: place.scope) } else {

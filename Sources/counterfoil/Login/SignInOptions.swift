@@ -93,7 +93,8 @@ struct SignInOptions: ParsableArguments {
 
     /// Determines the server from the command line.
     ///
-    /// If the user names no server, the metadata of the API in the first --resource name it.
+    /// If the command line names no server, the function fetches the metadata of the API in the first --resource, which
+    /// name the server.
     func place(_ server: String?) async throws -> Place {
         let resources = try resource.map { text in
             do { return try Resource(text) } catch { throw Failure(.usage, "\(error)") }
@@ -131,7 +132,7 @@ struct SignInOptions: ParsableArguments {
         return host + (uri.port.map { ":\($0)" } ?? "")
     }
 
-    /// Returns the client with the identifier and metadata document from the options, and the settings to register it.
+    /// Returns the ways to identify the client: the client ID and metadata document of the options, and registration.
     func client(
         at place: Place, keeping store: any ClientRegistrationStore
     ) throws(Failure) -> ClientIdentification {
