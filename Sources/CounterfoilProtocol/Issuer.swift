@@ -8,7 +8,7 @@
 public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a string is not a valid issuer.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The string is not an absolute URI with a host.
+        /// The string is not an absolute URI with a host; the associated value is the reason.
         case notAURI(AbsoluteURI.Refusal)
         /// The scheme is neither https nor http on a loopback host.
         case insecure
@@ -46,7 +46,7 @@ public struct Issuer: Sendable, Hashable, CustomStringConvertible {
     /// The explicit port, or the default port of the scheme.
     public let port: Int
 
-    /// Parses an issuer in canonical form, as a server of this package requires it.
+    /// Parses an issuer, and throws if it is not in canonical form, which a server of this package requires.
     public init(_ text: String) throws(Refusal) {
         try self.init(text, canonicalOnly: true)
     }

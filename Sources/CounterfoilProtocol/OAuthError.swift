@@ -21,10 +21,10 @@ public struct OAuthError: Error, Hashable, Sendable {
     ///
     /// Characters outside `%x20-21 / %x23-5B / %x5D-7E` are replaced with `'` or `?`.
     public let description: String?
-    /// The reason for the log; never sent.
+    /// An explanation for the log, never sent to the client.
     public let reason: String
 
-    /// Creates an error; without `reason`, the reason is the description, or else the code.
+    /// Creates an error; `reason` defaults to the description, or to the code if there is no description.
     public init(_ code: Code, _ description: String? = nil, reason: String? = nil) {
         self.code = code
         self.description = description.map(Self.onlyAllowedCharacters)

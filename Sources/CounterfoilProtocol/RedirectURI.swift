@@ -15,9 +15,9 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         case https(host: String)
     }
 
-    /// The reason why a string is not a redirect URI.
+    /// The error with which ``RedirectURI/init(_:)`` rejects a string, for example when a client is registered.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The string is not an absolute URI.
+        /// The string is not an absolute URI; the associated value is the reason.
         case notAURI(AbsoluteURI.Refusal)
         /// The URI has a fragment (RFC 6749 §3.1.2).
         case hasFragment

@@ -3,9 +3,9 @@
 /// The parameter `resource`, RFC 8707 §2: an absolute URI without a fragment, compared byte for byte. It
 /// becomes the `aud` claim of an access token.
 public struct Resource: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a string is not a resource indicator.
+    /// The error with which ``Resource/init(_:)`` rejects a string; in a request it leads to `invalid_target`.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The string is not an absolute URI.
+        /// The string is not an absolute URI; the associated value is the reason.
         case uri(AbsoluteURI.Refusal)
         /// The URI has a fragment (RFC 8707 §2).
         case fragment

@@ -36,7 +36,7 @@ public struct Scope: Sendable, Hashable {
         public static func < (left: Token, right: Token) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The reason why a string is not a scope.
+    /// The error for a string that is not a scope or exceeds a limit; in a request it leads to `invalid_scope`.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The scope is longer than ``Scope/byteLimit`` bytes.
         case tooLong
@@ -79,7 +79,9 @@ public struct Scope: Sendable, Hashable {
     /// The maximum number of tokens for which linear search is faster than hashing.
     private static let few = 16
 
-    /// A predicate that returns true if the scope contains a token; it hashes the tokens of a large scope only once.
+    /// A predicate that returns true if the scope contains a token.
+    ///
+    /// For a large scope, each read of this property builds a hash set. Read it once to test many tokens.
     private var membership: (Token) -> Bool {
         guard tokens.count > Self.few else { return tokens.contains }
         return Set(tokens).contains
@@ -97,7 +99,7 @@ public struct Scope: Sendable, Hashable {
         guard self.tokens.count <= Self.tokenLimit else { throw .tooManyTokens }
     }
 
-    /// Whether the scope has no tokens, which is possible in a response or record but not in a parsed request.
+    /// Whether the scope has no tokens, which is possible in a response or stored record but not in a request.
     public var isEmpty: Bool { tokens.isEmpty }
 
     /// Returns true if the scope contains a token, compared case-sensitively.

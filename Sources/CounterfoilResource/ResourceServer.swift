@@ -12,7 +12,7 @@ public struct ResourceServer: Sendable {
     public let issuer: Issuer
     /// The identifier of this API, which the `aud` claim of a token must contain.
     public let audience: String
-    /// `realm` of the challenges; if nil, only a challenge without any other parameter has a realm, `api`.
+    /// `realm` of the challenges; omitted if nil, except that a challenge without other parameters has the realm `api`.
     public let realm: String?
     /// `resource_metadata` of the challenges (RFC 9728 §5.1); omitted if nil.
     public let resourceMetadata: String?
@@ -35,7 +35,8 @@ public struct ResourceServer: Sendable {
     ///   - clockSkew: The tolerated difference between the clocks of the issuer and of this API, in seconds.
     ///   - introspection: The configuration of token introspection, with which revoked tokens are rejected
     ///     before they expire. Nil for no introspection.
-    ///   - realm: `realm` of the challenges; if nil, only a challenge without any other parameter has a realm, `api`.
+    ///   - realm: `realm` of the challenges. If nil, it is omitted, except that a challenge without other
+    ///     parameters has the realm `api`.
     ///   - resourceMetadata: `resource_metadata` of the challenges; omitted if nil.
     public init(
         issuer: Issuer,

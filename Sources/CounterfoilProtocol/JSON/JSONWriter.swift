@@ -1,9 +1,8 @@
 /// A writer that serializes JSON directly into bytes, member by member.
 ///
 /// The JSON objects of the protocols are few, small and of fixed shape, so they need no general encoder. Writing
-/// one directly takes a fraction of the time of a signature.
+/// one directly takes a fraction of the time that a signature takes.
 package struct JSONWriter {
-    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 

@@ -5,7 +5,7 @@ public import Foundation
 /// RFC 7662 §2.2. The response contains only `active` if the token is inactive, or if the caller is not allowed
 /// to know about it.
 public enum IntrospectionResponse: Sendable, Hashable {
-    /// The token is active.
+    /// The token is neither expired nor revoked, and the caller is allowed to know about it.
     case active(ActiveToken)
     /// The token is not active, or the caller is not allowed to know about it.
     case inactive
@@ -57,7 +57,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
         }
     }
 
-    /// Encodes the response as a JSON object.
+    /// Encodes the response as a JSON object, whose only member is `"active": false` for an inactive token.
     public func encoded() -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 1024)
         writer.object { writer in writeMembers(to: &writer) }

@@ -68,7 +68,7 @@ public enum TokenRequest: Sendable, Hashable {
         }
     }
 
-    /// The value of `grant_type`.
+    /// The value of the parameter `grant_type`, for example `refresh_token`.
     public var grantType: String {
         switch self {
         case .authorizationCode: "authorization_code"

@@ -33,7 +33,7 @@ public struct TokenResponse: Sendable, Hashable {
         self.idToken = idToken
     }
 
-    /// Creates a response from the members that another server sent.
+    /// Creates a response from the members that a client received, with any `token_type`.
     package init(
         accessToken: AccessToken, tokenType: String, expiresIn: Int?, refreshToken: RefreshToken?, scope: Scope?,
         idToken: IDToken?
@@ -57,7 +57,7 @@ public struct TokenResponse: Sendable, Hashable {
         self = try JSONDecoder().decode(TokenResponse.self, from: Data(body))
     }
 
-    /// Encodes the response as JSON.
+    /// Encodes the response as a JSON object, without the members that are nil.
     public func encoded() -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 2048)
         writer.object { writer in

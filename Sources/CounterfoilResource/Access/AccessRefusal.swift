@@ -7,7 +7,7 @@ public import HTTPTypes
 /// RFC 6750 §3. The response contains no part of the token. ``reason``, which is for the log only, may contain
 /// the key identifier (`kid`) of the token.
 public struct AccessRefusal: Error, Sendable, Hashable {
-    /// The HTTP status of the response.
+    /// The HTTP status of the response: 400, 401, 403 or 503.
     public let status: HTTPResponse.Status
     /// The value of `WWW-Authenticate`; nil if another token would not help, as with status 503.
     public let challenge: BearerChallenge?

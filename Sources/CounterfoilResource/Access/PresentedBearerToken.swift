@@ -11,7 +11,6 @@ package enum PresentedBearerToken: Sendable, Hashable {
     /// The token of the `Authorization` field.
     case bearer(AccessToken)
 
-    /// The reason why the credentials of a request are rejected.
     package enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The request has more than one `Authorization` field.
         case repeatedField

@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 
-/// Functions that fetch the metadata of an issuer and validate the URLs in them.
+/// Functions that fetch the metadata document of an issuer and validate the URLs in it.
 ///
 /// RFC 8414 §3. URLs must be https, or http on a loopback host for development.
 enum IssuerMetadata {

@@ -20,7 +20,7 @@ actor IntrospectionCache {
     struct Unavailable: Error {
         /// The number of seconds until a retry is useful.
         let retryAfter: Int
-        /// The reason for the log.
+        /// The reason why the status cannot be determined, for the log only.
         let reason: String
         /// Whether introspection of any other token would fail in the same way.
         ///
@@ -55,7 +55,7 @@ actor IntrospectionCache {
     private var lookup: Task<Result<AbsoluteURI, RequestFailure>, Never>?
     /// The current generation of cached responses, keyed by the digest of the token, so that no tokens are stored.
     private var entries: [SHA256Digest: Entry] = [:]
-    /// The previous generation; when `entries` is full, its entries move here and replace the earlier ones.
+    /// The previous generation; when `entries` is full, its entries move here, and those stored here are discarded.
     private var earlierEntries: [SHA256Digest: Entry] = [:]
     private var requests: [SHA256Digest: Task<Result<TokenStatus, Unavailable>, Never>] = [:]
     private var pause: (until: ContinuousClock.Instant, because: Unavailable)?

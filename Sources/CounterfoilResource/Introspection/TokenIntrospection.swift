@@ -2,8 +2,8 @@ public import CounterfoilProtocol
 
 /// The client credentials with which an API introspects tokens, and the cache lifetime of the responses.
 ///
-/// RFC 7662. A signature proves only that a token was issued. Whether the token was revoked is known only to
-/// the authorization server. An API with introspection rejects a revoked token within ``lifetime``. An API
+/// RFC 7662. A signature proves only that a token was issued. Only the authorization server knows whether it
+/// was revoked. An API with introspection rejects a revoked token within ``lifetime``. An API
 /// without introspection accepts it until it expires.
 public struct TokenIntrospection: Sendable, Hashable {
     /// `client_id`, the identifier of the API at the authorization server.

@@ -14,7 +14,7 @@ public actor KeySetCache {
         public var lifetime: TimeInterval = 600
         /// The range to which a cache lifetime in the `Cache-Control` field of the issuer is limited.
         public var lifetimeBounds: ClosedRange<TimeInterval> = 60...3600
-        /// The minimum time between two requests that tokens with unknown keys cause, whether they succeed or fail.
+        /// The minimum time between two requests, successful or not, that are caused by tokens with unknown keys.
         public var unknownKeyInterval: TimeInterval = 30
         /// The minimum time between a failed request and the next attempt to renew stale keys.
         public var renewalInterval: TimeInterval = 30

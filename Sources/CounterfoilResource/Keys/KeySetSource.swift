@@ -40,6 +40,6 @@ public struct KeySetFailure: Error, Hashable, Sendable, CustomStringConvertible 
 struct KeySetUnavailable: Error {
     /// The number of seconds until a retry is useful.
     let retryAfter: Int
-    /// The reason for the log.
+    /// The reason why the keys are unavailable, for the log only.
     let reason: String
 }
