@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: AuditStore {
-    /// Appends an event to the audit log.
+    /// Appends an event to the audit log, and returns when the event is on the disk.
     public func appendAudit(_ event: AuditEvent) async throws(StoreFault) {
         try await commits.commit { database in try database.append(event) }
     }

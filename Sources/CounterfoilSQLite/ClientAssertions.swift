@@ -3,8 +3,8 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ClientAssertionStore {
-    /// Records the use of a client assertion (RFC 7523 §3); returns false if the assertion was already used and has not
-    /// expired.
+    /// Records the use of a client assertion (RFC 7523 §3); returns false if an unexpired assertion with this
+    /// digest is already recorded.
     public func noteAssertion(
         _ digest: ArtefactDigest, expires: Date, now: Date
     ) async throws(StoreFault) -> Bool {

@@ -35,7 +35,7 @@ extension RegisteredClient {
     ]
     private static let all = ["id", "type", "created_at"] + changeable
 
-    /// The columns, qualified with their table for joins.
+    /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = all.map { "clients." + $0 }.joined(separator: ", ")
 
     fileprivate static let insertion = """

@@ -26,7 +26,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Deletes the secret with a digest; returns false if the client has no such secret.
+    /// Deletes the secret with this digest; returns false if the client has no such secret.
     @discardableResult
     public func removeClientSecret(
         _ digest: ArtefactDigest,

@@ -35,7 +35,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Checks whether any client is registered with an origin (RFC 6454), to which CORS then gives access.
+    /// Returns true if any client is registered with this web origin (RFC 6454), which CORS then allows.
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in
             // With the condition `origins <> ''`, the query reads only the partial index `clients_origins`, which
@@ -52,7 +52,7 @@ extension SQLiteStore: ClientStore {
     /// Registers a client, unless its identifier is taken, one of its scopes does not exist, or its owner already has
     /// `ownerLimit` clients.
     ///
-    /// For a client with an owner, the identifier of a deleted client counts as taken.
+    /// If the new client has an owner, it cannot have the identifier of a deleted client either.
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
@@ -119,7 +119,7 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Reads how often a client was issued a code without an S256 challenge, and when it last was; nil if never.
+    /// Reads the number of codes issued to a client without an S256 challenge, and the time of the last; nil for none.
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
         try read { database in
             try database.first("SELECT count, last_at FROM pkce_exceptions WHERE client_id = ?", id.rawValue) {

@@ -31,8 +31,8 @@ extension SQLiteStore: ConsentStore {
 
     /// Removes the scopes that are not in `kept` from every active grant of a user to a client.
     ///
-    /// A grant that has no scope left is revoked. The consent is limited to the remaining grants, and deleted if there
-    /// are none.
+    /// A grant that has no scope left is revoked. The consent keeps only what the remaining grants allow, and is
+    /// deleted if no grant remains.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -50,8 +50,8 @@ extension SQLiteStore: ConsentStore {
                 let grants = """
                     \(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND claim_scope = ?4 AND revoked_at IS NULL
                     """
-                // A concurrent redemption may already have read the former scope. With the maximum number of failed
-                // redemptions, `consumeCode` refuses the unused codes of these grants.
+                // A concurrent redemption may already have read the former scope. This statement sets the number of
+                // failed redemptions to its limit, so `consumeCode` refuses the unused codes of these grants.
                 try database.run(
                     """
                     UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
@@ -158,7 +158,7 @@ extension Database {
 }
 
 extension Consent {
-    /// The columns, qualified with their table for joins.
+    /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         consents.person_id, consents.client_id, consents.scope, consents.remembered, consents.remembered_at,
         consents.appearance, consents.since, consents.allowed_at, consents.last_used_at

@@ -72,7 +72,6 @@ enum FileIdentity: Hashable {
         }
     }
 
-    /// Reads the identity of an open database.
     init(of database: Database) throws {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let applicationID = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0

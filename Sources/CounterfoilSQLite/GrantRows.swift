@@ -77,7 +77,7 @@ extension Grant {
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
             resources: try columns.resources(),
-            // A claim name contains no space (see `RequestedClaims`).
+            // Claim names contain no space (see `RequestedClaims`), so spaces delimit them.
             claims: RequestedClaims(idToken: Set(try columns.list { $0 }), userInfo: Set(try columns.list { $0 })),
             claimScope: try columns.scope(),
             sessionID: try columns.optionalValue(SessionIdentifier.init(_:)),
@@ -90,7 +90,7 @@ extension Grant {
 }
 
 extension CodeRecord {
-    /// The columns, qualified with their table for joins.
+    /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         codes.digest, codes.interaction, codes.grant_id, codes.redirect_uri, codes.redirect_uri_was_given,
         codes.requested_scope, codes.code_challenge, codes.code_challenge_method, codes.nonce, codes.authenticated_at,

@@ -42,7 +42,7 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Redeems a code, updates the time of use of its grant and consent, and stores `family` if it is given.
+    /// Redeems a code, updates the time of use of its grant and consent, and stores the token family if one is given.
     ///
     /// It refuses a code that was used, had too many failed redemptions, or has a revoked grant or a disabled user. The
     /// caller must have checked that the code has not expired.
@@ -141,10 +141,10 @@ extension SQLiteStore: GrantStore {
         }
     }
 
-    /// Revokes a grant, which invalidates its codes and tokens, and limits the consent to the remaining grants.
+    /// Revokes a grant, which invalidates its codes and tokens.
     ///
-    /// The refresh statistics of the client count the revocation. With `RevocationReason.refreshReuse` they also count
-    /// a reuse.
+    /// The consent keeps only what the remaining grants allow, and is deleted if no grant remains. The refresh
+    /// statistics of the client count the revocation. With `RevocationReason.refreshReuse` they also count a reuse.
     @discardableResult
     public func revokeGrant(
         _ id: GrantIdentifier,

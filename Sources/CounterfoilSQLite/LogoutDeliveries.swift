@@ -38,7 +38,7 @@ extension SQLiteStore: LogoutDeliveryStore {
                     )
                 }
                 guard let delivery else {
-                    // The pause of the client has ended, but none of its deliveries is due yet.
+                    // The queue of the client is due, but none of its deliveries is, so the queue is scheduled again.
                     try database.requeue(client.id, hostFailures: client.hostFailures)
                     return nil
                 }
@@ -95,7 +95,7 @@ extension SQLiteStore: LogoutDeliveryStore {
 
 /// The SQL statements on the delivery queues of clients.
 enum LogoutQueues {
-    /// The maximum number of old deliveries of a client that one settlement deletes.
+    /// The maximum number of old deliveries of a client that are deleted after a failure of its host.
     static let removalLimit = 1000
 
     /// Selects at most ?3 clients with a delivery due at time ?1.
@@ -149,8 +149,8 @@ extension Database {
 
     /// Ends the lease of a client, and schedules its next delivery, but not before `notBefore`.
     ///
-    /// It stores `hostFailures`, the number of consecutive times that the client's host did not respond. If the client
-    /// has no more deliveries, its queue is deleted.
+    /// It stores `hostFailures`, the number of consecutive failures of the client's host. If the client has no more
+    /// deliveries, its queue is deleted.
     fileprivate func requeue(_ client: ClientIdentifier, hostFailures: Int, notBefore: Date? = nil) throws {
         let next = try first(
             "SELECT due_at FROM logout_deliveries WHERE client_id = ? ORDER BY due_at LIMIT 1", client.rawValue

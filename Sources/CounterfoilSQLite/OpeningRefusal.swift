@@ -1,7 +1,7 @@
 import GRDB
 
 extension SQLiteStore {
-    /// The reason why a store cannot be opened.
+    /// The error that opening a store throws; its description is written for the operator.
     public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The directory cannot be created, entered or written.
         case directoryNotUsable(path: String, reason: String)
@@ -9,7 +9,7 @@ extension SQLiteStore {
         case fileNotUsable(path: String, reason: String)
         /// The file does not exist, and `createIfMissing` is false.
         case missing(path: String)
-        /// The file is not a database.
+        /// The file is not an SQLite database.
         case notADatabase(path: String)
         /// The file is a database of another program.
         case otherApplication(path: String)
@@ -22,7 +22,7 @@ extension SQLiteStore {
         case locked(path: String)
         /// The file system does not support a write-ahead log, or cannot sync it.
         case notDurable(path: String)
-        /// The file is damaged.
+        /// The file is a damaged database, which must be restored from a backup.
         case damaged(path: String, reason: String)
 
         /// The cause and the action to take.

@@ -3,22 +3,22 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: PeopleStore {
-    /// Reads the user with an identifier, even if the user is disabled; nil if there is none.
+    /// Reads the user with this identifier, even if the user is disabled; nil if there is none.
     public func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.id = ?", id.rawValue)
     }
 
-    /// Reads the user with a user name, even if the user is disabled; nil if there is none.
+    /// Reads the user with this user name, even if the user is disabled; nil if there is none.
     public func person(named username: Username) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.username = ?", username.rawValue)
     }
 
-    /// Reads the user with an email address, even if the user is disabled; nil if there is none.
+    /// Reads the user with this email address, even if the user is disabled; nil if there is none.
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.email = ?", email.rawValue)
     }
 
-    /// Checks whether any administrator exists.
+    /// Returns true if any user is an administrator, even a disabled one.
     public func hasAdministrator() async throws(StoreFault) -> Bool {
         try read { database in
             try database.answers("SELECT EXISTS (SELECT 1 FROM people WHERE is_administrator = 1)") == [true]
@@ -163,7 +163,7 @@ extension Database {
 }
 
 extension Person {
-    /// The columns, qualified with their table for joins.
+    /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
         people.profile, people.created_at, people.changed_at, people.disabled_at

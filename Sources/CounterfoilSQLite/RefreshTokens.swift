@@ -53,7 +53,7 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// Reads the refresh statistics of a client.
+    /// Reads the numbers of retried refreshes, token reuses and revoked grants of a client; all are 0 at first.
     public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
         try read { database in
             try database.first(
@@ -64,7 +64,7 @@ extension SQLiteStore: RefreshTokenStore {
         }
     }
 
-    /// Reads the refresh statistics of all clients together.
+    /// Reads the sums of the refresh statistics of all clients, with the time of the last token reuse.
     public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
         try read { database in
             try database.first(
@@ -117,7 +117,8 @@ extension Database {
 
     /// Applies a step to a token family; returns false if the family does not meet a condition of the step.
     ///
-    /// The conditions are those of `RefreshFamily.step`. A repeat also requires the pause after the previous one.
+    /// The conditions are those of `RefreshFamily.step`. After `repeatLimit` repeats, the next one also requires that
+    /// `repeatPause` has passed since the last use.
     fileprivate func record(_ step: RefreshStep, of facts: RefreshFacts, now: Date) throws -> Bool {
         let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
         let (time, grant) = (now.microseconds, facts.grant)
@@ -167,10 +168,12 @@ extension Database {
 }
 
 extension RefreshFamily {
-    /// The minimum time, in microseconds, between two updates of `resting_since` and its index.
+    /// The minimum time, in microseconds, between two updates of `resting_since`, the indexed column that finds idle
+    /// families.
     ///
     /// The grant records at most one use in `Grant.useResolution`, and only a recorded use updates `resting_since`.
-    /// Both durations together are one hour, so `resting_since` is at most one hour before `last_used_at`.
+    /// `Grant.useResolution` and this time add up to one hour, so `resting_since` is at most one hour before
+    /// `last_used_at`.
     fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
 
     fileprivate static let advance = step(

@@ -20,7 +20,7 @@ extension SQLiteStore: ResourceStore {
         try read(resource, in: cachedResources) { database in try database.resource(resource) }
     }
 
-    /// Reads the API that authenticates at the introspection endpoint with a `client_id`.
+    /// Reads the API that has this `client_id` for its requests to the introspection endpoint.
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
         try read(id, in: cachedCallers) { database in
             try database.first(

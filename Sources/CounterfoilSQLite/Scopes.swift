@@ -114,8 +114,8 @@ extension Database {
     fileprivate func takeFromGrants(_ token: Scope.Token, at time: Date) throws {
         let name = token.rawValue
         let isMeant = "revoked_at IS NULL AND \(Self.holdsFirst("scope"))"
-        // A concurrent redemption may already have read the former scope. With the maximum number of failed
-        // redemptions, `consumeCode` refuses the unused codes of these grants.
+        // A concurrent redemption may already have read the former scope. This statement sets the number of failed
+        // redemptions to its limit, so `consumeCode` refuses the unused codes of these grants.
         try run(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)

@@ -3,10 +3,10 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: ServiceRecordStore {
-    /// Records that the store responds at a time, unless a later time is already recorded.
+    /// Records `now` as the last time at which the store responded, unless a later time is already recorded.
     ///
-    /// If the recorded time is more than `silence` seconds before `now`, the time in between is recorded as an outage.
-    /// The latest `ServiceRecord.outageLimit` outages are kept.
+    /// If the previously recorded time is more than `silence` seconds before `now`, the time in between is recorded as
+    /// an outage. The latest `ServiceRecord.outageLimit` outages are kept.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         try await commits.commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }

@@ -72,7 +72,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends the session with a digest; returns false if there is no such session.
+    /// Ends the session with this digest; returns false if there is no such session.
     @discardableResult
     public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -94,7 +94,7 @@ extension SQLiteStore: SessionStore {
         }
     }
 
-    /// Ends the session with a digest; returns false if the user has no such session.
+    /// Ends the session with this digest; returns false if the user has no such session.
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
@@ -120,8 +120,8 @@ extension SQLiteStore: SessionStore {
     /// Deletes a session that has expired or is idle, revokes its grants to single-page apps, and queues logout
     /// notifications to its clients.
     ///
-    /// If the session was deleted before, but its grants were not yet marked with its end, the call revokes the grants
-    /// and queues the notifications now.
+    /// The session may already be deleted while an active grant does not record its end (`session_ended_at`). In this
+    /// case too, the call revokes the grants and queues the notifications.
     public func revokeDependents(
         ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
     ) async throws(StoreFault) {
@@ -167,9 +167,9 @@ extension Database {
         ) { columns in try columns.value(SessionIdentifier.init(_:)) }
     }
 
-    /// Reads the digests of the least recently seen sessions by which a user exceeds `Session.limitPerPerson`.
+    /// Reads the digests of the sessions that must end so that the user has at most `Session.limitPerPerson` sessions.
     ///
-    /// The new session, `session`, counts but is not among them.
+    /// These are the least recently seen ones. The new session, `session`, counts towards the limit but never ends.
     fileprivate func surplusSessions(beside session: Session) throws -> [Data] {
         try all(
             Session.surplus, session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1
@@ -241,7 +241,7 @@ extension Database {
 }
 
 extension Session {
-    /// Selects the digests of the sessions of user ?1, except session ?2 and the ?3 most recently seen ones.
+    /// Selects the digests of the sessions of user ?1, except session ?2 and the ?3 most recently seen of the others.
     static let surplus = """
         SELECT digest FROM sessions WHERE person_id = ?1 AND digest <> ?2
         ORDER BY last_seen_at DESC, authenticated_at DESC, digest LIMIT -1 OFFSET ?3
@@ -259,7 +259,7 @@ extension Session {
             ) END
         """
 
-    /// The columns, qualified with their table for joins.
+    /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
         sessions.user_agent, sessions.source

@@ -71,7 +71,8 @@ extension SQLiteStore: SigningKeyStore {
 
     /// Deletes a key that has a successor; returns false if the key does not exist or has no successor.
     ///
-    /// Once clients and APIs reload the JWKS, they reject the tokens that were signed with the key, expired or not.
+    /// Once clients and APIs reload the JWKS, they reject every token that was signed with the key, even if it has not
+    /// expired.
     public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
             try database.run("DELETE FROM signing_keys WHERE id = ? AND replaced_at IS NOT NULL", id.rawValue) == 1

@@ -36,7 +36,6 @@ extension Database {
         return first
     }
 
-    /// Returns every row of a query.
     func all<Value>(
         _ sql: String,
         _ values: (any DatabaseValueConvertible)?...,
