@@ -15,14 +15,12 @@ public struct AccentColor: Sendable, Hashable, CustomStringConvertible {
         rawValue = "#" + digits
     }
 
-    /// Creates a colour from its red, green and blue channels.
     package init(channels: (red: UInt8, green: UInt8, blue: UInt8)) {
         let number = UInt32(channels.red) << 16 | UInt32(channels.green) << 8 | UInt32(channels.blue)
         let digits = String(number, radix: 16)
         rawValue = "#" + String(repeating: "0", count: 6 - digits.count) + digits
     }
 
-    /// The red, green and blue channels of the colour in sRGB.
     package var channels: (red: UInt8, green: UInt8, blue: UInt8) {
         let number = UInt32(rawValue.dropFirst(), radix: 16) ?? 0
         return (UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255))

@@ -4,12 +4,10 @@
 /// contrast, it is used unchanged. Where it does not, its lightness is changed until it does. The hue always
 /// stays the same.
 package struct AccentScheme: Sendable, Hashable {
-    /// The colours in light mode.
     package let light: Shades
-    /// The colours in dark mode.
     package let dark: Shades
 
-    /// The colours of one mode.
+    /// The colours of one mode, light or dark.
     package struct Shades: Sendable, Hashable {
         /// The colour of links, and the background of the main button.
         package let accent: AccentColor

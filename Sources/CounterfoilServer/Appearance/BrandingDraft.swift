@@ -38,7 +38,6 @@ package struct BrandingDraft: Sendable {
         }
     }
 
-    /// A field of the branding form.
     package enum Field: Hashable {
         case siteName, accent, supportURI, logo
         case text(Language), privacyURI(Language)
@@ -69,7 +68,6 @@ package struct BrandingDraft: Sendable {
 
         package init(_ field: Field?, _ reason: Reason) { self.init(field, reason.text) }
 
-        /// The reason why a draft is refused.
         package enum Reason: String, LocalizationKey {
             case nameLength = "branding.name-length"
             case notAColour = "branding.not-a-colour"

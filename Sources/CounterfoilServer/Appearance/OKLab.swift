@@ -17,7 +17,7 @@ struct OKLab {
         blueToYellow = 0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short
     }
 
-    /// Returns the colour with the same hue and another lightness; a chroma above the given one is reduced to it.
+    /// Returns the colour with the same hue and the given lightness; its chroma is reduced to `most` if it is higher.
     func with(lightness: Double, chroma most: Double) -> OKLab {
         let chroma = (greenToRed * greenToRed + blueToYellow * blueToYellow).squareRoot()
         var other = self

@@ -28,7 +28,6 @@ extension Page {
     package func values(in frame: Frame) -> [String: (any Sendable)?] { [:] }
 }
 
-/// A script that a page loads.
 package enum PageScript: Sendable, Hashable {
     /// A script that copies texts to the clipboard, and sends requests to the server while the user types.
     case interactive

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The rate limit for audit events about refusals that unauthenticated requests can cause.
 ///
-/// It limits only kinds of refusals that a request can cause without an account or a secret. Each kind of event has a
+/// Refusals that a request can cause only with an account or a secret are not limited. Each kind of event has a
 /// separate budget, so that a flood of one kind does not suppress events of another kind. Events beyond the budget are
 /// only counted. After each minute, one summary event for each kind records their number. The limits bound the rate of
 /// the log; ``ServerSettings/auditRetention`` bounds its size.

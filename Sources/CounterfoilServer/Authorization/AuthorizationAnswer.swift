@@ -11,7 +11,8 @@ struct AuthorizationAnswer: Sendable {
     /// Returns the HTTP response to a request for which the user saw no page: a redirect, or for `form_post` a page
     /// that submits its form at once.
     ///
-    /// After a page with a form, `page(_:choosing:issuer:)` is used, because Chromium would block a redirect.
+    /// After a page with a form, `page(_:choosing:issuer:)` is used, because Chromium applies the CSP directive
+    /// `form-action` to a redirect and would block it.
     func reply(_ kind: ReturnPage.Kind, issuer: Issuer) -> Reply {
         switch mode {
         case .query: .seeOther(response.url(to: redirectURI))

@@ -123,7 +123,7 @@ extension AuthorizationFlow {
 }
 
 extension ValidatedAuthorization {
-    /// Returns the individually requested claims that an allowed scope covers (OpenID Connect Core §5.5).
+    /// Returns the claims that the parameter `claims` requests and `scope` covers (OpenID Connect Core §5.5).
     fileprivate func claims(within scope: Scope) -> RequestedClaims {
         request.claims?.claims.named(UserClaims.names(for: scope)) ?? RequestedClaims()
     }

@@ -45,7 +45,8 @@ struct AuthorizationFlow: Sendable {
     /// The errors for an approval that issued no code: the user gets an error page, or a redirect for `outdated`.
     enum ApprovalError: Error {
         case alreadyAnswered
-        /// The client has changed since the page was shown; `askAgain` is the URL that shows the new question.
+        /// The client or the scopes of an API changed after the page was shown; `askAgain` is the URL that starts
+        /// the request again.
         case clientChanged(askAgain: String)
         case clientDeleted
         case personNotActive
