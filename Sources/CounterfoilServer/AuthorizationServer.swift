@@ -16,8 +16,8 @@ public final class AuthorizationServer: Sendable {
     /// The service that deletes expired records and rotates signing keys; run it in a separate task.
     public let maintenance: MaintenanceService
 
-    /// The service that records every two seconds that the store answers, so that outages are detected; run it in
-    /// a separate task.
+    /// The service that writes a heartbeat to the store every two seconds, so that a gap reveals an outage; run it in a
+    /// separate task.
     public let heartbeat: Heartbeat
 
     /// The service that sends back-channel logout notifications, to be run in a separate task; nil if the
@@ -107,11 +107,10 @@ public final class AuthorizationServer: Sendable {
         return sharing.mark(await respondToSender(request, at: endpoint))
     }
 
-    /// Returns whether a request may send a large body to an endpoint that accepts large bodies only from
-    /// signed-in users.
+    /// Returns true if the server may read a large body of a request to an endpoint for signed-in users.
     ///
-    /// The result is false if the request has no valid session, if the user lacks the required role, or if the
-    /// session cannot be read.
+    /// The result is false if the request has no valid session, if the user lacks the required role, or if the session
+    /// cannot be read.
     package func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
         let now = components.clock()
         guard let session = try? await components.sessions.current(request, now: now) else { return false }

@@ -139,7 +139,8 @@ struct AuthorizationFlow: Sendable {
         }
     }
 
-    /// Creates the error that refuses a valid request for any reason other than a denial by the user.
+    /// Creates the error response to a valid request that the server refuses; if the user denied the request, use
+    /// ``denial(of:because:)`` instead.
     func refusal(_ error: OAuthError, of authorization: ValidatedAuthorization) -> RedirectableError {
         refused(authorization, error, isDenied: false)
     }

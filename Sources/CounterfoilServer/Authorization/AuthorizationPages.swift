@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import Foundation
 import HTTPTypes
 
-/// The pages of the authorization flow, with their form tickets.
+/// The sign-in, consent and confirmation pages of an authorization request, each with a form ticket (``Ticket``).
 struct AuthorizationPages: Sendable {
     let settings: ServerSettings
     let store: any ScopeStore & BrandingStore
@@ -22,7 +22,7 @@ struct AuthorizationPages: Sendable {
         FormParameters(form.pairs.filter { $0.name != signedInParameter }).encoded
     }
 
-    /// Returns the issuer and verifier of form tickets for the page that asks `question`.
+    /// Returns the value that issues and verifies the form tickets of the page that asks `question`.
     func tickets(of question: AuthorizationQuestion) -> QuestionTickets {
         QuestionTickets(tickets: tickets, purpose: question.purpose)
     }
@@ -76,8 +76,8 @@ struct AuthorizationPages: Sendable {
             expires: settings.pageEnd(from: visit.now))
     }
 
-    /// Returns the page that replaces every page of the flow inside a web-view if the policy of the client
-    /// forbids web-views; otherwise nil.
+    /// Returns the page to show instead of any page of the flow, if the request comes from a web-view and the policy of
+    /// the client forbids web-views; otherwise nil.
     func blocked(_ visit: AuthorizationVisit) -> Reply? {
         guard case .blocked(let webView) = WebViewVerdict(on: visit.request, under: visit.client.policy.webViews) else {
             return nil
@@ -96,7 +96,7 @@ struct AuthorizationPages: Sendable {
             .openInBrowserLink(settings.issuer.authorizationURL(carried: visit.carried))
     }
 
-    /// Returns the redirect to the authorization endpoint if another page follows the sign-in.
+    /// Returns the redirect to the authorization endpoint, which shows the next page after the sign-in.
     ///
     /// The URL contains a ticket that proves that the user has just signed in.
     func afterSignIn(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {

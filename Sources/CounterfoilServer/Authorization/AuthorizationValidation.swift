@@ -14,9 +14,9 @@ struct CheckedAuthorization: Sendable {
     /// Whether the redirect URI is at the callback origin, where the app of another client can receive the
     /// response (see ``CallbackOrigin``).
     let isAtCallbackOrigin: Bool
-    /// The requested scope with defaults applied.
+    /// The requested scope; if the request names none, the default scope of the client.
     let scope: Scope
-    /// The PKCE method of the request.
+    /// The PKCE method; `plain` or `none` only if the policy of the client allows it.
     let pkce: PKCEUse
     /// The user whom `id_token_hint` names; nil if there is no hint.
     let hinted: IDTokenHints.Hinted?

@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// The endpoint `/callback/{client_id}`: a URL of this host that a native app can claim (RFC 8252 §7.2).
 ///
-/// The page says that the platform did not open the app. The query may contain an authorization response for
-/// the app, so the server does not read, show or log the query.
+/// The browser requests the URL only if the platform did not open the app, and the page says so. The query may contain
+/// an authorization response for the app, so the server does not read, show or log the query.
 struct CallbackEndpoint: Sendable {
     let settings: ServerSettings
     let store: any ClientStore

@@ -1,9 +1,10 @@
 package import CounterfoilProtocol
 
-/// A redirect URI at this server for a native app without a website; its page only shows a message.
+/// A redirect URI at this server for a native app without a website.
 ///
-/// The app claims the URL, so that the platform opens the app instead of the page (RFC 8252 §7.2). A client has
-/// one callback URL at the issuer, and another at the callback origin if the server has one.
+/// The app claims the URL, so that the platform opens the app instead of the browser (RFC 8252 §7.2). If that fails,
+/// the browser opens the URL, and its page only shows a message. A client has one callback URL at the issuer, and
+/// another at the callback origin if the server has one.
 package struct CallbackURL: Sendable, Hashable {
     /// The URL, which is compared byte by byte.
     package let rawValue: String
@@ -41,7 +42,7 @@ struct ServerOrigins: Sendable, Hashable {
         self.callbackOrigin = callbackOrigin
     }
 
-    /// Returns true if a URI leads to this server and is not a callback URL of the client.
+    /// Returns true if a URI is at an origin of this server, but is not a callback URL of the client.
     func forbids(_ uri: RedirectURI, to client: ClientIdentifier?, type: ClientType) -> Bool {
         guard RedirectURIMatching.isOwnOrigin(uri, of: issuer, callbackOrigin) else { return false }
         guard let client else { return true }

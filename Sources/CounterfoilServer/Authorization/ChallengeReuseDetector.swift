@@ -15,7 +15,7 @@ package final class ChallengeReuseDetector: Sendable {
     static let challengesPerClient = 8
     /// The number of clients remembered; the clients that were seen least recently are removed first.
     static let capacity = 10_000
-    /// The minimum interval between two audit events about a client, in seconds.
+    /// The minimum interval between two audit events about repeated challenges of the same client, in seconds.
     static let silence: TimeInterval = 3600
 
     private struct Entry {

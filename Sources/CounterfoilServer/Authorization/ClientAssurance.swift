@@ -8,7 +8,8 @@ import CounterfoilProtocol
 enum ClientAssurance: Sendable, Hashable {
     /// The code goes to an https URL of a first-party client, which belongs to the owner of this server.
     case firstParty
-    /// The code goes to an https URL of the client, and only a holder of the client secret can redeem it.
+    /// The code goes to an https URL of the client, and only a client that authenticates with its secret or key can
+    /// redeem it.
     case secret
     /// The code goes to an https URL that an administrator has verified as claimed by the client (RFC 8252
     /// §7.2).

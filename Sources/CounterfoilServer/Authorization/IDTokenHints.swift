@@ -9,7 +9,7 @@ struct IDTokenHints: Sendable {
 
     /// The user whom a hint names.
     enum Hinted: Sendable, Hashable {
-        /// The hint is an ID token of this server, which identifies a user and a session.
+        /// The hint is an ID token of this server, which identifies a user and, with `sid`, a session.
         case person(IDTokenHint)
         /// The user is unknown: the signing key of the token was deleted, or never belonged to this server.
         case unknownUser
@@ -23,7 +23,7 @@ struct IDTokenHints: Sendable {
 
     /// Verifies a hint; throws if it is invalid.
     ///
-    /// If the signing key is unknown, the result is a hint at an unknown user instead of an error.
+    /// If the signing key is unknown, the result is ``Hinted/unknownUser`` instead of an error.
     func read(_ token: IDToken) throws(TokenRefusal) -> Hinted {
         do {
             return .person(try verifier.verify(token, keys: keys.publicKeys))

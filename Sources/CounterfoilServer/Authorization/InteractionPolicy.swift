@@ -6,7 +6,7 @@ import Foundation
 /// The session is checked first, then the consent.
 enum InteractionPolicy {
     enum Step: Sendable {
-        /// The sign-in page is shown.
+        /// The sign-in page is shown: there is no session, or the session is not sufficient for the request.
         case signIn
         /// The consent page is shown; it mentions the earlier consent, if any.
         case askConsent(LiveSession, earlier: Consent?)
@@ -49,7 +49,7 @@ enum InteractionPolicy {
         return session
     }
 
-    /// Returns true if the client needs the user's consent, so that the next step depends on an earlier consent.
+    /// Returns true if the request needs the user's consent, which may have been given earlier.
     ///
     /// A first-party client needs consent only if the request has `prompt=consent`.
     static func weighsConsent(for authorization: ValidatedAuthorization) -> Bool {
@@ -104,8 +104,8 @@ enum InteractionPolicy {
             : .confirm(session)
     }
 
-    /// Returns true if an earlier consent covers a request: the client looks the same, and the consent includes
-    /// every requested scope for every named API.
+    /// Returns true if an earlier consent covers a request: the client has not changed its appearance since, and the
+    /// consent includes every requested scope for every named API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
         guard let earlier else { return false }
         return earlier.remembers(authorization)

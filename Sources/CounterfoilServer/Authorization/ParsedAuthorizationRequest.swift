@@ -7,7 +7,7 @@ import CounterfoilProtocol
 struct ParsedAuthorizationRequest: Sendable {
     /// The client and the redirect URI, unverified.
     let target: AuthorizationRequest.ResponseTarget
-    /// Whether `scope` contains `openid`, even if another parameter is invalid.
+    /// Whether `scope` contains `openid`; correct even if another parameter is invalid.
     let asksForOpenID: Bool
     /// The request without its redirect URI, or the error to send once the redirect URI is verified.
     let parameters: Result<AuthorizationRequest, OAuthError>

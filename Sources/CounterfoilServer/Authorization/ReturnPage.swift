@@ -10,7 +10,6 @@ package struct ReturnPage: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// The response contains a code for the requested access.
         case allowed
-        /// The user denied the request.
         case denied
         /// The server refused the request for a reason other than a denial by the user.
         case refused
@@ -31,7 +30,6 @@ package struct ReturnPage: Sendable, Hashable {
     /// The host of the redirect URI, if the user must press the button; nil if the page continues automatically.
     package var host: String?
 
-    /// Whether the page continues automatically.
     package var continuesAutomatically: Bool { host == nil }
 
     /// A hidden field of the form.

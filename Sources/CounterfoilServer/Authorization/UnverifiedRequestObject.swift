@@ -11,9 +11,9 @@ struct UnverifiedRequestObject {
     /// The maximum size of a request object that is read, in bytes.
     static let byteLimit = 16 * 1024
 
-    /// `response_mode`; nil if the object is unreadable or the mode is not supported.
+    /// `response_mode`; nil if the object is unreadable or names no supported mode.
     let responseMode: ResponseMode?
-    /// `state`; nil if the object is unreadable or the value cannot be returned.
+    /// `state`; nil if the object is unreadable or has no valid `state`.
     let state: State?
 
     /// Reads an object in compact serialization, signed or not (RFC 7515 §3.1 and §6).

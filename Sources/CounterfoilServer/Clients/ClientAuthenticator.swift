@@ -22,7 +22,8 @@ struct ClientAuthenticator: Sendable {
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
 
-    /// Authenticates the client that sent a request with a form.
+    /// Authenticates the client by the `Authorization` field or the parameters of a form; throws `invalid_request` if
+    /// the request identifies no client.
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> AuthenticatedClient {

@@ -3,15 +3,14 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The rate limits of failed client authentications and of forged access tokens, by IP address (RFC 6749
-/// §2.3.1); bounded in memory.
+/// The rate limits of failed client authentications and of forged access tokens, by IP address (RFC 6749 §2.3.1);
+/// bounded in memory.
 ///
-/// Failed authentications count for the pair of client and IP address, and for the IP address alone. Failures
-/// from one IP address therefore never lock a client out at another IP
-/// address.
+/// Failed authentications count for the pair of client and IP address, and for the IP address alone. Failures from one
+/// IP address therefore never lock a client out at another IP address.
 ///
-/// A secret has 256 random bits, so the limits only reduce load and log volume. The window is short, so that a
-/// client with a corrected secret can soon continue.
+/// A secret has 256 random bits, so the limits only reduce load and log volume. The window is short, so that a client
+/// with a corrected secret can soon continue.
 final class ClientThrottle: Sendable {
     /// The maximum number of failures of one client from one IP address within the window.
     static let failuresPerClient = 50
@@ -42,7 +41,7 @@ final class ClientThrottle: Sendable {
         }
     }
 
-    /// Counts a failed authentication; throws ``TooMany`` if the limit was reached before.
+    /// Counts a failed authentication; throws ``TooMany`` instead if a limit has already been reached.
     ///
     /// - Parameter source: The IP address; nil if all requests have the same one, for example that of a proxy.
     func noteFailure(of client: ClientIdentifier, from source: String?, now: Date) throws(TooMany) {
@@ -61,11 +60,11 @@ final class ClientThrottle: Sendable {
         guard wait <= 0 else { throw TooMany(retryAfter: Int(wait.rounded(.up))) }
     }
 
-    /// Counts an access token that this server did not sign; throws ``TooMany`` if the limit of the IP address
-    /// was reached before.
+    /// Counts an access token that this server did not sign; throws ``TooMany`` instead if the IP address has already
+    /// reached its limit.
     ///
-    /// Genuine tokens are always accepted, whatever the number of forgeries from the same IP address. A
-    /// signature cannot be guessed.
+    /// Genuine tokens are always accepted, whatever the number of forgeries from the same IP address. A signature
+    /// cannot be guessed.
     func noteForgery(from source: String?, now: Date) throws(TooMany) {
         guard let source else { return }
         let start = now.addingTimeInterval(-Self.window)

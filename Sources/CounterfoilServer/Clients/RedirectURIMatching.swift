@@ -5,7 +5,7 @@ package import CounterfoilProtocol
 /// The requested URI must be identical to a registered one, byte by byte (RFC 6749 §3.1.2.3, RFC 8252 §8.4, RFC
 /// 3986 §6.2.1). The only exception is the port of a loopback URI, which the client may choose (RFC 8252 §7.3).
 package enum RedirectURIMatching {
-    /// The result of comparing the `redirect_uri` of a request.
+    /// The result of comparing the `redirect_uri` of a request with the registered redirect URIs.
     package enum MatchVerdict: Sendable, Hashable {
         /// The response goes to the redirect URI of the match.
         case matches(Match)
@@ -54,7 +54,7 @@ package enum RedirectURIMatching {
         return Match(redirectURI: .requested(uri), registered: registered)
     }
 
-    /// Returns true if a requested URI matches a registered one.
+    /// Returns true if the URIs are identical, or are loopback URIs that differ only in the port.
     package static func matches(registered: RedirectURI, requested: RedirectURI) -> Bool {
         guard case .loopback(let registeredHost, _) = registered.kind,
             case .loopback(let requestedHost, _) = requested.kind

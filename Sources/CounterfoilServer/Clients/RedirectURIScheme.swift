@@ -9,8 +9,9 @@ enum PrivateUseScheme {
     static func check(
         _ scheme: String, of uri: RedirectURI, plainSchemes: Set<String>
     ) throws(RedirectURIRegistration.Refusal) {
-        // The operator has allowed these schemes, so the following rules do not apply to them. The last rule, for
-        // example, would refuse the redirect URIs of well-known editors, which begin with `scheme://`.
+        // The operator has allowed these schemes, so the following rules do not apply to them. The rule that requires a
+        // single slash, for example, would refuse the redirect URIs of well-known editors, which begin with
+        // `scheme://`.
         guard !plainSchemes.contains(scheme) else { return }
         guard !RegisteredSchemes.contains(scheme) else { throw .registeredScheme(scheme) }
         // RFC 8252 §8.4: a private-use scheme must contain a period.
