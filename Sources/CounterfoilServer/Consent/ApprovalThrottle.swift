@@ -5,11 +5,11 @@ import Synchronization
 
 /// The counter of approvals for each user in a window of one minute; bounded in memory.
 ///
-/// Each approval writes a grant and a code, even if the user is not asked. Without a limit, any account could
-/// fill the disk.
+/// Each approval writes a grant and a code, including the approvals for which no page is shown. Without a limit, any
+/// account could fill the disk.
 ///
-/// The counts are in the memory of this process, so they need no query. They are exact only if a single process
-/// serves the store.
+/// The counts are in the memory of this process, so they need no query. They are exact only if a single process serves
+/// the store.
 final class ApprovalThrottle: Sendable {
     /// The length of a window in seconds; a window begins with the first approval of a user.
     static let window: TimeInterval = 60

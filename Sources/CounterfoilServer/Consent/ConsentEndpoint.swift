@@ -55,7 +55,7 @@ struct ConsentEndpoint: Sendable {
             let granted =
                 switch question {
                 case .consent: try form.granted(of: authorization)
-                // A first-party client gets every requested scope, as it does without a page.
+                // A first-party client gets every requested scope, whether this page is shown or not.
                 case .confirmation: authorization.asked
                 }
             guard !granted.isEmpty || authorization.asked.isEmpty else {

@@ -17,7 +17,7 @@ package struct ConsentPage: Sendable, Hashable {
         case website(host: String)
     }
 
-    /// A permission that the client requests.
+    /// One requested scope, as the page shows it to the user.
     package struct Permission: Sendable, Hashable {
         /// The scope token of the permission.
         package var scope: String
@@ -68,7 +68,6 @@ package struct ConsentPage: Sendable, Hashable {
     /// of this server.
     package var isVouchedFor: Bool
     package var redirectDestination: RedirectDestination
-    /// The name of the signed-in user.
     package var personName: DisplayName
     package var personEmail: MaskedEmail?
     /// The path that the form posts to.

@@ -66,12 +66,12 @@ struct ConsentPresenter: Sendable {
 
     /// Returns the initial state of the box of an optional permission.
     ///
-    /// Without an earlier consent, the state is the default of the scope, which is unticked unless an
-    /// administrator has set it. With an earlier consent, the box is ticked if the user allowed the permission
-    /// and the client still looks the same.
+    /// Without an earlier consent, the state is the default of the scope, which is unticked unless an administrator has
+    /// set it. With an earlier consent, the box is ticked if the user allowed the permission and the client still looks
+    /// the same.
     ///
-    /// A permission that the user deselected or withdrew is not distinguished from one that was never
-    /// requested, so both start unticked.
+    /// An earlier consent does not tell whether the user deselected a permission, withdrew it, or was never asked for
+    /// it. In all three cases, the box starts unticked.
     private func isTicked(_ definition: ScopeDefinition?, wasAllowed: Bool?) -> Bool {
         guard let wasAllowed else { return definition?.startsTicked ?? false }
         return wasAllowed && earlier?.appearance == ClientAppearance(of: authorization.client)
@@ -99,7 +99,7 @@ struct ConsentPresenter: Sendable {
 
     /// The APIs that accept the tokens: those that the request names.
     ///
-    /// If the request names none, it is the default audience. If that is this service, the list is empty.
+    /// If the request names none, the tokens are for the default audience. The list is empty if that is this service.
     private var resources: [DisplayName] {
         guard authorization.apis.isEmpty else {
             return authorization.apis.map { api in

@@ -51,10 +51,10 @@ enum AuthorizationQuestion: Sendable {
     }
 }
 
-/// The issuer and verifier of form tickets for pages that ask the user a question.
+/// Issues and verifies the form tickets of pages that ask the user a question.
 ///
-/// A ticket begins with the snapshot of the question. The message authentication code covers the snapshot, so
-/// that a submitted form cannot change the question.
+/// A ticket begins with the snapshot of the question. The message authentication code covers the snapshot, so that a
+/// submitted form cannot change the question.
 struct QuestionTickets: Sendable {
     let tickets: TicketAuthority
     let purpose: Ticket.Purpose

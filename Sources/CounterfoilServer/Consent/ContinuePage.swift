@@ -11,7 +11,6 @@ package struct ContinuePage: Sendable, Hashable {
     /// The path of the client's logo; nil if it has none.
     package var applicationLogo: String?
     package var redirectDestination: ConsentPage.RedirectDestination
-    /// The name of the signed-in user.
     package var personName: DisplayName
     package var personEmail: MaskedEmail?
     /// The path that the form posts to.

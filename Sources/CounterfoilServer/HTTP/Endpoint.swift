@@ -40,7 +40,6 @@ public struct Endpoint: Sendable {
         case everyone
     }
 
-    /// The users who may use an endpoint.
     package enum Audience: Sendable {
         case everyone
         case signedIn
@@ -136,7 +135,7 @@ package struct EndpointHandler: Sendable {
     package typealias Respond = @Sendable (_ request: IncomingRequest, _ now: Date) async throws -> Reply
 
     package let endpoint: Endpoint
-    /// The function that responds to requests; ``Refusal`` turns an error that it throws into a response.
+    /// The function that responds to requests; if it throws an error, ``Refusal`` turns the error into a response.
     package let respond: Respond
 
     package init(_ endpoint: Endpoint, _ respond: @escaping Respond) {

@@ -5,7 +5,8 @@ import CounterfoilProtocol
 /// A request to an alias is treated like a request to its endpoint, with the same methods, limits, CORS rules
 /// and metrics. The server metadata does not list aliases.
 public struct EndpointAliases: Sendable, Hashable {
-    /// An additional path of an endpoint.
+    /// One additional path, as ``EndpointAliases/add(_:beside:)`` has parsed it from a text such as
+    /// `token=/connect/token`.
     public struct Alias: Sendable, Hashable {
         /// The endpoint that handles requests to the alias.
         public let endpoint: Endpoint
@@ -22,7 +23,8 @@ public struct EndpointAliases: Sendable, Hashable {
     /// Creates an empty list; ``add(_:beside:)`` adds aliases.
     public init() {}
 
-    /// The reason why an alias is refused.
+    /// The errors of ``EndpointAliases/add(_:beside:)``; `counterfoil-server serve` does not start if an alias is
+    /// refused.
     public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         /// The text does not have the form `ENDPOINT=PATH`.
         case form

@@ -7,7 +7,7 @@ public struct IncomingRequest: Sendable {
     public let head: HTTPRequest
     /// The complete body; the web layer has already enforced the size limit of the endpoint.
     public let body: [UInt8]
-    /// The IP address of the client, to which rate limits apply; behind a trusted proxy, the forwarded address.
+    /// The IP address of the client, for rate limits; behind a trusted proxy, the address that the proxy forwards.
     public let source: String
     /// The identifier of the request, which error pages and logs show.
     public let id: String

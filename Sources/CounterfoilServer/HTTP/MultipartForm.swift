@@ -12,7 +12,6 @@ package struct MultipartForm: Sendable {
         let bytes: [UInt8]
     }
 
-    /// The reason why a body is rejected as a form.
     package enum Refusal: Error, Hashable, CustomStringConvertible {
         case otherContentType
         case badBoundary
@@ -52,7 +51,7 @@ package struct MultipartForm: Sendable {
     /// The files in the order in which they were sent.
     private(set) var files: [File] = []
 
-    /// Parses the body of a request.
+    /// Parses the body of a request; throws if the body is larger than `byteLimit` or is not a valid form.
     init(_ request: IncomingRequest, byteLimit: Int) throws(Refusal) {
         let types = request.head.headerFields[values: .contentType]
         guard types.count == 1, let type = ParameterizedValue(parsing: Array(types[0].utf8)),
@@ -98,7 +97,7 @@ package struct MultipartForm: Sendable {
     }
 }
 
-/// The data from the header fields of a part that are needed to read it.
+/// The name and the kind of a part, from the header fields of the part.
 private struct PartHead {
     /// The name of the form field: `name` of `Content-Disposition`.
     let name: String

@@ -113,7 +113,6 @@ struct ParameterizedValue {
 }
 
 extension UInt8 {
-    /// Whether the byte is an ASCII letter or digit: `ALPHA / DIGIT`.
     var isASCIILetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

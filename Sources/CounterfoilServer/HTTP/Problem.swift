@@ -51,12 +51,11 @@ package enum Problem: String, CaseIterable, Sendable {
     /// The server has an internal error, which it logs.
     case fault = "fault"
 
-    /// Returns the title of the error page.
+    /// Returns the title of the error page; `values` replace its placeholders.
     func title(_ values: [String: LocalizedText.Value]) -> LocalizedText {
         LocalizedText(key: "problem.\(rawValue).title", values)
     }
 
-    /// Returns the text of the error page that explains the problem.
     func explanation(_ values: [String: LocalizedText.Value]) -> LocalizedText {
         LocalizedText(key: "problem.\(rawValue).explanation", values)
     }

@@ -17,11 +17,10 @@ public struct Reply: Sendable {
         case signed(String, type: TokenType)
         /// A page, which the web layer renders as HTML.
         case page(any Page)
-        /// The image of a logo.
         case image(Logo)
     }
 
-    /// The HTTP status of the response.
+    /// The HTTP status, which each endpoint chooses; 303 for a redirect, and for an error the status of its refusal.
     public var status: HTTPResponse.Status
     /// The header fields except `Content-Type` and those that the web layer adds to every response.
     public var fields: HTTPFields

@@ -18,7 +18,7 @@ public struct PathParameters: Sendable, Hashable {
 public struct RouteTable: Sendable {
     /// The endpoint at a path, and the parameters in that path.
     public struct Route: Sendable, Hashable {
-        /// The endpoint that handles requests to the path.
+        /// The endpoint whose path this is; for an alias, the endpoint that the alias belongs to.
         public let endpoint: Endpoint
         /// The values of the placeholders in the path of the endpoint.
         public let parameters: PathParameters
@@ -32,7 +32,7 @@ public struct RouteTable: Sendable {
     private let exact: [String: Endpoint]
     private let patterns: [Pattern]
 
-    /// Creates the table for the origin of the issuer; an alias with the path of an endpoint is left out.
+    /// Creates the table for the origin of the issuer; an alias whose path is already that of an endpoint is ignored.
     package init(_ endpoints: [Endpoint], settings: ServerSettings) {
         let issuer = settings.issuer
         let paths = endpoints.map { (endpoint: $0, paths: $0.paths(of: issuer)) }

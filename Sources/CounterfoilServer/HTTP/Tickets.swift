@@ -30,12 +30,11 @@ package struct Ticket: Sendable {
     package let interaction: InteractionIdentifier
 }
 
-/// The issuer and verifier of tickets.
+/// Issues a ticket for each page with a form, and verifies the ticket when the form is submitted.
 package struct TicketAuthority: Sendable {
     /// The key of the message authentication codes, derived from the server key.
     let key: SymmetricKey
 
-    /// The reason why a ticket is rejected.
     package enum Refusal: Error, Sendable {
         /// The ticket was not issued by this server, or was issued for another browser, session, page or request.
         case forged

@@ -1,6 +1,5 @@
 package import CounterfoilProtocol
 
-/// The reason why the body of a request cannot be parsed as a form.
 package enum UnreadableForm: Error, Localized, Hashable, CustomStringConvertible {
     /// The content type is not that of a form (RFC 6749 appendix B).
     case otherContentType

@@ -67,7 +67,6 @@ package struct ConsentText: Sendable, Hashable {
 }
 
 extension ConsentText {
-    /// The reasons why a text cannot be registered.
     package enum Refusal: Error, Localized, Hashable {
         /// More than ``ConsentText/characterLimit`` characters.
         case tooLong(characters: Int)

@@ -2,7 +2,7 @@
 struct ConsentTextWriter {
     /// The maximum nesting of block quotes, lists and emphases; deeper ones are written without their element.
     static let depthLimit = 8
-    /// The size of the HTML in bytes that ends the writing; the last written node may exceed it.
+    /// The size of the HTML in bytes after which no further node is written; the last node may exceed it.
     static let byteLimit = 32 * 1024
 
     private(set) var html: [UInt8] = []
@@ -15,7 +15,7 @@ struct ConsentTextWriter {
     private var depth = 0
     private var link: OpenLink?
 
-    /// An open node.
+    /// A node whose beginning has been written, but not its end.
     private struct Frame {
         /// The element of the node; nil if it is written without one.
         var tag: String?

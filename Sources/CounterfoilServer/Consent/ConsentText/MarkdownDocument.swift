@@ -19,8 +19,8 @@ struct MarkdownDocument: ~Copyable {
             }
         }
         guard let root else { return }
-        // An entity is a separate text node. Joining adjacent text nodes lets ``VisibleText`` limit combining marks
-        // that the text contains as entities.
+        // The parser creates a separate text node for each entity, such as `&#768;`. Adjacent text nodes are joined, so
+        // that ``VisibleText`` also limits combining marks that are written as entities.
         cmark_consolidate_text_nodes(root)
     }
 
