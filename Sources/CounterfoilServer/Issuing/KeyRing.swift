@@ -13,8 +13,8 @@ protocol SigningKeys: Sendable {
 
 /// The signing keys of the server, decrypted and cached.
 ///
-/// The cache is reloaded from the store every minute. After a rotation by the command line or by another
-/// process, this process therefore knows the new key long before that key signs.
+/// The cache is reloaded from the store every minute. A key that the command line or another process creates normally
+/// begins to sign 15 minutes later, and this process has loaded it by then.
 public final class KeyRing: Sendable, SigningKeys {
     /// An error that prevents the use of the signing keys.
     public enum Refusal: Error, Sendable, CustomStringConvertible {

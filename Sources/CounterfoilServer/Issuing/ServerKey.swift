@@ -19,7 +19,7 @@ public struct ServerKey: Sendable {
     /// The key that authenticates form tickets, which protect forms against cross-site request forgery.
     var tickets: SymmetricKey { derived("counterfoil page tickets") }
 
-    /// The key that encrypts the cookie with the user who signed in before.
+    /// The key that encrypts the cookie in which the browser remembers the user who last signed in.
     var earlierSignIns: SymmetricKey { derived("counterfoil earlier sign-ins") }
 
     /// The HMAC key of refresh tokens.
@@ -28,7 +28,7 @@ public struct ServerKey: Sendable {
     /// The key from which pairwise subject identifiers are computed.
     var pairwiseSubjects: SymmetricKey { derived("counterfoil pairwise subjects") }
 
-    /// The key from which the encryption key of each sector for pairwise session identifiers is derived.
+    /// The key from which one key for each sector is derived, which encrypts the pairwise session identifiers.
     var pairwiseSessions: SymmetricKey { derived("counterfoil pairwise sessions") }
 
     /// The key that encrypts the signing keys in the store.

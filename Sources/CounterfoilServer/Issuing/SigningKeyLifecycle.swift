@@ -17,11 +17,10 @@ package enum SigningKeyLifecycle {
     /// The default age in days at which a key is replaced.
     package static let standardLifetime = 90
 
-    /// The state of a signing key at a given time.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// The key is in the key set, but does not sign yet.
         case published
-        /// The key signs.
+        /// The key signs all new tokens of its algorithm.
         case signing
         /// The key was replaced, and stays in the key set so that the tokens that it signed can be verified.
         case retired
@@ -34,8 +33,8 @@ package enum SigningKeyLifecycle {
 
     /// Returns the key of an algorithm that signs at a given time; nil if the algorithm has no key.
     ///
-    /// If the clock was set back, no key may be in its signing period at the given time. The result is then the newest
-    /// key whose signing period has begun. If no period has begun, the result is the oldest key.
+    /// If the clock was set back, it can happen that no key is in its signing period. The result is then the newest key
+    /// whose signing period has begun. If no period has begun, the result is the oldest key.
     static func signer(
         _ algorithm: SigningAlgorithm, among keys: [SealedSigningKey], at now: Date
     ) -> SealedSigningKey? {
@@ -75,11 +74,15 @@ package struct KeyRotation: Sendable {
 
     /// The time at which a new key begins to sign.
     package enum Beginning: Sendable, Hashable {
-        /// The key signs after ``SigningKeyLifecycle/notice``, when clients have reloaded the key set.
+        /// The key begins to sign later, ``SigningKeyLifecycle/notice`` seconds after its creation. By then, clients
+        /// have reloaded the key set.
+        ///
+        /// The first key of an algorithm signs at once, because no other key can sign.
         case afterNotice
         /// The key signs at once.
         ///
-        /// Clients that have cached the key set reject tokens that the new key signs until they reload the key set.
+        /// A client that has cached the key set rejects tokens of the new key. It accepts them after it has reloaded
+        /// the key set.
         case atOnce
     }
 
@@ -119,8 +122,8 @@ package struct KeyRotation: Sendable {
     private func succeed(
         _ former: SealedSigningKey, _ beginning: Beginning, now: Date
     ) async throws -> SealedSigningKey? {
-        // If the configured server key cannot decrypt the former key, it belongs to another database. With a
-        // successor encrypted by the wrong server key, no server key could decrypt all keys of this database.
+        // A server key that cannot decrypt the former key belongs to another database. If it encrypted the successor,
+        // no server key could decrypt all keys of this database.
         guard (try? serverKey.open(former.sealed, identifier: former.id.rawValue)) != nil else {
             throw KeyRing.Refusal.wrongServerKey(former.id)
         }

@@ -12,12 +12,12 @@ struct SubjectIdentifiers: Sendable {
         sessionKey = serverKey.pairwiseSessions
     }
 
-    /// Returns the `sub` of a user for a client: the public identifier, or a pairwise one that is the same for
-    /// all clients of one sector.
+    /// Returns the `sub` of a user for a client: the public identifier or, if the client's subject type is pairwise,
+    /// one that only clients of the same sector get.
     ///
-    /// A pairwise identifier is computed from the user, the sector and a derived key. It is stable, never
-    /// reassigned, and reveals nothing (OpenID Connect Core §8.1). It begins with `per_` like every user
-    /// identifier, so that it cannot be mistaken for a client identifier.
+    /// A pairwise identifier is computed from the user, the sector and a derived key. It is stable, never reassigned,
+    /// and does not reveal the user (OpenID Connect Core §8.1). It begins with `per_` like every user identifier, so
+    /// that it cannot be mistaken for a client identifier.
     func subject(for person: PersonIdentifier, client: RegisteredClient) -> String {
         switch client.policy.subjectType {
         case .public:
@@ -29,11 +29,11 @@ struct SubjectIdentifiers: Sendable {
         }
     }
 
-    /// Returns the `sid` of a session for a client: the public identifier, or a pairwise one that is the same
-    /// for all clients of one sector.
+    /// Returns the `sid` of a session for a client: the public identifier or, if the client's subject type is pairwise,
+    /// one that only clients of the same sector get.
     ///
-    /// If two clients got the same `sid`, they could find out that they have the same user. A pairwise `sid` is
-    /// the public identifier, encrypted with the key of the sector. When a client sends an ID token in
+    /// If clients of different sectors got the same `sid`, they could find out that they have the same user. A pairwise
+    /// `sid` is the public identifier, encrypted with the key of the sector. When a client sends an ID token in
     /// `id_token_hint`, the server decrypts the `sid` and finds the session.
     func sessionID(for session: SessionIdentifier, client: RegisteredClient) throws -> String {
         switch client.policy.subjectType {

@@ -26,7 +26,6 @@ struct TokenIssuer: Sendable {
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
 
-    /// The error for an algorithm that has no signing key.
     struct KeyMissing: Error, CustomStringConvertible {
         let algorithm: SigningAlgorithm
         var description: String { "there is no signing key for \(algorithm.rawValue)" }

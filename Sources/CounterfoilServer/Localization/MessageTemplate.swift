@@ -2,7 +2,6 @@
 package struct MessageTemplate: Sendable, Hashable {
     /// A part of the text, or the border of a bold part.
     package enum Piece: Sendable, Hashable {
-        /// Plain text.
         case text(String)
         /// A placeholder, `{name}`, which a value replaces.
         case place(String)
@@ -12,7 +11,6 @@ package struct MessageTemplate: Sendable, Hashable {
         case boldEnds
     }
 
-    /// The reason why a text of the catalogue cannot be parsed.
     package enum Refusal: Error, Hashable {
         /// The text has an unmatched brace, or a placeholder whose name does not have 1 to 64 ASCII letters, digits,
         /// dots and hyphens.

@@ -138,10 +138,10 @@ struct LogoutEndpoint: Sendable {
         return cookie
     }
 
-    /// Ends the dependents of the session that the hint names, if that session has expired or no longer exists.
+    /// Revokes what depends on the session that the hint names, if that session has expired or no longer exists.
     ///
     /// The store revokes the grants of single-page clients in the session, and queues back-channel logout
-    /// notifications.
+    /// notifications. If the session is still valid, nothing changes.
     private func revokeDependentsOfEndedSession(_ logout: ValidatedLogout, now: Date) async throws {
         guard let hint = logout.hint, let client = logout.client,
             let session = try hints.session(of: hint, at: client)
