@@ -40,7 +40,7 @@ public protocol LogoutNoticeSender: Sendable {
 public enum LogoutNoticeOutcome: Sendable, Hashable {
     /// The client answered with this HTTP status.
     case answered(status: Int)
-    /// The request failed; the value is the reason for the log.
+    /// The request failed; the value is the reason of the failure, for the log only.
     case failed(String)
     /// The request was not sent, because too many other requests were in flight.
     case notTried

@@ -11,14 +11,15 @@ import Synchronization
 ///
 /// If several processes share one store, each notification is sent by only one of them at a time.
 ///
-/// A client gets one notification at a time, and the clients of one owner together get at most
-/// ``LogoutDelivery/ownerLimit``. A slow host therefore does not delay notifications to other hosts.
+/// At any time, at most one notification to a client and at most ``LogoutDelivery/ownerLimit`` notifications to the
+/// clients of one owner are in flight. A slow host therefore does not delay notifications to other hosts.
 public struct LogoutNotifier: Sendable {
     /// The maximum number of notifications in flight.
     private static let width = 32
-    /// The number of seconds after which another process may take a notification that was taken but not settled.
+    /// The number of seconds for which only the process that has taken a notification from the store may deliver it.
     ///
-    /// A delivery takes less time.
+    /// A delivery attempt takes less time. If the process stops during the attempt, the notification can be taken
+    /// again after this time.
     private static let lease: TimeInterval = 60
     /// The interval between two checks for due notifications.
     private static let rest = Duration.seconds(2)
@@ -124,7 +125,6 @@ public struct LogoutNotifier: Sendable {
             ])
     }
 
-    /// The number of notifications in flight.
     private final class InFlight: Sendable {
         let count = Mutex(0)
     }

@@ -5,7 +5,8 @@ enum LogoutRetries {
     /// The delays in seconds after the first attempt, the second attempt and so on; the last one also applies
     /// to all later attempts.
     private static let delays: [TimeInterval] = [10, 60, 300, 1800, 7200]
-    /// The maximum age in seconds of a notification that is kept while the host of its client does not answer.
+    /// The age in seconds above which a notification is deleted if the host of its client does not answer or is
+    /// overloaded.
     private static let oldest: TimeInterval = 24 * 3600
     /// The delay in seconds after an attempt that sent nothing, because too many requests were in flight or the
     /// process was stopping.
@@ -13,8 +14,8 @@ enum LogoutRetries {
 
     /// Decides what happens to a delivery after an attempt.
     ///
-    /// If the host does not answer, all notifications of the client are paused, so that they do not time out
-    /// too. After an error response, only the refused notification is delayed.
+    /// If the host does not answer or is overloaded, all notifications of the client are paused, so that they do not
+    /// fail too. After any other error response, only the refused notification is delayed.
     static func settlement(
         of delivery: LogoutDelivery, after outcome: LogoutNoticeOutcome, now: Date
     ) -> LogoutDeliverySettlement {

@@ -18,13 +18,15 @@ struct ValidatedLogout: Sendable {
         let uri: RedirectURI
         /// The redirect URI with the parameter `state` of the request.
         let url: String
-        /// Whether the browser may continue to the redirect URI without a choice of the user.
+        /// Whether the browser may continue to the redirect URI without a click of the user (RFC 9700 §4.11.2).
+        ///
+        /// It is true if the client is trusted or the URI is not an https URI.
         let isReachedWithoutChoice: Bool
     }
 
     /// The circumstances of the logout, on which the redirect depends.
     enum Ground: Sendable {
-        /// The hint proved that the client meant the session that was ended.
+        /// The `id_token_hint` names the ended session and its user, which proves that the client meant this session.
         case session
         /// The user confirmed the sign-out on a page of this server.
         case confirmation

@@ -1,9 +1,11 @@
 /// The page that asks whether to sign out; it posts `request`, `ticket` and `decision`, which is `sign-out` or
 /// `stay`.
 ///
-/// The user is asked unless the client has proved that it means this session (OpenID Connect RP-Initiated
-/// Logout §2). If a form on another site sent the request, the browser has omitted the session cookie. The page
-/// then posts the request again automatically, with `decision=ask`. The request is therefore never in a URL.
+/// The user is asked unless the client has proved that it means this session (OpenID Connect RP-Initiated Logout §2).
+///
+/// If a form on another site posted the request, the browser has omitted the session cookie, and the server does not
+/// know the user yet. The page then posts the request again automatically, with `decision=ask`, and the browser sends
+/// the cookie. A redirect instead would put the ID token of the request into a URL.
 package struct SignOutPage: Sendable, Hashable {
     /// The name of the signed-in user; nil if the browser sent no session cookie.
     package var personName: DisplayName?
@@ -11,7 +13,7 @@ package struct SignOutPage: Sendable, Hashable {
     package var applicationName: DisplayName?
     /// The path that the form posts to.
     package var action: String
-    /// The pending request as a query; the hidden field `request`.
+    /// The parameters of the pending logout request, form-encoded; the value of the hidden field `request`.
     package var request: String
     /// The form ticket, which proves that the form came from this page.
     ///
@@ -41,7 +43,7 @@ package struct SignedOutPage: Sendable, Hashable {
     ///
     /// In all other cases it is nil.
     package var host: String?
-    /// The path of the sign-in page.
+    /// The path of the sign-in page, to which a button leads if there is no ``destination``.
     package var signInPath: String
 
     package init(

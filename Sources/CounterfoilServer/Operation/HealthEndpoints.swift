@@ -1,8 +1,11 @@
 import CounterfoilProtocol
 import HTTPTypes
 
-/// The endpoints `/`, which redirects to the home page, `/healthz` for liveness, and `/readyz` for readiness, which
-/// fails if the store cannot be read.
+/// The health checks and the root path.
+///
+/// - `/healthz` reports liveness: it succeeds as long as the process answers.
+/// - `/readyz` reports readiness: it fails if the store cannot be read.
+/// - `/` redirects to the home page.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
     let store: any ScopeStore

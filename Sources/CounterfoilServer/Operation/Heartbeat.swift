@@ -3,11 +3,11 @@ import Logging
 
 /// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
-/// Each server process that uses the store runs this service. A process that starts while another one is running
-/// therefore records no outage. If no other process is running, the starting process records an outage that began when
-/// the last process stopped.
+/// Each server process that uses the store runs this service. A process that starts while another one is running finds
+/// a recent heartbeat, and records no outage. If no other process is running, the starting process records an outage
+/// that began when the last process stopped.
 public struct Heartbeat: Sendable {
-    /// The time between two records.
+    /// The time between two heartbeats, which is shorter than half of `ServiceRecord.silenceLimit`.
     static let interval = Duration.seconds(2)
 
     private let store: any ServiceRecordStore

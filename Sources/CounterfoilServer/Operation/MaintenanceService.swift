@@ -59,8 +59,8 @@ public struct MaintenanceService: Sendable {
                 break
             }
         }
-        // The rate limiter releases the summary of a minute only after that minute. A time in the next minute
-        // releases the summary that would otherwise be lost with the process.
+        // The number of events that were left out in a minute is recorded only after the end of that minute. With a
+        // time in the next minute, the number of the current minute is recorded too. It would otherwise be lost.
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
     }
 
@@ -111,7 +111,8 @@ public struct MaintenanceService: Sendable {
     package func removeOldAuditEvents() async throws -> Int {
         guard let days = settings.auditRetention else { return 0 }
         let now = clock()
-        // The limit is a whole day in UTC, so that the audit log gets one removal event a day and not one a minute.
+        // Retention ends at midnight UTC. Events are therefore deleted once a day, and the audit log gets one removal
+        // event a day and not one a minute.
         let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
         let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
         var removed = 0

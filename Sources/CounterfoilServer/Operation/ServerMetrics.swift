@@ -8,7 +8,7 @@ package final class ServerMetrics: Sendable {
         case auditWriteFailure
         /// An event was left out of the audit log by the rate limit.
         case auditLeftOut
-        /// The store failed to answer.
+        /// A request failed because of the store, or an outage of the store began.
         case storeError
         /// An expired row was deleted.
         case rowRemoved
@@ -50,7 +50,7 @@ package final class ServerMetrics: Sendable {
         }
     }
 
-    /// The requests at one endpoint.
+    /// The numbers of responses of one endpoint.
     package struct Requests: Sendable, Hashable {
         /// The number of responses by status class: 1 for 1xx, up to 5 for 5xx.
         package internal(set) var byStatusClass = [Int: Int]()
@@ -67,7 +67,6 @@ package final class ServerMetrics: Sendable {
         package internal(set) var tokens: [String: Int] = [:]
         /// The number of audit events, including those that the rate limit left out.
         package internal(set) var audited: [AuditedEvent: Int] = [:]
-        /// The number of occurrences of each `Event`.
         package internal(set) var events: [Event: Int] = [:]
     }
 
@@ -75,7 +74,6 @@ package final class ServerMetrics: Sendable {
 
     init() {}
 
-    /// A copy of the current counters.
     package var snapshot: Snapshot { state.withLock { $0 } }
 
     func count(_ event: Event) { add(1, to: event) }

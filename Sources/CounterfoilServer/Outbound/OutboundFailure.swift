@@ -1,6 +1,7 @@
 /// The reason why an outbound request to a host that a developer has chosen got no usable response.
 ///
-/// The messages are worded for association files, because only developers who check those files see them.
+/// The messages speak of the association file of an app, such as `assetlinks.json`, because they are shown only after
+/// a check of such a file.
 public enum OutboundFailure: String, Error, LocalizationKey {
     /// The URL is not an https URL with a host name and an allowed port.
     case unsuitableURL = "association.unsuitable-url"
@@ -12,7 +13,7 @@ public enum OutboundFailure: String, Error, LocalizationKey {
     case unreachable = "association.unreachable"
     /// The TLS certificate is not valid for the host.
     case untrusted = "association.untrusted"
-    /// The request did not complete in time.
+    /// The name resolution or the request took longer than the time limit of the HTTP client.
     case timedOut = "association.timed-out"
     /// The response body is larger than the limit of the request.
     case tooLarge = "association.too-large"
