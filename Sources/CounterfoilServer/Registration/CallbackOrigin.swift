@@ -56,7 +56,7 @@ public struct CallbackOrigin: Sendable, Hashable {
 enum RequestedOrigin: Sendable, Hashable {
     /// The origin of the issuer; without a callback origin, every request counts as sent to it.
     case issuer
-    /// The callback origin.
+    /// The callback origin, which serves only callback URLs, association files and health checks.
     case callback
     /// Any other host, or none; the server refuses the request unless it is a health check.
     case other

@@ -11,7 +11,6 @@ package struct ChosenClientIdentifier: Sendable, Hashable {
 
     package let id: ClientIdentifier
 
-    /// The reason why a text cannot be used as a `client_id`.
     package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         /// The text is empty or longer than ``ChosenClientIdentifier/lengthLimit``.
         case length

@@ -12,7 +12,8 @@ public struct ClientAppearance: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Computes the digest from the client's presentation, type and redirect URIs, whose order does not matter.
+    /// Computes the digest from the presentation, the type and the redirect URIs of a client; the order of the URIs
+    /// does not matter.
     public init(of client: RegisteredClient) {
         let presentation = client.presentation
         let parts =
@@ -24,7 +25,8 @@ public struct ClientAppearance: Sendable, Hashable {
         var hash = SHA256()
         for part in parts {
             let bytes = Array(part.utf8)
-            // Each part is hashed with its length, so that the same text divided differently gives another digest.
+            // Each part is hashed with its length, so that text that moves from one part to the next changes the
+            // digest.
             withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { hash.update(bufferPointer: $0) }
             hash.update(data: bytes)
         }

@@ -112,7 +112,7 @@ package struct PolicyDraft: Sendable, Hashable {
 
 /// A field of a client's registration or policy; the raw value is its name in forms and in JSON.
 ///
-/// The properties of ``ClientDraft`` and ``PolicyDraft`` with the same names describe the values of the fields.
+/// The value of each field is described at the property of the same name in ``ClientDraft`` or ``PolicyDraft``.
 package enum ClientField: String, Sendable, Hashable, CaseIterable {
     /// No single field: the error concerns the form as a whole.
     case whole = "form"

@@ -1,6 +1,6 @@
 /// An error in one field of a client's registration or policy.
 package struct ClientProblem: Sendable, Hashable {
-    /// The field with the error.
+    /// The field next to which forms show the error; `whole` if the error concerns no single field.
     package let field: ClientField
     /// The error and its remedy.
     package let text: LocalizedText
@@ -24,7 +24,7 @@ package struct ClientRegistrationRefusal: Error, Sendable, Hashable {
 }
 
 extension ClientProblem {
-    /// The reason why a field of a registration or policy is refused.
+    /// The reason of a problem; the raw value is the key of its message in the UI catalogue.
     package enum Reason: String, LocalizationKey, Error {
         /// The name has no visible character or more than 100 characters.
         case nameLength = "application.name-length"
@@ -50,7 +50,7 @@ extension ClientProblem {
         case notAScope = "application.not-a-scope"
         /// A scope does not exist on this server.
         case unknownScope = "application.unknown-scope"
-        /// More scopes are entered, or longer ones, than a client may have.
+        /// The list of scopes has more than 100 entries or too many bytes (`Scope.tokenLimit`, `Scope.byteLimit`).
         case tooManyScopes = "application.too-many-scopes"
         /// Some lines of a list are refused; the form shows the reason next to each line.
         case linesRefused = "application.lines-refused"
@@ -62,7 +62,7 @@ extension ClientProblem {
         case originsNotUsed = "application.origins-not-used"
         /// More than 20 web origins are entered.
         case tooManyOrigins = "application.too-many-origins"
-        /// A text is not a web origin.
+        /// A text is not a web origin: a scheme, a host and an optional port, in lower case and without a path.
         case notAnOrigin = "application.not-an-origin"
         /// Apps are entered, but only native clients have them.
         case appsNotUsed = "application.apps-not-used"
@@ -80,7 +80,8 @@ extension ClientProblem {
         case tooManyKeys = "application.too-many-keys"
         /// A key set contains a private key, a key listed twice, or a key that this server does not support.
         case unusableKey = "application.unusable-key"
-        /// A developer changed the host of the redirect URIs, on which pairwise subject identifiers depend.
+        /// A developer changed the host of the redirect URIs, on which the pairwise subject identifiers of the client
+        /// depend. Only an administrator may change it.
         case hostOfSubjectIdentifiers = "application.host-of-subject-identifiers"
         /// The https redirect URIs are marked as verified, but the client is not native or has no https redirect URI.
         case nothingClaimed = "application.nothing-claimed"
@@ -100,10 +101,11 @@ extension ClientProblem {
         /// A text is not a valid back-channel logout URI: https, with a host name and without a fragment.
         case notABackchannelURI = "application.not-a-backchannel-uri"
         case notASubjectType = "application.not-a-subject-type"
-        /// A text is not a valid lifetime of access tokens or ID tokens; placeholders `least` and `most` in seconds.
+        /// A text is not a valid lifetime of access tokens or ID tokens. The placeholders `least` and `most` contain
+        /// the limits in seconds.
         case notALifetime = "application.not-a-lifetime"
-        /// A text is not a valid lifetime or grace period of refresh tokens; placeholders `least` and `most` in
-        /// seconds.
+        /// A text is not a valid lifetime or grace period of refresh tokens. The placeholders `least` and `most`
+        /// contain the limits in seconds.
         case notARefreshTime = "application.not-a-refresh-time"
         /// The rotation of refresh tokens is neither `true` nor `false` nor empty.
         case notARotation = "application.not-a-rotation"

@@ -8,9 +8,7 @@ package import CounterfoilProtocol
 package struct AssociationCheck: Sendable {
     /// An app that the association file of the host must name.
     package enum App: Sendable, Hashable {
-        /// An app on Apple's platforms.
         case apple(AppleApp)
-        /// An Android app.
         case android(AndroidApp)
 
         /// The path of the association file for the platform of the app.
@@ -55,7 +53,7 @@ package struct AssociationCheck: Sendable {
         return apps.map { Self.verdict(on: $0, from: fetched) }
     }
 
-    /// Derives the verdict on an app from the result of fetching the association file.
+    /// Checks a fetched association file, or reports why it could not be fetched; sends no request.
     package static func verdict(on app: App, from fetch: AssociationFetch) -> AssociationVerdict {
         switch fetch {
         case .failed(let failure): return .notFetched(failure)

@@ -8,7 +8,7 @@ import Foundation
 /// each app to the path of this callback URL. Android's file has no such limit: a listed app may open every URL of
 /// the host, including the sign-in page.
 package struct AssociationFiles: Sendable, Hashable {
-    /// The origin of this server whose association files are created.
+    /// The origin for which the files are created; a server has one or two origins, each with its own files.
     package enum Place: Sendable, Hashable {
         /// The origin of the issuer, where users enter their passwords.
         case issuer(Issuer)
@@ -59,8 +59,8 @@ package struct AssociationFiles: Sendable, Hashable {
     /// Returns true if the apps of a client may be listed under `webcredentials`, which
     /// `ASWebAuthenticationSession` requires for an https callback.
     ///
-    /// The same entry lets an app fill in the passwords that the user has saved for the host. The passwords saved
-    /// for the host of the issuer are those of this server, which only first-party apps may see.
+    /// The same entry lets an app fill in the passwords that the user has saved for the host. At the host of the
+    /// issuer, these are the passwords for this server, which only first-party apps may see.
     private static func givesCredentials(to client: RegisteredClient, at place: Place) -> Bool {
         switch place {
         case .issuer: client.policy.isFirstParty

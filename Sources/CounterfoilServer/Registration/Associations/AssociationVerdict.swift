@@ -13,7 +13,6 @@ package enum AssociationVerdict: Localized, Hashable {
     case namesOtherApps
     /// The file is valid JSON but does not have the structure of an association file.
     case notAnAssociationFile
-    /// The file is not JSON.
     case notJSON
     /// The file is not served as `application/json`.
     case otherContentType
@@ -23,7 +22,7 @@ package enum AssociationVerdict: Localized, Hashable {
     case notFound
     /// The host responded with an unexpected status, given here.
     case otherStatus(Int)
-    /// The file could not be fetched.
+    /// The file could not be fetched, for the given reason; no request is sent to a port other than 443.
     case notFetched(AssociationFetch.Failure)
 
     /// Whether Apple's systems or Android will open the app for the redirect URI.

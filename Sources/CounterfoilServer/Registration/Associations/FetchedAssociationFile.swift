@@ -101,7 +101,7 @@ enum FetchedAndroidFile {
     }
 }
 
-/// A placeholder that decodes from any JSON value, for lists of which only the emptiness matters.
+/// An element that decodes from any JSON value, for lists that are only checked for being empty.
 private struct Ignored: Decodable {
     init(from decoder: any Decoder) throws {}
 }

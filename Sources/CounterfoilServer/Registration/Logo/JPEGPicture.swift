@@ -42,7 +42,8 @@ enum JPEGPicture {
         return Array(UnsafeBufferPointer(start: jpeg, count: Int(size)))
     }
 
-    /// Finds the smallest decoding size whose longer side has at least twice the pixels of a logo's side.
+    /// Finds the smallest size for decoding at which the longer side of the image is at least twice as long as a side
+    /// of a logo.
     ///
     /// A JPEG consists of blocks of 8 × 8 pixels, so the decoder can reduce the size in steps of one eighth.
     private static func smallest(width: Int, height: Int) -> (width: Int, height: Int) {

@@ -17,7 +17,7 @@ package struct LogoEncoder: Sendable {
     // Only one image is decoded at a time, because the pixels of the largest allowed image take 32 MB.
     private let queue = BoundedQueue(label: "counterfoil.logos", width: 1, capacity: 8)
 
-    /// Creates an encoder; a process must use only one, because each encoder decodes one image at a time.
+    /// Creates an encoder; a process must create only one, because two encoders would decode two images at a time.
     package init() {}
 
     /// Encodes a logo on a queue, so that the decoding does not block the calling thread.

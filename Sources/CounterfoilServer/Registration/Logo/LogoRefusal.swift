@@ -1,4 +1,3 @@
-/// The reason why an upload is not accepted as a logo.
 package enum LogoRefusal: Error, Localized, Hashable {
     /// The file is larger than ``LogoEncoder/uploadLimit``.
     case tooLarge

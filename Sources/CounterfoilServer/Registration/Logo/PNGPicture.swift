@@ -5,7 +5,7 @@ enum PNGPicture {
     /// The bytes with which every PNG file begins.
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// Decodes the pixels of a PNG.
+    /// Decodes a PNG after its text, colour profile and other optional chunks are removed.
     static func decode(_ bytes: [UInt8]) throws(LogoRefusal) -> Raster {
         let bare = try onlyPixels(of: bytes)
         var image = png_image()

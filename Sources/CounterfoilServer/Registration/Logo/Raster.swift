@@ -12,7 +12,6 @@ struct Raster: Sendable {
         self.pixels = pixels
     }
 
-    /// Whether every pixel is opaque.
     var isOpaque: Bool { stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 0xFF } }
 
     /// Returns the image scaled to a square without cropping; transparent margins fill the rest of the square.

@@ -8,7 +8,6 @@ package import CounterfoilProtocol
 package enum RedirectURIPreview {
     /// A redirect URI that a request could contain.
     package struct Example: Sendable, Hashable {
-        /// The requested URI.
         package let uri: String
         /// Whether the server would redirect to the requested URI.
         package let matches: Bool
@@ -121,7 +120,7 @@ package enum RedirectURIPreview {
         case doubleSlash = "redirect-uri.preview.double-slash"
     }
 
-    /// A URI with its single difference from the registered URI.
+    /// An example URI, and the detail in which it differs from the registered URI.
     private struct Variation {
         let uri: String
         let difference: Difference

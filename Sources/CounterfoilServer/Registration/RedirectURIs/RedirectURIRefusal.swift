@@ -1,9 +1,10 @@
 public import CounterfoilProtocol
 
 extension RedirectURIRegistration {
-    /// The reason why a URI cannot be registered as a redirect URI.
+    /// The first rule that a URI breaks, so that it cannot be registered as a redirect URI.
     package enum Refusal: Error, Localized, Hashable, CustomStringConvertible {
-        /// The text is not a valid redirect URI.
+        /// The text is not an absolute URI, or a rule for all redirect URIs excludes it, such as the one against
+        /// fragments.
         case malformed(RedirectURI.Refusal)
         /// The URI has more than ``RedirectURIRegistration/byteLimit`` bytes.
         case tooLong

@@ -4,7 +4,6 @@ package import CounterfoilProtocol
 package enum RedirectURIVerdict: Sendable, Hashable {
     /// The URI may be registered; the warnings are about problems that it may cause.
     case accepted(RedirectURI, warnings: [RedirectURIWarning])
-    /// The URI may not be registered, for this reason.
     case refused(RedirectURIRegistration.Refusal)
 }
 
@@ -70,10 +69,11 @@ package enum RedirectURIWarning: Localized, Hashable {
     case perhapsNotReversed(String)
     /// The scheme or host contains capital letters, which browsers convert to lower case.
     case upperCase
-    /// The URI is an https URI of a native client; it is not trusted until an administrator verifies the claim.
+    /// The URI is an https URI of a native client, and is not trusted until an administrator has marked it as
+    /// verified.
     case claimed
 
-    /// Whether the warning is only a note; false if it is about a risk.
+    /// Whether the warning is about no risk, so that the console and the command line show it as a note.
     package var isNote: Bool {
         switch self {
         case .portIgnored, .notAnAppName, .claimed: true
