@@ -26,9 +26,9 @@ public struct ServerSettings: Sendable, Hashable {
     public var sessionIdleLifetime: Int = 8 * 3600
     /// The maximum lifetime of a session in seconds, even if the session is in use.
     public var sessionLifetime: Int = 7 * 24 * 3600
-    /// The maximum age of a sign-in in seconds at which a user may open a console page that changes a registration.
+    /// The number of seconds after a sign-in in which the user may open console pages that change a registration.
     ///
-    /// A user with an older sign-in must sign in again first.
+    /// After this time, the user must sign in again first.
     public var recentSignInAge: Int = 3600
     /// The number of days for which a signing key signs before it is replaced.
     public var keyLifetime: Int = SigningKeyLifecycle.standardLifetime
@@ -54,7 +54,7 @@ public struct ServerSettings: Sendable, Hashable {
     /// A second origin for the callback URLs of native clients; nil if there is none.
     public var callbackOrigin: CallbackOrigin?
 
-    /// The default of ``plainSchemes``.
+    /// The default of ``plainSchemes``: the schemes of the editors Cursor and Visual Studio Code.
     public static let standardPlainSchemes: Set<String> = ["cursor", "vscode"]
 
     /// The default of ``auditRetention``: 400 days, so that a full year can still be reviewed in the month
@@ -75,7 +75,7 @@ public struct ServerSettings: Sendable, Hashable {
 
 /// The users who may register clients on the My Apps page of the console.
 public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Every user may register clients.
+    /// Every user may register clients, which is the default.
     case everyone
     /// Only administrators may register clients.
     case administrators

@@ -42,7 +42,7 @@ package struct Device: Localized, Hashable {
         }
     }
 
-    /// A product name with the words that identify it: at least one of `words` and all of `also` must occur.
+    /// A product name, and the words in `User-Agent` that identify it: at least one of `words` and all of `also`.
     private struct Name {
         let name: String
         let words: [String]

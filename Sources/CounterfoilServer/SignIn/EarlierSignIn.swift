@@ -32,7 +32,7 @@ struct EarlierSignIn: Sendable, Hashable {
         email = content.email.map(MaskedEmail.init(masked:))
     }
 
-    /// The encrypted value for the cookie, which only this server can read.
+    /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
     func cookie(key: SymmetricKey) -> String? {
         let content = Content(name: name.description, email: email?.description)
         guard let bytes = try? JSONEncoder().encode(content),

@@ -148,7 +148,7 @@ struct Cookies: Sendable {
     /// The expired session cookie, which deletes the session token in the browser.
     var noSession: String { "\(sessionName)=; Max-Age=0\(attributes)" }
 
-    /// The cookie that remembers the user who signed in for 180 days; `value` is encrypted.
+    /// The cookie that remembers for 180 days which user has signed in; `value` is encrypted.
     func earlier(_ value: String) -> String { "\(earlierName)=\(value); Max-Age=15552000\(attributes)" }
 
     /// The expired cookie that deletes the remembered user from the browser.

@@ -1,8 +1,7 @@
 /// The confirmation that the first administrator was created.
 package struct SetupDonePage: Sendable, Hashable {
-    /// The username of the administrator.
     package var username: String
-    /// The path of the sign-in page.
+    /// The path of the sign-in page, to which the button of this page leads.
     package var signInPath: String
 
     package init(username: String, signInPath: String) {

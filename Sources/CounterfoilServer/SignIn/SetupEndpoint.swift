@@ -10,7 +10,7 @@ import Synchronization
 final class SetupLink: Sendable {
     private let token = Mutex<String?>(nil)
 
-    /// Creates a new link and invalidates the previous one.
+    /// Creates and returns a new secret, and invalidates the link with the previous one.
     func renew(random: RandomBytes) -> String {
         let text = Base64URL.encode(random.bytes(32))
         token.withLock { $0 = text }

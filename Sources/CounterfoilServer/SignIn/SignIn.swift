@@ -9,7 +9,7 @@ package struct SignIn: Sendable {
     let hasher: PasswordHasher
     let throttle: SignInThrottle
 
-    /// The outcome of an attempt.
+    /// The outcome of a sign-in, or of the password check of a signed-in user.
     package enum Outcome: Sendable {
         /// The password is correct, and the account is not disabled.
         case signedIn(Person)
@@ -18,7 +18,8 @@ package struct SignIn: Sendable {
         ///
         /// The identifier is for the audit log; it is nil if the user is unknown.
         case refused(PersonIdentifier?)
-        /// There were too many failures; the password was not verified.
+        /// There were too many failures, and the password was not verified; `retryAfter` is the time to wait, in
+        /// seconds.
         case tooEarly(retryAfter: Int)
     }
 

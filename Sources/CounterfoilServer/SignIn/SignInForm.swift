@@ -43,7 +43,8 @@ package struct SignInForm: Sendable {
         /// The user is unknown, the password is wrong, or the account is disabled or was changed during the
         /// sign-in.
         case wrong(name: String)
-        /// There were too many failures; the password was not verified.
+        /// There were too many failures, and the password was not verified; `retryAfter` is the time to wait, in
+        /// seconds.
         case tooEarly(name: String, retryAfter: Int)
     }
 
@@ -52,7 +53,7 @@ package struct SignInForm: Sendable {
         /// The value of the hidden field `request`: the request to continue with after the sign-in.
         let carried: String
         let applicationName: DisplayName?
-        /// The initial username.
+        /// The username with which the form is filled in when it is shown for the first time; empty for none.
         let username: String
         let openInBrowserLink: OpenInBrowserLink?
         let notice: String?

@@ -21,7 +21,7 @@ public struct SignInLimits: Sendable, Hashable {
 
 /// The decision on whether an attempt may proceed.
 enum SignInVerdict: Sendable, Hashable {
-    /// The attempt is allowed now.
+    /// The attempt is allowed, and is already counted as a failure until it succeeds.
     case allowed
     /// The attempt is allowed after this number of seconds.
     case tooEarly(retryAfter: Int)
@@ -104,7 +104,8 @@ package final class SignInThrottle: Sendable {
         }
     }
 
-    /// Withdraws an attempt whose password was not verified; `person` is nil if no account counted the attempt.
+    /// Removes an attempt from the failures, because its password was not verified; `person` is nil if the attempt was
+    /// not counted for an account.
     func withdraw(name: String, person: PersonIdentifier?, source: String?, admittedAt time: Date) {
         state.withLock { state in
             state.names.withdraw(name, at: time)

@@ -47,9 +47,9 @@ public struct AuditEvent: Sendable, Hashable {
 
     /// The outcome of the action that an event records.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// The action was carried out.
+        /// The action was carried out, such as a sign-in with the correct password.
         case done
-        /// The action was refused.
+        /// The action was refused, such as a sign-in with a wrong password.
         case refused
     }
 
@@ -147,7 +147,7 @@ public struct AuditQuery: Sendable, Hashable {
 /// The log is append-only: events never change, and only the oldest events can be deleted. Event numbers increase
 /// and are never reused.
 public protocol AuditStore: Sendable {
-    /// Appends an event.
+    /// Appends an event, which gets a larger number than every event before it.
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
     /// Reads the events that match a query, newest first, at most ``AuditQuery/limit``.
     func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry]

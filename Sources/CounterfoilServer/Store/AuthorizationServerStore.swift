@@ -13,7 +13,7 @@ public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientA
     & ConsentStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore & RefreshTokenStore
     & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SigningKeyStore
 
-/// The reason why a store failed.
+/// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// A fault that may pass: the database is locked, the disk is full or the connection is lost.
     ///

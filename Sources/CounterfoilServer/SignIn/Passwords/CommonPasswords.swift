@@ -4,14 +4,13 @@
 /// characters, or two short words combined. Keyboard runs, dates and repeated characters count too. Uppercase
 /// letters are treated as lowercase, and digits or signs that replace letters are treated as these letters.
 enum CommonPasswords {
-    /// The 10,000 most frequent passwords of published leaks, in lowercase, one a line.
+    /// The 10,000 most frequent passwords of published leaks, in lowercase.
     ///
-    /// The file contains the first 10,000 lines of the list `passwords` of zxcvbn 4.5.0. These include the first
-    /// 3,000 entries of that list that have at least eight characters.
+    /// They are the first 10,000 entries of the list `passwords` of zxcvbn 4.5.0. The server must reject the 3,000
+    /// most frequent passwords that have at least eight characters (OWASP ASVS 6.2), and these entries contain them.
     private static let words = Set(
         String(decoding: PackageResources.common_passwords_txt, as: UTF8.self).split(separator: "\n").map(String.init))
 
-    /// Returns true if a password is common.
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
         if isRepetition(Array(lowered.utf8)) || isFigures(lowered) { return true }
@@ -76,7 +75,7 @@ enum CommonPasswords {
         return rows.contains { $0.contains(text) || $0.contains(reversed) }
     }
 
-    /// The text with digits and signs replaced by the letters that they stand for.
+    /// Returns the text with digits and signs replaced by the letters that they stand for, such as `a` for `@`.
     private static func plain(_ text: String) -> String { String(text.map { substitutes[$0] ?? $0 }) }
 
     private static let substitutes: [Character: Character] = [
@@ -103,7 +102,7 @@ enum CommonPasswords {
         "123456789abcdefghi", "123456abcdef", "a123456789", "a1234567890", "z1x2c3v4b5n6m7", "1z2x3c4v5b6n7m",
     ]
 
-    /// Common endings after a word.
+    /// The endings that users commonly add to a word, such as digits, years and exclamation marks.
     private static let endings: [String] = {
         let signs = [
             "!", "!!", "?", ".", "*", "@", "#", "$", "1!", "12!", "123!", "1234!", "01!", "!1", "@1", "@123", "#1",

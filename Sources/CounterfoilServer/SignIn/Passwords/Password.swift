@@ -16,7 +16,7 @@ public struct Password: Secret {
         exposed = text
     }
 
-    /// The reasons why a password cannot be set.
+    /// The reason why a new password is refused; the raw value is the key of its message in the UI catalogue.
     public enum Refusal: String, LocalizationKey, Error, CustomStringConvertible {
         /// Fewer than 8 characters.
         case tooShort = "password.too-short"
@@ -27,7 +27,7 @@ public struct Password: Secret {
         /// The password is one of the most common passwords or a usual variation of one.
         case common = "password.common"
 
-        /// The reason in English.
+        /// The message in English, which asks for another password and does not repeat the refused one.
         public var description: String { Localizer.english(self) }
     }
 
