@@ -9,7 +9,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
     /// The reason for the choice of the location, as a clause without a full stop, such as `it was requested`.
     public let reason: String
 
-    /// The location of a token store.
+    /// The storage that was opened; for ``TokenStoreChoice/automatic``, the storage that it selected.
     public enum Place: Sendable, Hashable, CustomStringConvertible {
         /// The Keychain of an Apple device.
         case keychain
@@ -17,7 +17,7 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         case secretService
         /// The encrypted file at this URL.
         case file(URL)
-        /// The memory of the process.
+        /// The memory of the process; the tokens are lost when the process ends.
         case memory
 
         /// The location as a phrase for messages, such as `the Keychain`.

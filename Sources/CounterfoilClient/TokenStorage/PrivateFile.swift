@@ -169,7 +169,7 @@
         }
     }
 
-    // Inside `PrivateFile`, `read` and `write` name its methods, so it makes these system calls through functions.
+    // Inside `PrivateFile`, `read` and `write` mean its own methods. These functions outside it make the system calls.
     private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
         read(descriptor, buffer, count)
     }

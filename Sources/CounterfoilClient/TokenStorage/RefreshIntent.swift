@@ -20,7 +20,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         case since
     }
 
-    /// Creates the intent to send a refresh token.
+    /// Creates the intent to send a refresh token; it contains the token only as a digest.
     public init(sending token: RefreshToken, at now: Date) {
         tokenDigest = Self.digest(of: token)
         since = now

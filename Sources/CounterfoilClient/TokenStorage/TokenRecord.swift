@@ -22,12 +22,12 @@ public struct TokenRecord: Sendable, Hashable {
         /// The revision of records that an earlier version of this package stored, which had no revisions yet.
         static let beforeRevisions = Revision(rawValue: "")
 
-        /// Decodes a revision from a token store.
+        /// Decodes a revision from a single string.
         public init(from decoder: any Decoder) throws {
             rawValue = try decoder.singleValueContainer().decode(String.self)
         }
 
-        /// Encodes the revision for a token store.
+        /// Encodes the revision as a single string.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             try container.encode(rawValue)
@@ -36,11 +36,11 @@ public struct TokenRecord: Sendable, Hashable {
 
     /// The change that ``TokenStore/update(_:_:)`` makes to the record of a profile.
     public enum Change: Sendable, Hashable {
-        /// The record is not changed.
+        /// The stored record stays as it is; nothing is written.
         case keep
-        /// The record is replaced.
+        /// This record replaces the stored one, or becomes the first record of the profile.
         case put(TokenRecord)
-        /// The record is deleted.
+        /// The stored record is deleted, if there is one.
         case remove
     }
 
@@ -88,7 +88,7 @@ extension TokenRecord: Codable {
             revision: try values.decode(Revision.self, forKey: .revision))
     }
 
-    /// Encodes the record for a token store.
+    /// Encodes the record in the current format version, with the tokens in plain text.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(Self.version, forKey: .version)

@@ -81,7 +81,8 @@ extension TokenStore {
 
     /// Stores the intent to send a refresh token, if the revision of the stored record is still that of `expected`.
     ///
-    /// After the server has responded, pass the record that this function returns to ``replace(_:with:in:)``.
+    /// After the server has responded, pass the record from ``RecordReplacement/replaced(by:)`` to
+    /// ``replace(_:with:in:)``.
     public func beginRefresh(
         of expected: TokenRecord, sending token: RefreshToken, at now: Date, in profile: ProfileName
     ) async throws(TokenStoreError) -> RecordReplacement {
@@ -100,7 +101,7 @@ extension TokenStore {
     }
 }
 
-/// The outcome of an attempt to replace a record.
+/// The outcome of replacing or deleting a record on condition that its revision is the expected one.
 public enum RecordReplacement: Sendable, Hashable {
     /// The stored record was the expected one, and it was replaced or deleted.
     ///

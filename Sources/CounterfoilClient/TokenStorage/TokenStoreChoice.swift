@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The user's choice of a token store.
+/// The user's choice of a token store, which ``init(parsing:)`` reads from text such as a setting.
 public enum TokenStoreChoice: Sendable, Hashable {
     /// The store that is most suitable on this system; see ``open(environment:)`` for the order.
     case automatic
@@ -13,7 +13,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
     /// The memory of the process; the tokens are lost when the process ends.
     case memory
 
-    /// The reason why a text cannot be parsed as a choice.
+    /// The reason why ``TokenStoreChoice/init(parsing:)`` rejects a text.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The text is not a keyword and does not begin with `file:`.
         case unknown

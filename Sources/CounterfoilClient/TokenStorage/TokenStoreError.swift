@@ -1,4 +1,4 @@
-/// An error of a token store.
+/// A failure to open, lock, read or write a token store.
 ///
 /// `place` is a path or the name of a system service. No associated value contains stored data.
 public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -10,8 +10,8 @@
     /// refuses files with other permissions.
     ///
     /// If the key is in a file beside the token file, the encryption protects tokens only from backups, indexes
-    /// and searches that copy the token file without the key file. Only the file modes protect against a
-    /// program that reads both files.
+    /// and searches that copy the token file without the key file. A program that can read both files can
+    /// decrypt the tokens. Only the file modes keep other users from reading both.
     ///
     /// A write replaces the whole file, so a crash leaves either the old file or the new one. The header of the
     /// file names the location of its key. The store creates no other key as long as the file exists. When the

@@ -18,7 +18,7 @@
 
         init() {}
 
-        /// Decodes the decrypted contents of a file.
+        /// Decodes the contents in the format that the header of the file names.
         init(_ plain: Data, of header: TokenFileHeader, at path: String) throws(TokenStoreError) {
             switch header.form {
             case .records:

@@ -5,7 +5,6 @@
     ///
     /// The line is not encrypted. AES-GCM authenticates it as additional data.
     struct TokenFileHeader: Sendable, Hashable {
-        /// The location of the key, as the header names it.
         enum KeyPlace: Sendable, Hashable {
             /// The key file beside the token file.
             case file
@@ -15,9 +14,9 @@
 
         /// The format of the encrypted contents.
         enum Form: Sendable, Hashable {
-            /// Version 1: credentials by profile name, without revisions and intents to refresh.
+            /// Version 1: only the credentials of each profile, without the other properties of a `TokenRecord`.
             case credentials
-            /// Version 2: records by profile name.
+            /// Version 2: the `TokenRecord` of each profile, and the client registrations.
             case records
         }
 
@@ -40,7 +39,7 @@
             bytes = Array("\(Self.name)2 \(words)\n".utf8)
         }
 
-        /// Parses the header at the beginning of a file.
+        /// Parses the first line of a file; throws `newer` if a later version of this program wrote the file.
         init(beginning file: [UInt8], at path: String) throws(TokenStoreError) {
             guard let end = file.prefix(128).firstIndex(of: UInt8(ascii: "\n")) else { throw .unreadable(path: path) }
             bytes = Array(file[...end])

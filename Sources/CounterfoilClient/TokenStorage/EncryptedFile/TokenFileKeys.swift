@@ -3,19 +3,19 @@
     import Crypto
     public import Foundation
 
-    /// The place for the key of a new encrypted file.
+    /// The place where ``EncryptedFileTokenStore`` puts the key when it creates the file.
     public enum TokenFileKeyPlacement: Sendable, Hashable {
         /// The Secret Service if it is available and unlocked, otherwise a file beside the token file.
         case automatic
-        /// A file beside the token file.
+        /// A file beside the token file, with the suffix `.key`.
         case besideTheFile
     }
 
-    /// The location of the key of an encrypted file.
+    /// The place where the key of an existing token file is stored, as the first line of the file says.
     public enum TokenFileKeyLocation: Sendable, Hashable, CustomStringConvertible {
         /// The key file at this URL.
         case file(URL)
-        /// The Secret Service.
+        /// An item in the Secret Service of a Linux desktop.
         case secretService
 
         /// The path of the key file, or `the Secret Service`, for messages.
@@ -27,7 +27,6 @@
         }
     }
 
-    /// The key of an encrypted file and its location.
     struct TokenFileKey: Sendable {
         let key: SymmetricKey
         let place: TokenFileHeader.KeyPlace

@@ -1,6 +1,5 @@
 /// A wait for a lock that polls at growing intervals and blocks no thread.
 struct PollingWait: Sendable {
-    /// The maximum time to wait.
     let limit: Duration
     /// Whether cancelling the task ends the wait.
     ///

@@ -68,7 +68,7 @@
             if let slot = old?.slot { try await service.clear(parts(in: slot)) }
         }
 
-        /// Deletes the record.
+        /// Deletes the main item, and then the parts in both slots.
         func remove() async throws(TokenStoreError) {
             try await service.clear(attributes)
             try await service.clear(
