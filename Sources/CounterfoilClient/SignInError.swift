@@ -8,7 +8,7 @@ public import CounterfoilTokens
 public enum SignInError: Error, Hashable, Sendable {
     /// The user or the server refused the request, and would probably refuse the same request again.
     case refused(OAuthError)
-    /// The user did not finish the sign-in in time.
+    /// The user did not finish the sign-in in time, or the device code expired (RFC 8628 §3.5).
     case timedOut
     /// The task that waited for the sign-in was cancelled.
     case cancelled
@@ -66,15 +66,15 @@ extension SignInError: CustomStringConvertible {
     }
 }
 
-/// The reason why a response was rejected as unsafe.
+/// The kind of response that the client does not trust, with the reason.
 public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
-    /// The server's metadata cannot be used.
+    /// The server's metadata are malformed, name another issuer, or lack a required member (RFC 8414 §2 and §3.3).
     case metadata(AuthorizationServerConfiguration.Refusal)
-    /// The metadata of the API cannot be used.
+    /// The API's metadata are malformed, name another API, or contain no usable server (RFC 9728 §2 and §3.3).
     case resource(ResourceDiscovery.Refusal)
     /// The callback is not a valid response to the authorization request of this sign-in.
     case callback(AuthorizationCallback.Refusal)
-    /// The response of the token endpoint is invalid.
+    /// A token response or an error response is malformed, or lacks a required part such as the ID token.
     case tokenResponse(TokenResponseRefusal)
     /// The ID token failed verification, or was issued for another client or another sign-in.
     case idToken(TokenRefusal)
@@ -82,7 +82,7 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     case userInfo(UserInfo.Refusal)
     /// The device authorization response is malformed (RFC 8628 §3.2).
     case deviceAuthorization
-    /// The response to a registration cannot be used.
+    /// The registration response is malformed, or differs from the request in a way that the client cannot accept.
     case registration(ClientRegistration.Refusal)
     /// The server's key set, which verifies ID tokens, cannot be fetched or parsed.
     case keys
@@ -109,13 +109,13 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A failure of the network or of a server.
+/// A failure of the network or of a server, after which a later retry may succeed.
 public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     /// No complete response arrived.
     case noResponse(TransportFailure)
     /// The server responded with status 429 or 5xx; `retryAfter` is nil if the response contains no time to wait.
     case status(Int, origin: String, retryAfter: Duration? = nil)
-    /// The server throttles the client; `retryAfter` is the time to wait.
+    /// The server sent a vendor's own error code for too many requests; `retryAfter` is the time to wait.
     case busy(OAuthError, retryAfter: Duration)
     /// The server sent the error `server_error` or `temporarily_unavailable`.
     case error(OAuthError)

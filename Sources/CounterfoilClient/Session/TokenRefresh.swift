@@ -66,8 +66,8 @@ package struct TokenRefresh: Sendable {
                 user = known.refreshed(with: verified)
             } catch {
                 switch error {
-                // The `auth_time` of some servers is the time of the user's latest sign-in in any browser. Ignore the
-                // new ID token and keep the previous one.
+                // The `auth_time` of some servers is the time of the user's latest sign-in in any browser, so it can
+                // differ from that of the previous ID token. Ignore the new ID token and keep the previous one.
                 case .unsafe(.idToken(.invalidClaim("auth_time"))): break
                 case .unsafe(.idToken): throw error
                 // The ID token could not be verified, for example because the JWKS is unavailable. Keep the

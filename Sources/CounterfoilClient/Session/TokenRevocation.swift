@@ -7,7 +7,7 @@ public struct TokenRevocation: Sendable {
     /// Creates a revocation that sends its requests through `transport`.
     public init(transport: any HTTPTransport = .standard) { self.transport = transport }
 
-    /// The outcome of a revocation.
+    /// The outcome of a revocation that did not fail.
     public enum Outcome: Sendable, Hashable {
         /// The server has revoked the tokens.
         ///

@@ -157,7 +157,7 @@ public actor TokenSession {
         }
     }
 
-    /// Deletes the stored credentials, and returns the latest credentials, which may not have been stored.
+    /// Deletes the stored credentials and returns the latest ones, even if those could not be stored.
     private func forget() async throws(SessionError) -> Credentials {
         let record: TokenRecord
         do {
@@ -180,7 +180,7 @@ public actor TokenSession {
 
     /// The reason why the latest tokens could not be stored; nil if they are stored.
     ///
-    /// The session uses these tokens as long as the session exists, and tries to store them with the next refresh.
+    /// The session uses these tokens as long as this object exists, and tries to store them with the next refresh.
     public var saveError: TokenStoreError? { unsaved?.reason }
 
     /// Replaces the credentials of the session with those of a new sign-in of the same user.

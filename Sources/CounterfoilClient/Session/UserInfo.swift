@@ -60,7 +60,7 @@ public struct UserInfo: Sendable, Hashable {
     /// The claims whose values are strings, numbers or Booleans, by claim name, with each value as a string.
     public let claims: [String: String]
 
-    /// The reason why a response cannot be used.
+    /// The reason why the client rejects a UserInfo response (OpenID Connect Core §5.3.2).
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The response is not a JSON object with `sub`, as OpenID Connect Core §5.3.2 requires.
         case unreadable

@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// A POST request with a form or JSON body to an endpoint of an authorization server other than the token endpoint.
 ///
-/// It parses an error from any of these endpoints, such as the revocation endpoint, as in RFC 6749 §5.2. It follows
-/// no redirects.
+/// An example is a revocation request. An error response of any endpoint must have the format of RFC 6749 §5.2. A
+/// redirect is not followed.
 struct EndpointRequest: Sendable {
     private enum Content: Sendable {
         case form(FormParameters, of: ClientIdentifier, by: ClientAuthentication, at: Issuer)

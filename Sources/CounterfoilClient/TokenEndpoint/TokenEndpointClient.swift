@@ -32,8 +32,8 @@ struct TokenEndpointClient: Sendable {
         case tokens(IssuedTokens)
         /// The server refers the client to another server of the vendor, where the user's account is.
         ///
-        /// The origin is the one that the vendor profile lists for the value in the response. A caller that cannot
-        /// continue there throws the error.
+        /// The response only names the other server, for example by a region. The vendor profile contains the origin
+        /// for that name. A caller that cannot continue there throws the error.
         case otherServer(origin: String, OAuthError)
     }
 

@@ -1,4 +1,4 @@
-/// The reason why a token endpoint response is not accepted.
+/// The reason why the client rejects a response of the token endpoint and uses none of its tokens.
 public enum TokenResponseRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The status is a success, but the body is not the JSON of RFC 6749 §5.1.
     case unreadable

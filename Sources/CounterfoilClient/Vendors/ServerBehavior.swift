@@ -5,7 +5,7 @@
 public struct ServerBehavior: Sendable, Hashable, Codable {
     /// The separator between two scopes in an authorization or device authorization request.
     public var scopeSeparator = " "
-    /// The name of the scope parameter in an authorization request.
+    /// The name of the scope parameter in an authorization request; at Slack it is `user_scope`.
     public var scopeParameter = "scope"
     /// Additional parameters of every authorization request, such as `access_type`.
     public var authorizationParameters: [String: String] = [:]
@@ -15,11 +15,11 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     public var parametersForRefreshToken: [String: String] = [:]
     /// Whether the client also authenticates in refresh requests.
     public var sendsSecretOnRefresh = true
-    /// The format of token endpoint responses.
+    /// The format of token endpoint responses, by default that of RFC 6749 §5.1.
     public var tokenResponse = TokenResponseShape()
-    /// The meaning of the server's error codes.
+    /// The translation of the server's own error codes to those of the standard.
     public var errors = ErrorShape()
-    /// The callback parameter that names the vendor's server that redeems the code; nil if there is none.
+    /// The callback parameter that names the server at which to redeem the code; nil if the vendor sends none.
     public var callbackServer: CallbackServer?
     /// The scheme of the `Authorization` header field in requests to APIs; a token bound by DPoP always uses `DPoP`.
     public var authorizationScheme = "Bearer"
@@ -45,9 +45,9 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         public var successMember: String?
         /// The member with the lifetime in seconds, which takes precedence over `expires_in`; nil if there is none.
         public var secondsMember: String?
-        /// Whether `expires_in` is in milliseconds.
+        /// Whether `expires_in` is in milliseconds instead of seconds (RFC 6749 §5.1).
         public var expiresInMilliseconds = false
-        /// The separator between two scopes in a response, in addition to the space.
+        /// The separator between two scopes in a response, such as a comma; a space separates them in any case.
         public var scopeSeparator = " "
         /// Values of `token_type`, in lower case, that mean Bearer in addition to `bearer`.
         public var extraTokenTypes: Set<String> = []
@@ -86,7 +86,7 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         /// The origin of the other server for each value of ``member``.
         public var origins: [String: String]
 
-        /// Creates a rule for an error code.
+        /// Creates a rule that maps each value of a member of the error response to an origin.
         public init(word: String, member: String, origins: [String: String]) {
             self.word = word
             self.member = member
@@ -94,7 +94,7 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         }
     }
 
-    /// A callback parameter that names the vendor's server that redeems the code.
+    /// A callback parameter in which the vendor names the server at which the client must redeem the code.
     ///
     /// An attacker can forge the value, because it comes through the browser. The client therefore uses a server only
     /// if ``origins`` contains it.
@@ -104,7 +104,7 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         /// The origins that the parameter may name, compared byte for byte.
         public var origins: Set<String>
 
-        /// Creates a rule for a callback parameter.
+        /// Creates a rule that allows only these origins in the parameter.
         public init(parameter: String, origins: Set<String>) {
             self.parameter = parameter
             self.origins = origins

@@ -30,7 +30,7 @@ public struct ServerProfile: Sendable, Hashable, Codable {
 
     /// The source of the endpoint URLs of a vendor's server: its metadata or the profile.
     public enum Location: Sendable, Hashable, Codable {
-        /// The server publishes metadata for this issuer, in which `{host}` is a placeholder.
+        /// The issuer of a server that publishes metadata; the issuer may contain the placeholder `{host}`.
         case issuer(String)
         /// The server publishes no metadata, so the profile contains its endpoint URLs.
         ///

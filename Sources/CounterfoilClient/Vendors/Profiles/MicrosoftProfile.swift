@@ -1,5 +1,5 @@
 extension ServerProfile {
-    /// Microsoft Entra ID: the host is always `login.microsoftonline.com`, and `{host}` is the tenant in the issuer.
+    /// Microsoft Entra ID, always at `login.microsoftonline.com`; the tenant replaces `{host}` in the issuer.
     public static let microsoft: ServerProfile = {
         var redirect = Redirect(loopback: "http://localhost")
         redirect.takesCustomScheme = true
