@@ -10,7 +10,9 @@ struct MiniatureKeys: Sendable {
     /// The number of requests for the key set so far.
     var fetches = 0
 
-    /// The first RSA key of every server in the process, shared because generating an RSA key is slow.
+    /// The RSA key with which all servers of this process start.
+    ///
+    /// The servers share it, because generating an RSA key is slow.
     private static let rsa = Result { try SigningKey.generate(.rs256) }
 
     init(algorithm: SigningAlgorithm) throws {

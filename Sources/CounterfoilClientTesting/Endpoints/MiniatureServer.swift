@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// The state and the behaviour of a scripted server, without a socket.
 struct MiniatureServer: Sendable {
-    /// The script; a change of its interruptions resets the number of requests counted for each interruption.
+    /// The script; when its interruptions change, the server counts the requests for each of them from zero again.
     var script: ServerScript {
         didSet {
             if script.interruptions != oldValue.interruptions { counts = [:] }

@@ -31,7 +31,7 @@ public struct RecordedRequest: Sendable {
         form = RecordedParameters(isForm ? body : [])
     }
 
-    /// The HTTP method; only token, pushed authorization and registration requests must use POST.
+    /// The HTTP method; the server requires POST only for token, pushed authorization and registration requests.
     public var method: HTTPRequest.Method { head.method }
     /// The path without the query.
     public var path: String { String((head.path ?? "").prefix { $0 != "?" }) }

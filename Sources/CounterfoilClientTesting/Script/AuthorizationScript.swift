@@ -30,7 +30,7 @@ public struct AuthorizationScript: Sendable, Hashable, Codable {
 
     /// The kind of authorization response, by default a code.
     public var outcome = Outcome.code
-    /// The way in which the server returns `state`.
+    /// The way in which the server returns `state`, by default with the value from the request.
     public var state = Returned.honest
     /// The way in which the server returns `iss` (RFC 9207 §2).
     ///

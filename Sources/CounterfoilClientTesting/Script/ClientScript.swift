@@ -1,6 +1,6 @@
 /// The clients that a scripted server accepts, their redirect URIs, and their authentication.
 public struct ClientScript: Sendable, Hashable, Codable {
-    /// A client authentication method.
+    /// A client authentication method, with its name in `token_endpoint_auth_method` (RFC 7591 §2) if it has one.
     public enum Authentication: String, Sendable, Hashable, Codable {
         /// No authentication; a client secret in the request is ignored.
         case none
@@ -12,7 +12,7 @@ public struct ClientScript: Sendable, Hashable, Codable {
         case basic = "client_secret_basic"
     }
 
-    /// A rule for accepting redirect URIs.
+    /// A rule by which the authorization endpoint accepts or rejects the redirect URI of a request.
     public enum RedirectRule: Sendable, Hashable, Codable {
         /// Every redirect URI is accepted.
         case any

@@ -14,7 +14,7 @@ public struct DeviceScript: Sendable, Hashable, Codable {
         case denied
         /// `expired_token`: the device code has expired (RFC 8628 §3.5).
         case expired
-        /// Zoho's error `other_dc`, with this data centre in `user_location`; further polls must go to the sibling.
+        /// Zoho's error `other_dc`, with this data centre in `user_location`; later polls must go to the other server.
         case otherDataCentre(String)
         /// This scripted response.
         case answer(ScriptedAnswer)
@@ -22,7 +22,7 @@ public struct DeviceScript: Sendable, Hashable, Codable {
         case approved
     }
 
-    /// The responses to the first polls, in order; the next poll succeeds.
+    /// The responses to the first polls, in order; the poll after them succeeds.
     public var polls: [Poll] = []
     /// The polling interval (`interval`), in seconds; nil omits it, and the client then uses 5
     /// seconds (RFC 8628 §3.2).
@@ -82,7 +82,7 @@ public struct RegistrationScript: Sendable, Hashable, Codable {
     public var refusalStatus = 400
     /// Members that replace members of the same name in the response, or are added to it.
     ///
-    /// The server does not apply them to the registration itself.
+    /// They change only the response, not the registration that the server stores.
     public var replaced: [WireMember] = []
     /// The names of members that are omitted from the response.
     public var omitted: [String] = []
@@ -97,7 +97,7 @@ public struct RegistrationScript: Sendable, Hashable, Codable {
     public init() {}
 }
 
-/// The token revocation of a scripted server.
+/// The revocation endpoint of a scripted server (RFC 7009), with its deviations.
 public struct RevocationScript: Sendable, Hashable, Codable {
     /// The body of a successful response, empty by default (RFC 7009 §2.2).
     public var answer = ""

@@ -1,6 +1,6 @@
 public import CounterfoilTokens
 
-/// The ID tokens of a scripted server.
+/// The ID tokens of a scripted server, with their deviations from OpenID Connect Core §2.
 public struct IDTokenScript: Sendable, Hashable, Codable {
     /// The kind of signature of an ID token.
     public enum Signature: String, Sendable, Hashable, Codable {
@@ -35,7 +35,7 @@ public struct IDTokenScript: Sendable, Hashable, Codable {
     public init() {}
 }
 
-/// The signing keys of a scripted server.
+/// The signing keys of a scripted server, and the key set that it publishes (RFC 7517 §5).
 public struct KeyScript: Sendable, Hashable, Codable {
     /// The signature algorithm of ID tokens, JWT access tokens and signed UserInfo responses.
     public var algorithm = SigningAlgorithm.es256
@@ -51,7 +51,7 @@ public struct KeyScript: Sendable, Hashable, Codable {
     public init() {}
 }
 
-/// The UserInfo response of a scripted server.
+/// The UserInfo response of a scripted server, with its deviations from OpenID Connect Core §5.3.2.
 public struct UserInfoScript: Sendable, Hashable, Codable {
     /// Claims that replace claims of the same name in the response, or are added to it.
     public var replaced: [WireMember] = []

@@ -18,7 +18,7 @@ public struct Interruption: Sendable, Hashable, Codable {
     public var count: Int?
     /// The time of the replacement, which decides if the request takes effect.
     public var moment: Moment
-    /// The answer that replaces the response.
+    /// The answer that the client receives instead of the response of the endpoint.
     public var answer: ScriptedAnswer
 
     /// Creates an interruption, which by default replaces every response of the endpoint.

@@ -1,4 +1,4 @@
-/// The metadata documents of a scripted server.
+/// The metadata of a scripted server (RFC 8414) and of its API (RFC 9728), with their deviations.
 public struct MetadataScript: Sendable, Hashable, Codable {
     /// A location of the metadata document.
     public enum Form: String, Sendable, Hashable, Codable, CaseIterable {
@@ -27,7 +27,7 @@ public struct MetadataScript: Sendable, Hashable, Codable {
     public var resourceOmitted: [String] = []
     /// The endpoints whose JSON contains every member twice.
     public var doubled: Set<ScriptedEndpoint> = []
-    /// The endpoints whose JSON has an additional member `depth`, with the nesting depth of the arrays in it.
+    /// The endpoints whose JSON has an additional member `depth` with nested arrays, and the number of levels.
     public var depths: [ScriptedEndpoint: Int] = [:]
 
     /// Creates a script for complete and correct metadata.

@@ -30,7 +30,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case wrapsInOK = "wraps-in-ok"
     /// The members of the token response are nested in an object `authed_user`.
     case nestsTokens = "nests-tokens"
-    /// `expires_in` is a string.
+    /// `expires_in` is a string, such as `"3600"`.
     case expiresInText = "expires-in-text"
     /// `expires_in` is in milliseconds, and `expires_in_sec` in seconds.
     case expiresInMilliseconds = "expires-in-milliseconds"
@@ -46,13 +46,13 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case macTokens = "mac-tokens"
     /// Commas separate the scope values.
     case commaSeparatedScope = "comma-separated-scope"
-    /// The token response is form-encoded.
+    /// The token response is form-encoded instead of JSON.
     case formEncodedTokens = "form-encoded-tokens"
     /// The token response is an HTML page.
     case htmlTokens = "html-tokens"
     /// The token response is 50 million bytes long.
     case hugeTokens = "huge-tokens"
-    /// The token response never ends.
+    /// The token response never ends: the server sends one space every 20 ms.
     case endlessTokens = "endless-tokens"
     /// The token response contains every member twice.
     case doubledTokens = "doubled-tokens"
@@ -86,7 +86,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case hidesPKCE = "hides-pkce"
     /// `code_challenge_methods_supported` is `["plain"]`.
     case plainPKCE = "plain-pkce"
-    /// The server publishes no metadata.
+    /// Every well-known URL of the server metadata returns status 404.
     case noMetadata = "no-metadata"
     /// The metadata document is an HTML page.
     case htmlMetadata = "html-metadata"
@@ -112,13 +112,13 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case wrongIssuer = "wrong-issuer"
     /// `state` belongs to an earlier request.
     case staleState = "stale-state"
-    /// `state` is missing.
+    /// `state` is missing, although the authorization request contains it.
     case omitsState = "omits-state"
     /// The response contains `state` twice, with different values.
     case twoStates = "two-states"
-    /// The response contains two codes.
+    /// The response contains `code` twice, with different authorization codes.
     case twoCodes = "two-codes"
-    /// The response contains a code and an error.
+    /// The response contains an authorization code and the error `access_denied`.
     case codeAndError = "code-and-error"
     /// The user denies access (`access_denied`).
     case deniesAccess = "denies-access"
@@ -146,7 +146,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case noInterval = "no-interval"
 
     // ID tokens, keys and UserInfo.
-    /// The server issues no ID token.
+    /// The server issues no ID token, even if the client requests the scope `openid`.
     case omitsIDToken = "omits-id-token"
     /// `iss` of the ID token is the issuer of another server.
     case idTokenWrongIssuer = "id-token-wrong-issuer"
@@ -156,15 +156,15 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case idTokenTwoAudiences = "id-token-two-audiences"
     /// `nonce` of the ID token is wrong.
     case idTokenWrongNonce = "id-token-wrong-nonce"
-    /// The ID token has no `nonce`.
+    /// The ID token has no `nonce`, although the authorization request contains one.
     case idTokenNoNonce = "id-token-no-nonce"
     /// The ID token expired an hour ago.
     case idTokenExpired = "id-token-expired"
-    /// The ID token has no `sub`.
+    /// The ID token has no `sub`, which OpenID Connect Core §2 requires.
     case idTokenNoSubject = "id-token-no-subject"
-    /// The ID token has no `iat`.
+    /// The ID token has no `iat`, which OpenID Connect Core §2 requires.
     case idTokenNoIssueTime = "id-token-no-issue-time"
-    /// The ID token has no `aud`.
+    /// The ID token has no `aud`, which OpenID Connect Core §2 requires.
     case idTokenNoAudience = "id-token-no-audience"
     /// The ID token is unsigned, with `alg` `none`.
     case idTokenUnsigned = "id-token-unsigned"
@@ -174,7 +174,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case idTokenBrokenSignature = "id-token-broken-signature"
     /// The ID token is signed with a key that the server does not publish.
     case idTokenUnknownKey = "id-token-unknown-key"
-    /// The ID token of a refresh has another `sub`.
+    /// The ID token of a refresh has another `sub` than the ID token of the sign-in.
     case refreshedIDTokenOtherSubject = "refreshed-id-token-other-subject"
     /// The server replaces its signing key before it signs each ID token.
     case rotatesKeys = "rotates-keys"
@@ -182,23 +182,23 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case staleKeys = "stale-keys"
     /// The key set contains 10 000 unused keys before the signing key.
     case tenThousandKeys = "ten-thousand-keys"
-    /// The UserInfo response has another `sub`.
+    /// The UserInfo response has another `sub` than the ID token.
     case userInfoOtherSubject = "user-info-other-subject"
-    /// The UserInfo response has no `sub`.
+    /// The UserInfo response has no `sub`, which OpenID Connect Core §5.3.2 requires.
     case userInfoNoSubject = "user-info-no-subject"
-    /// The UserInfo response is a signed JWT.
+    /// The UserInfo response is a signed JWT (`application/jwt`) instead of JSON.
     case signedUserInfo = "signed-user-info"
 
     // DPoP, pushed requests and registration.
-    /// DPoP proofs are required, with a nonce that changes with every response.
+    /// DPoP proofs are required, each with the nonce that the server returned last (RFC 9449 §8).
     case requiresDPoP = "requires-dpop"
     /// Every DPoP proof is rejected with `invalid_dpop_proof`.
     case refusesProofs = "refuses-proofs"
     /// DPoP proofs are ignored, and the tokens are bearer tokens.
     case ignoresProofs = "ignores-proofs"
-    /// Pushed authorization requests are required.
+    /// An authorization request that was not pushed is rejected (RFC 9126 §4).
     case requiresPushedRequests = "requires-pushed-requests"
-    /// Pushed authorization requests are not supported.
+    /// The server has no pushed authorization request endpoint (RFC 9126).
     case noPushedRequests = "no-pushed-requests"
     /// Every registration fails with `invalid_redirect_uri`.
     case refusesRegistration = "refuses-registration"
@@ -208,7 +208,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     // The API.
     /// One `WWW-Authenticate` field contains several challenges.
     case manyChallenges = "many-challenges"
-    /// The challenges are malformed.
+    /// The challenges are malformed, for example with a quoted string that does not end.
     case brokenChallenge = "broken-challenge"
     /// The API requires the scope `photos.write`.
     case wantsMoreScope = "wants-more-scope"
@@ -216,7 +216,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case wantsStrongerSignIn = "wants-stronger-sign-in"
     /// `error` in an error response of the API is a JSON object with `code` and `message`.
     case nestedErrors = "nested-errors"
-    /// The API redirects to another host.
+    /// The API redirects every request to another host (302).
     case redirectsAPI = "redirects-api"
     /// The API and the UserInfo endpoint ignore `Authorization`, as if a proxy had removed it.
     case losesAuthorization = "loses-authorization"

@@ -3,7 +3,7 @@
 /// In the body and in the values of the header fields, the server replaces `{origin}`, `{issuer}` and
 /// `{sibling}`, as in a ``ServerScript``.
 public struct ScriptedAnswer: Sendable, Hashable, Codable {
-    /// A header field.
+    /// A header field, which is checked only when the response is sent.
     public struct Field: Sendable, Hashable, Codable {
         /// The name; the server omits a field whose name is invalid in HTTP.
         public var name: String
@@ -17,7 +17,7 @@ public struct ScriptedAnswer: Sendable, Hashable, Codable {
         }
     }
 
-    /// The content of a body.
+    /// The content of a body: a string, or only a length if the body is very long.
     public enum Body: Sendable, Hashable, Codable {
         /// This string, encoded as UTF-8.
         case text(String)
