@@ -7,9 +7,9 @@ package import Foundation
 ///     let photos = try await session.get("https://photos.example.com/photos")
 ///
 /// Several tasks and processes may need a new access token at once. Only one of them sends a refresh request
-/// (RFC 6749 §6), and all of them receive the new token. Only a rejection by the server or an invalid ID token
-/// ends a session; a network failure does not. A session is cheap to create, and holds no file or connection
-/// open.
+/// (RFC 6749 §6), and all of them receive the new token. A failed refresh ends the session only if the server
+/// rejects the refresh token or returns an invalid ID token, and not after a network failure. A session is cheap to
+/// create, and holds no file or connection open.
 public actor TokenSession {
     /// The name under which the credentials are stored.
     public nonisolated let profile: ProfileName
@@ -185,7 +185,8 @@ public actor TokenSession {
 
     /// Replaces the credentials of the session with those of a new sign-in of the same user.
     ///
-    /// If another user signed in or the session ended meanwhile, the new credentials are revoked instead.
+    /// If the store now contains the credentials of another user, or none because the session has ended, the new
+    /// credentials are revoked instead.
     func adopt(_ fresh: Credentials, inPlaceOf former: Credentials) async throws(SessionError) {
         let record = TokenRecord(fresh.keepingRefreshToken(of: former))
         let before: TokenRecord?

@@ -6,7 +6,7 @@ public import HTTPTypes
 public struct RecordedRequest: Sendable {
     /// The endpoint at the path of the request, or ``ScriptedEndpoint/unknown``.
     public let endpoint: ScriptedEndpoint
-    /// The time of arrival, without the clock offset of the script.
+    /// The time of arrival by the system clock, to which ``ServerScript/clockOffset`` is not added.
     public let time: Date
     /// The method, the path with its query, and the header fields.
     public let head: HTTPRequest

@@ -11,8 +11,8 @@ public struct APIScript: Sendable, Hashable, Codable {
     ///
     /// If a token lacks this scope, the challenge states the required scope as `scope` (RFC 6750 §3.1).
     public var requiredScope: String?
-    /// The authentication contexts (`acr`) of the sign-in that the API accepts (RFC 9470 §3); an
-    /// empty array accepts any.
+    /// The values of `acr`, one of which the user's sign-in must have (RFC 9470 §3); an empty array accepts any
+    /// sign-in.
     public var requiredContexts: [String] = []
     /// The maximum number of seconds since the user signed in (RFC 9470 §3); nil means no maximum.
     public var maxAge: Int?

@@ -32,12 +32,12 @@ public struct ClientScript: Sendable, Hashable, Codable {
     public var secret = "client-secret-that-nobody-may-see"
     /// The grant types for which a token request needs no client secret.
     public var grantTypesWithoutSecret: [String] = []
-    /// The client identifiers that the server accepts, in addition to registered clients; nil
+    /// The client identifiers that the server accepts, in addition to those from its registration endpoint; nil
     /// accepts every identifier.
     public var known: [String]?
     /// The rule by which the authorization endpoint accepts the redirect URI of a request.
     public var redirects = RedirectRule.any
 
-    /// Creates a script for a server that accepts every client without a secret.
+    /// Creates a script for a server that accepts every client identifier and requires no secret.
     public init() {}
 }

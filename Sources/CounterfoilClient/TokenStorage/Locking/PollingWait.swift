@@ -27,7 +27,7 @@ struct PollingWait: Sendable {
         if isCancellable {
             try? await Task.sleep(for: pause)
         } else {
-            // Cancelling the current task does not cancel a detached task.
+            // Cancelling the current task does not cancel a detached task, so the pause has its full length.
             await Task.detached { try? await Task.sleep(for: pause) }.value
         }
     }

@@ -1,9 +1,9 @@
 extension ServerProfile {
     /// FotoWare: a server for each customer, without metadata.
     ///
-    /// The profile follows FotoWare's documentation of native and mobile applications. A new refresh token
-    /// invalidates the old one at once. The documentation does not say whether a refresh returns a new refresh
-    /// token. The client supports both cases.
+    /// The profile follows FotoWare's documentation of native and mobile applications. The documentation does not
+    /// say whether a refresh returns a new refresh token, and the client supports both cases. If the server returns
+    /// a new one, the old one is invalid at once.
     public static let fotoware: ServerProfile = {
         var addresses = Addresses(
             issuer: "https://{host}/fotoweb",
