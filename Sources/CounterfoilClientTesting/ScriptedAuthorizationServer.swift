@@ -108,7 +108,7 @@ public final class ScriptedAuthorizationServer: Sendable {
         }
     }
 
-    /// Deletes the recorded requests.
+    /// Deletes the recorded requests, so that ``requests`` is empty until the next request.
     public func forgetRequests() { record.removeAll() }
 
     /// The codes, tokens, code verifiers and secrets that the servers of this run have sent or received.

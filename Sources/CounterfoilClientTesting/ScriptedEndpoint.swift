@@ -1,4 +1,4 @@
-/// An endpoint of a scripted server.
+/// An endpoint of a scripted server, as scripts and recorded requests name it.
 public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable, CodingKeyRepresentable {
     /// The metadata of the authorization server, at any of the three well-known URLs (RFC 8414 §3.1).
     case metadata

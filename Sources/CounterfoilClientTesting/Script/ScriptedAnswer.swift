@@ -92,7 +92,8 @@ extension ScriptedAnswer {
         ScriptedAnswer(status: status, headerFields: [Field("Location", location)])
     }
 
-    /// Returns an error response without a body; `Retry-After` contains seconds or a date (RFC 9110 §10.2.3).
+    /// Returns a response without a body; `retryAfter` is the value of `Retry-After`, which is a number of seconds or
+    /// a date (RFC 9110 §10.2.3).
     public static func trouble(_ status: Int, retryAfter: String? = nil) -> ScriptedAnswer {
         ScriptedAnswer(status: status, headerFields: retryAfter.map { [Field("Retry-After", $0)] } ?? [])
     }

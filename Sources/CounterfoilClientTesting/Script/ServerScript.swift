@@ -46,25 +46,25 @@ public struct ServerScript: Sendable, Hashable, Codable {
     public var keys = KeyScript()
     /// The claims of the UserInfo response, which can be signed.
     public var userInfo = UserInfoScript()
-    /// The responses to a device that polls, and to its device authorization request.
+    /// The device authorization response, and the token responses to a device that polls (RFC 8628 §3.2 and §3.5).
     public var device = DeviceScript()
     /// The requirements for DPoP proofs and their nonces.
     public var dpop = DPoPScript()
     /// The response to client registrations.
     public var registration = RegistrationScript()
-    /// The response to revocations, and the accepted requests.
+    /// The revocation requests that the server accepts, and the response to them.
     public var revocation = RevocationScript()
     /// The tokens that the API accepts, and its responses.
     public var api = APIScript()
     /// Scripted answers that replace responses of the server; if several apply to a request, the first one is sent.
     public var interruptions: [Interruption] = []
 
-    /// Creates the script of a server with these deviations only.
+    /// Creates the script of a server that follows the standards except for `misbehaviors`.
     public init(_ misbehaviors: Misbehavior...) {
         for misbehavior in misbehaviors { misbehavior.apply(to: &self) }
     }
 
-    /// Creates the script of a server with these deviations only.
+    /// Creates the script of a server that follows the standards except for `misbehaviors`.
     public init(_ misbehaviors: [Misbehavior]) {
         for misbehavior in misbehaviors { misbehavior.apply(to: &self) }
     }

@@ -14,7 +14,7 @@ public struct TokenScript: Sendable, Hashable, Codable {
         case absent
     }
 
-    /// The `scope` of a response.
+    /// The `scope` of a response, which may differ from the scope that the server granted.
     public enum GrantedScope: Sendable, Hashable, Codable {
         /// The granted scope.
         case honest
@@ -24,17 +24,17 @@ public struct TokenScript: Sendable, Hashable, Codable {
         case replaced(String)
     }
 
-    /// The encoding of a response.
+    /// The encoding of the body of a response, whether it contains tokens or an error.
     public enum Encoding: String, Sendable, Hashable, Codable {
         /// JSON (RFC 6749 §5.1).
         case json
-        /// Form encoding.
+        /// Form encoding (`application/x-www-form-urlencoded`), whatever the client accepts.
         case form
         /// Form encoding, unless the `Accept` field of the request contains `json`.
         case formUnlessJSONIsAccepted = "form-unless-json-is-accepted"
     }
 
-    /// The format of access tokens.
+    /// The format of access tokens; the API accepts tokens of either format.
     public enum Format: String, Sendable, Hashable, Codable {
         /// A random string.
         case opaque
@@ -56,7 +56,7 @@ public struct TokenScript: Sendable, Hashable, Codable {
     public var format = Format.opaque
     /// The encoding of the response, by default JSON.
     public var encoding = Encoding.json
-    /// The name of a member that contains all other members except `ok`; nil means no nesting.
+    /// The name of an object into which all members of a token response except `ok` are moved; nil moves none.
     public var nesting: String?
     /// Whether a successful response contains `"ok":true`.
     public var saysOK = false
@@ -123,7 +123,7 @@ public struct RefreshTokenScript: Sendable, Hashable, Codable {
         case revokesAll = "revokes-all"
     }
 
-    /// The condition for issuing a refresh token, by default always met.
+    /// The condition for issuing a refresh token; by default, every grant gets one.
     public var issue = Issue.always
     /// The effect of a refresh on the refresh token, by default rotation with detection of reuse.
     public var rotation = Rotation.rotated(.revokesAll)

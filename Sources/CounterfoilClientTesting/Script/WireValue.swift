@@ -1,4 +1,4 @@
-/// A JSON value in a script, which may also be invalid JSON.
+/// A JSON value in a script, or text that need not be valid JSON (``raw(_:)``).
 ///
 /// An object can contain several members of the same name. ``written`` keeps the order of the members.
 public indirect enum WireValue: Sendable, Hashable {
@@ -6,15 +6,15 @@ public indirect enum WireValue: Sendable, Hashable {
     ///
     /// The server does not replace these placeholders in signed UserInfo responses or in objects inside an ID token.
     case text(String)
-    /// An integer.
+    /// An integer; use ``raw(_:)`` to write any other JSON number.
     case number(Int)
-    /// A Boolean.
+    /// JSON `true` or `false`.
     case boolean(Bool)
     /// JSON `null`.
     case null
-    /// An array.
+    /// A JSON array, whose elements can have different types.
     case list([WireValue])
-    /// An object.
+    /// A JSON object, in which several members can have the same name.
     case object([WireMember])
     /// Text that is written unchanged, whether or not it is valid JSON.
     ///
@@ -74,15 +74,15 @@ public struct WireMember: Sendable, Hashable, Codable {
 extension WireValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Creates a string from a literal.
+    /// Creates ``text(_:)`` from a string literal.
     public init(stringLiteral text: String) { self = .text(text) }
-    /// Creates an integer from a literal.
+    /// Creates ``number(_:)`` from an integer literal.
     public init(integerLiteral number: Int) { self = .number(number) }
-    /// Creates a Boolean from a literal.
+    /// Creates ``boolean(_:)`` from a Boolean literal.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Creates an array from a literal.
+    /// Creates ``list(_:)`` from an array literal.
     public init(arrayLiteral values: WireValue...) { self = .list(values) }
-    /// Creates an object from a literal, which can contain several members of the same name.
+    /// Creates ``object(_:)`` from a dictionary literal, which can contain several members of the same name.
     public init(dictionaryLiteral members: (String, WireValue)...) {
         self = .object(members.map { WireMember($0.0, $0.1) })
     }
@@ -158,7 +158,7 @@ extension WireValue: Codable {
 }
 
 extension [WireMember] {
-    /// Returns the members without `names`, changed by `replacements`.
+    /// Removes the members named in `names`, then applies `replacements`, and returns the result.
     ///
     /// A replacement takes the position of the first member of its name. If there is none, the
     /// replacement is appended.

@@ -74,7 +74,8 @@ extension ScriptedAuthorizationServer {
         }
     }
 
-    /// Answers a request with the part of the response that `delivery` selects.
+    /// Responds to a request; `delivery` of the scripted answer decides whether the response is complete, cut short,
+    /// endless or missing.
     private static func respond(
         to request: Request, of server: ScriptedAuthorizationServer, on channel: any Channel
     ) async throws -> Response {

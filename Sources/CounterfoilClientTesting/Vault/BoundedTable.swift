@@ -1,6 +1,5 @@
 /// A dictionary of limited size; a value with a new name in a full table replaces the oldest value.
 struct BoundedTable<Value: Sendable>: Sendable {
-    /// The maximum number of values.
     static var limit: Int { 2000 }
 
     private var values: [String: Value] = [:]

@@ -18,7 +18,8 @@ struct VaultContents: Sendable {
     var registrations = BoundedTable<String>()
     /// The identifiers (`jti`) of used DPoP proofs.
     var proofs = BoundedTable<Bool>()
-    /// The clients that have already received a refresh token.
+    /// The clients to which `RefreshTokenScript.Issue.withOfflineAccessType` gives a refresh token only with
+    /// `prompt=consent`, because they already have one.
     var clientsWithRefreshToken: Set<String> = []
     private(set) var secrets: Set<String> = []
 
@@ -50,7 +51,7 @@ struct VaultContents: Sendable {
     }
 }
 
-/// The access that is granted to a client.
+/// The client, the user, the scope and the other values that all tokens of one grant share.
 struct ScriptedGrant: Sendable {
     /// The identifier of the grant, which all tokens of the grant share.
     let authorization: String
@@ -82,7 +83,7 @@ struct IssuedRefreshToken: Sendable {
     var grant: ScriptedGrant
     let home: String
     var isEnded = false
-    /// The refresh token that replaced this one.
+    /// The refresh token that replaced this one; nil if this one was not rotated.
     var successor: String?
 }
 

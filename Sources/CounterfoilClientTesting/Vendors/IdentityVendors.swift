@@ -32,7 +32,7 @@ extension ServerScript {
 
     /// The script of Microsoft Entra for one tenant.
     ///
-    /// The metadata do not announce PKCE. Only redirect URIs on `localhost` may have any port.
+    /// The metadata do not announce PKCE. All registered redirect URIs are on `localhost`, where any port is accepted.
     static var microsoft: ServerScript {
         var script = ServerScript()
         script.issuerPath = "/\(microsoftTenant)/v2.0"
@@ -117,7 +117,7 @@ extension ServerScript {
         return script
     }
 
-    /// The redirect URIs that are registered with vendors that accept no other port.
+    /// The redirect URIs that are registered at vendors that accept no port except the registered ones.
     private static let registeredPorts =
         ["127.0.0.1", "localhost"].flatMap { host in
             [8080, 18080, 28080].map { "http://\(host):\($0)/callback" }
