@@ -52,7 +52,7 @@ struct Console: Sendable {
         /// The query parameter of the sign-in page that reports a lost form.
         static let lostParameter = "lost"
 
-        /// Returns the URL of the sign-in page.
+        /// Returns the URL of the sign-in page, with `path` in the parameter `to`.
         func url(issuer: Issuer) -> String {
             var query = FormParameters(["to": path])
             if losesForm { query.append(Self.lostParameter, "form") }
@@ -116,10 +116,10 @@ struct Console: Sendable {
         )
     }
 
-    /// Returns the path of an endpoint under the issuer.
+    /// Returns the path of an endpoint, preceded by the path of the issuer.
     func path(_ endpoint: Endpoint) -> String { settings.issuer.path + endpoint.path }
 
-    /// Returns the path of an endpoint for a client.
+    /// Returns the path of an endpoint with `client` in place of `{client_id}`, preceded by the path of the issuer.
     func path(_ endpoint: Endpoint, of client: ClientIdentifier) -> String {
         settings.issuer.path + endpoint.path(of: client)
     }

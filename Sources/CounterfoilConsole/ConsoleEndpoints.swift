@@ -2,7 +2,7 @@ public import CounterfoilServer
 import HTTPTypes
 
 extension Endpoint {
-    /// The sign-in page of the console.
+    /// The sign-in page, to which the console redirects a user without a session or without a recent sign-in.
     package static let consoleSignIn = form("consoleSignIn", "/sign-in", bodyLimit: 16 * 1024)
 
     // Pages of the account.
@@ -28,7 +28,7 @@ extension Endpoint {
     package static let application = page("application", "/apps/{client_id}").signedIn
     /// The form that changes the registration of a client.
     package static let editApp = form("editApp", "/apps/{client_id}/edit").signedIn.recent
-    /// The form that replaces the logo of a client.
+    /// The form that replaces or removes the logo of a client.
     package static let applicationLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
         .signedIn
     /// The form in which administrators set the policy of a client.
@@ -39,7 +39,7 @@ extension Endpoint {
     package static let applicationSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
     /// The check that the association files on the hosts of claimed https redirect URIs name the apps of the client.
     package static let applicationAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
-    /// The confirmation page that deletes a client.
+    /// The page that asks for confirmation and then deletes a client.
     package static let deleteApp = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
     /// The verdicts on redirect URIs (accepted, warned or refused), which a script requests while a developer types.
     package static let verdicts = posting("verdicts", "/apps/verdict", bodyLimit: 128 * 1024, answersPeople: false)

@@ -12,7 +12,7 @@ extension Notice {
 }
 
 extension Console.Visit {
-    /// Returns the confirmation that the URL of the request names.
+    /// Returns the confirmation whose code is in the URL of the request; nil if there is none.
     func notice<Vocabulary: Notice>(_ vocabulary: Vocabulary.Type) -> String? {
         guard let code = try? FormParameters(parsing: request.query).single(Reply.noticeParameter) else { return nil }
         return vocabulary.allCases.first { $0.code == code }.map { words($0) }

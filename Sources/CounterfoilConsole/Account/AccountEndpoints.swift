@@ -48,7 +48,7 @@ extension Console {
     }
 }
 
-/// The confirmations of actions on the account.
+/// The confirmations that the account pages show after a form was submitted.
 ///
 /// The last part of the raw value is the code in the query parameter `done`.
 enum AccountNotice: String, LocalizationKey, Notice {

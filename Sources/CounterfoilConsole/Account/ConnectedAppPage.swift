@@ -8,7 +8,6 @@ package struct ConnectedAppPage: ConsolePage, Hashable {
     package static let template = "connected-application"
 
     package struct Permission: Sendable, Hashable {
-        /// The scope token.
         package var scope: String
         /// The description of the scope.
         package var title: String
@@ -21,7 +20,7 @@ package struct ConnectedAppPage: ConsolePage, Hashable {
     package var problems: [FormProblem]
     package var paths: AccountPaths
     package var application: ConnectedApp
-    /// The name of the app, for sentences.
+    /// The name of the app, which replaces the placeholder `{application}` in the texts of the page.
     package var applicationName: DisplayName
     /// The day on which the user last allowed the app.
     package var allowed: String
@@ -30,7 +29,7 @@ package struct ConnectedAppPage: ConsolePage, Hashable {
     package var permissions: [Permission]
     /// Whether any permission can be withdrawn without the others.
     package var canBeNarrowed: Bool
-    /// The time in words after which issued access tokens expire.
+    /// A sentence that states for how long the app can still use the access tokens that it has.
     package var tokensEnd: String
     package var action: String
     /// The anti-CSRF token of the forms; the hidden field `ticket`.

@@ -21,7 +21,6 @@ package struct BrandingPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// The problems of all fields.
     package var problems: [FormProblem]
     package var siteName: FormField
     /// The name that pages show if `siteName` is empty.

@@ -28,7 +28,7 @@ struct AuditLog: Sendable {
 
         init() {}
 
-        /// Returns the query string of the page with the older events: the same filter, before an event number.
+        /// Returns the query string of the page with older events: the same filter, limited to events before `number`.
         func before(_ number: Int) -> String {
             var query = FormParameters()
             for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]

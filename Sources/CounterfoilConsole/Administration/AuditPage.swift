@@ -6,7 +6,6 @@ package struct AuditPage: ConsolePage, Hashable {
 
     package var console: ConsoleHead
     package var paths: AdministrationPaths
-    /// The problems of the filter.
     package var problems: [FormProblem] = []
     /// The field `kind`: the kind of the events.
     package var kind: FormChoices

@@ -3,7 +3,7 @@ import CounterfoilServer
 import Foundation
 import HTTPTypes
 
-/// The confirmation of a change of the branding.
+/// The confirmation that the branding page shows after the branding was saved.
 enum BrandingNotice: String, LocalizationKey, Notice {
     case saved = "branding.notice.branded"
 }
@@ -126,7 +126,6 @@ struct BrandingForm: Sendable {
 }
 
 extension BrandingDraft {
-    /// Reads the draft from the form.
     fileprivate init(_ form: PageForm) throws {
         self.init()
         siteName = try form.value(Field.siteName.name).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -20,7 +20,7 @@ struct AppAssociation: Sendable {
         let uri: RedirectURI
         let apps: [AssociationCheck.App]
 
-        /// The URL of the file.
+        /// The URL of the association file on the host of `uri`.
         var file: String {
             guard case .https(let host) = uri.kind, let app = apps.first else { return uri.rawValue }
             return "https://\(host)\(app.path)"

@@ -62,7 +62,7 @@ struct ApplicationList: Sendable {
     }
 }
 
-/// The confirmations of actions on a client.
+/// The confirmations that the pages about a client show after a form was submitted.
 ///
 /// The last part of the raw value is the code in the query parameter `done`.
 enum AppNotice: String, LocalizationKey, Notice {

@@ -117,9 +117,9 @@ struct AppForm: Sendable {
             return try await again(error.problems)
         }
         let changed = client.rewritten(checked, byAdministrator: application.byAdministrator, now: visit.now)
-        // Pairwise subject identifiers depend on the host of the redirect URIs (OpenID Connect Core §8.1). With another
-        // host, the users of the client would get other identifiers, and the developer could learn those that a client
-        // of that host gets.
+        // Pairwise subject identifiers depend on the host of the redirect URIs (OpenID Connect Core §8.1). If the host
+        // changed, the users of the client would get other identifiers. The developer could then learn the identifiers
+        // that other clients with the new host get.
         guard application.byAdministrator || client.keepsNames(as: changed) else {
             return try await again([ClientProblem(.redirectURIs, .hostOfSubjectIdentifiers)])
         }
@@ -228,7 +228,6 @@ extension ClientField {
 }
 
 extension ClientDraft {
-    /// Reads the draft from the form.
     init(_ form: PageForm) throws {
         self.init()
         func value(_ field: ClientField) throws -> String { try form.value(field.rawValue) }

@@ -41,7 +41,6 @@ package struct AppFormPage: ConsolePage, Hashable {
     package var type: String
     /// The localized name of the client type.
     package var typeName: String
-    /// The problems of all fields.
     package var problems: [FormProblem]
     package var action: String
     /// The anti-CSRF token of the form.
@@ -59,7 +58,7 @@ package struct AppFormPage: ConsolePage, Hashable {
     package var scopes: [ScopeChoice]
     /// The problem of the scopes; nil if there is none.
     package var scopeProblem: String?
-    /// The text on the consent page.
+    /// The field for the text about the client that the consent page shows.
     package var consentText: FormField
     package var privacyURI: FormField
     package var termsURI: FormField
@@ -71,7 +70,7 @@ package struct AppFormPage: ConsolePage, Hashable {
     /// Whether clients of this type ask users for consent.
     package let asksPeople: Bool
     package let isNative: Bool
-    /// Whether the registration creates a secret, which is shown once, unless the developer enters keys.
+    /// Whether the registration creates a client secret if the developer enters no keys; the secret is shown once.
     package let getsSecret: Bool
 
     package init(

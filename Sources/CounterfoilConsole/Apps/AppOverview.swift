@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/apps/{client_id}` and the pages below it that connect and delete a client.
+/// `/apps/{client_id}`, and the pages below it: one states how to connect the client, the other deletes it.
 struct AppOverview: Sendable {
     let console: Console
     let challenges: ChallengeReuseDetector
@@ -181,7 +181,7 @@ struct AppOverview: Sendable {
 }
 
 extension RedirectURI.Kind {
-    /// Returns the name of the kind for a client type.
+    /// Returns the localized name of the kind; for an https URI, the name depends on the client type.
     fileprivate func label(of type: ClientType) -> LocalizedText {
         switch self {
         case .loopback: LocalizedText("applications.kind.loopback")

@@ -6,7 +6,6 @@ package struct AppPage: ConsolePage, Hashable {
 
     /// A registered redirect URI, with examples of redirect URIs that match it or do not.
     package struct Address: Sendable, Hashable {
-        /// The registered URI.
         package var uri: String
         /// The kind of the URI, in words.
         package var kind: String
@@ -43,8 +42,7 @@ package struct AppPage: ConsolePage, Hashable {
         package var matches: Bool?
         /// The reason why the typed URI matches or does not, in one sentence.
         package var why: String?
-        /// The most similar registered URI; nil if the typed URI matches, or was refused for another reason than that
-        /// it is not registered.
+        /// The most similar registered URI; nil unless the typed URI was refused because it is not registered.
         package var nearest: String?
         /// The differences between the typed URI and `nearest`, one sentence each.
         package var differences: [String] = []
@@ -93,8 +91,8 @@ package struct AppPage: ConsolePage, Hashable {
     package var policy: [PolicyLine]
     /// The statistics of refresh tokens; empty if the client gets no refresh tokens and has no counts.
     package var refreshes: [Happening] = []
-    /// The problems with PKCE in sentences: an exception in the policy or its earlier use, or a challenge that the
-    /// client reused; nil if there is none.
+    /// Sentences about a PKCE exception in the policy, the use of a current or earlier exception, and a code challenge
+    /// that the client reused; nil if there is none of these.
     package var pkceDanger: String?
     /// The day of the registration and, if known, the owner, in one sentence.
     package var registered: String

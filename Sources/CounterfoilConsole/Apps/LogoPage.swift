@@ -1,13 +1,12 @@
 import CounterfoilServer
 
-/// The form for the logo of a client.
+/// The form that replaces or removes the logo of a client.
 package struct LogoPage: ConsolePage, Hashable {
     package static let template = "logo"
 
     package var console: ConsoleHead
     package var application: AppSummary
     package var paths: AppPaths
-    /// The problems of all fields.
     package var problems: [FormProblem] = []
     /// The field `logo`, which uploads an image as `multipart/form-data`; `decision` is `replace` or `remove`.
     package var logo: FormField
@@ -25,7 +24,7 @@ package struct AssociationPage: ConsolePage, Hashable {
     /// The result for one app in the file of one host.
     package struct Finding: Sendable, Hashable {
         package var app: String
-        /// The URL of the file.
+        /// The URL of the association file.
         package var file: String
         /// Whether the file names the app.
         package var isGood: Bool

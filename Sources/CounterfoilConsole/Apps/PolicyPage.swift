@@ -1,6 +1,6 @@
 import CounterfoilServer
 
-/// The form for the policy of a client.
+/// The form in which administrators set the policy of a client.
 package struct PolicyPage: ConsolePage, Hashable {
     package static let template = "policy"
 
@@ -26,7 +26,6 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     package var application: AppSummary
     package var paths: AppPaths
-    /// The problems of all fields.
     package var problems: [FormProblem] = []
     package var action: String
     /// The anti-CSRF token of the form.

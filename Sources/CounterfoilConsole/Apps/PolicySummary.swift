@@ -28,7 +28,7 @@ enum PolicyLabel: String, LocalizationKey {
     case asServer = "policy.as-server"
     case s256 = "policy.pkce.s256"
     case s256OrPlain = "policy.pkce.s256-or-plain"
-    /// The choice of an exemption from PKCE until a day, which is entered in the field beside it.
+    /// The label of the choice that exempts a client from PKCE until a day; the field beside it contains the day.
     case exemptUntilDay = "policy.pkce.exempt-until-day"
 }
 

@@ -4,8 +4,9 @@ import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
-/// The verdicts on the redirect URIs of a form before it is saved: on the page, and while the developer
-/// types.
+/// The verdicts on the redirect URIs in a form that is not saved yet.
+///
+/// They are part of the page, and a script updates them while the developer types.
 struct RedirectURIVerdicts: Sendable {
     let console: Console
 
@@ -78,7 +79,8 @@ struct RedirectURIVerdicts: Sendable {
             id: ticket.flatMap { ClientIdentifier(registeredFrom: $0.interaction) }, owner: visit.person.id)
     }
 
-    /// Creates a client that has only the values by which redirect URIs are matched, for the examples.
+    /// Creates a client with the values by which redirect URIs are matched; it serves only to compute the examples
+    /// of a verdict.
     private static func client(of subject: Subject, at redirectURIs: [RedirectURI]) -> RegisteredClient? {
         guard let id = subject.id ?? ClientIdentifier("app") else { return nil }
         return RegisteredClient(
@@ -89,7 +91,7 @@ struct RedirectURIVerdicts: Sendable {
 }
 
 extension Console {
-    /// Returns the private-use URI schemes in the redirect URIs of the other clients of an owner.
+    /// Returns the private-use URI schemes in the redirect URIs of all clients of an owner except the client `id`.
     func schemesInUse(
         by owner: PersonIdentifier?, except id: ClientIdentifier?
     ) async throws -> Set<String> {

@@ -4,15 +4,15 @@ import CounterfoilServer
 /// The labels of the statistics of refresh tokens.
 private enum RefreshLabel: String, LocalizationKey {
     case repeats = "applications.refresh.repeats"
-    /// Placeholder `count`.
+    /// A text with the placeholder `count`.
     case repeatsCount = "applications.refresh.repeats-count"
     case repeatsMeaning = "applications.refresh.repeats-meaning"
     case reuses = "applications.refresh.reuses"
-    /// Placeholders `count` and `date`.
+    /// A text with the placeholders `count` and `date`.
     case reusesCount = "applications.refresh.reuses-count"
     case reusesMeaning = "applications.refresh.reuses-meaning"
     case revocations = "applications.refresh.revocations"
-    /// Placeholder `count`.
+    /// A text with the placeholder `count`.
     case revocationsCount = "applications.refresh.revocations-count"
     case revocationsMeaning = "applications.refresh.revocations-meaning"
     case never = "applications.refresh.never"
