@@ -17,7 +17,7 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
     private let authentication: AuthenticationRequirement?
     private let formLimit: Int?
 
-    /// Creates a middleware.
+    /// Creates a middleware that requires a valid access token and, optionally, a scope and a recent sign-in.
     ///
     /// - Parameters:
     ///   - resourceServer: The resource server that verifies the tokens.

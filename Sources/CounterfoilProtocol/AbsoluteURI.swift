@@ -3,7 +3,7 @@
 /// The text is kept byte for byte, because redirect URIs and issuers are compared as strings (RFC 3986 §6.2.1).
 /// The maximum length is 4096 bytes of ASCII.
 public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a string is not an absolute URI.
+    /// The reason why ``AbsoluteURI/init(parsing:)`` rejects a string, such as a bad port or a missing scheme.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The URI is longer than ``AbsoluteURI/byteLimit`` bytes.
         case tooLong
@@ -16,7 +16,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         /// The authority, after its optional user information, is not a host with an optional port.
         case badAuthority
 
-        /// A clause about the URI that begins with "it" and is safe to show to users.
+        /// An explanation that is safe to show to users; it is a clause without a capital, in which "it" is the URI.
         public var description: String {
             switch self {
             case .tooLong: "it is longer than \(AbsoluteURI.byteLimit) bytes"

@@ -18,7 +18,8 @@ public struct FormParameters: Sendable, Hashable {
         }
     }
 
-    /// The reason why parameters are rejected.
+    /// The error for a query or body that cannot be parsed, or for a repeated parameter in
+    /// ``FormParameters/single(_:)``.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The text is longer than the limit in bytes.
         case tooLong(limit: Int)

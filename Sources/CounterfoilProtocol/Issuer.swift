@@ -6,7 +6,7 @@
 /// A server of this package requires an issuer in canonical form: lower-case host, no default port, no trailing
 /// slash. A client that normalizes such an issuer does not change it.
 public struct Issuer: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a string is not a valid issuer.
+    /// The reason why ``Issuer/init(_:)`` or ``Issuer/init(ofServer:)`` rejects a string.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The string is not an absolute URI with a host; the associated value is the reason.
         case notAURI(AbsoluteURI.Refusal)

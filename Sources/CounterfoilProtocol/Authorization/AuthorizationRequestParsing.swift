@@ -188,7 +188,8 @@ extension AuthorizationRequest {
     }
 }
 
-/// A reader of parameters that must not be repeated; it throws `invalid_request` for one that is (RFC 6749 §3.1).
+/// A reader of parameters that may occur at most once; it throws `invalid_request` for a repeated parameter
+/// (RFC 6749 §3.1).
 struct SingleValues {
     private let form: FormParameters
 

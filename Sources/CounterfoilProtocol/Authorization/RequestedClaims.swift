@@ -5,8 +5,9 @@ import Foundation
 /// OpenID Connect Core §5.5. This type keeps only the names of the claims. The server omits a claim that the
 /// user does not have.
 ///
-/// The parameter can contain `essential`, `value` and `values` for each claim. They have an effect for two claims
-/// only, see ``Parameter``: all three for `acr` in the ID token, and `value` and `values` for `sub`.
+/// The parameter can contain `essential`, `value` and `values` for each claim. ``Parameter`` keeps their effect
+/// for two claims: of `acr` in the ID token, it evaluates `essential`, `value` and `values`; of `sub`, only `value`
+/// and `values`.
 public struct RequestedClaims: Sendable, Hashable {
     /// The maximum number of claims in each of `id_token` and `userinfo`.
     public static let limit = 64
@@ -38,7 +39,7 @@ public struct RequestedClaims: Sendable, Hashable {
 extension RequestedClaims {
     /// The parsed parameter `claims`: the names of the claims, and the required `acr` and `sub` values.
     public struct Parameter: Sendable, Hashable {
-        /// The names of the requested claims.
+        /// The names of the claims, separately for the ID token and the UserInfo response.
         public let claims: RequestedClaims
         /// The authentication contexts, one of which the sign-in must have (OpenID Connect Core §5.5.1.1).
         ///
@@ -51,7 +52,7 @@ extension RequestedClaims {
         public let requiredSubjects: Set<String>?
     }
 
-    /// The reason why a string is not a valid `claims` parameter.
+    /// The reason why ``RequestedClaims/parameter(parsing:)`` rejects a value of the parameter `claims`.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The parameter is longer than ``RequestedClaims/byteLimit`` bytes.
         case tooLong

@@ -69,7 +69,7 @@ public struct CodeChallenge: Sendable, Hashable, CustomStringConvertible {
 ///
 /// The parameters `code_challenge` and `code_challenge_method`, RFC 7636 §4.3.
 public enum PresentedChallenge: Sendable, Hashable {
-    /// A challenge of the method S256.
+    /// A challenge with `code_challenge_method=S256`.
     case s256(CodeChallenge)
     /// A challenge of the method `plain`; `isNamed` is false if the request omits the method.
     ///
@@ -77,7 +77,7 @@ public enum PresentedChallenge: Sendable, Hashable {
     /// challenge of that verifier.
     case plain(CodeChallenge, isNamed: Bool)
 
-    /// The value of `code_challenge_method` with which the challenge equals the verifier.
+    /// The value of `code_challenge_method` for a challenge that is the verifier itself (RFC 7636 §4.3).
     static let plainMethod = "plain"
 
     /// The S256 challenge that the verifier must match.
