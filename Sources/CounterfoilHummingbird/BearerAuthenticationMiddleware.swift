@@ -25,9 +25,9 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
     ///     required.
     ///   - authentication: The required maximum age or authentication context of the sign-in (RFC 9470 §3). If
     ///     nil, any sign-in is sufficient.
-    ///   - limit: The maximum length in bytes of a form body. If the request has a token in its header, the
-    ///     middleware rejects a form that also contains an `access_token` (RFC 6750 §2). A longer form is rejected with
-    ///     status 413. If nil, the middleware reads no bodies.
+    ///   - limit: The maximum length in bytes of a form body; a longer form is rejected with status 413. The
+    ///     middleware reads forms to reject a request that has a token in its header and another one as
+    ///     `access_token` in its form (RFC 6750 §2). If nil, the middleware reads no bodies.
     public init(
         _ resourceServer: ResourceServer, requiring scope: Scope = Scope(),
         authentication: AuthenticationRequirement? = nil, checkingFormsUpTo limit: Int? = nil
@@ -87,9 +87,9 @@ extension RouterMethods where Context: VerifiedAccessRequestContext {
     /// - Parameters:
     ///   - scope: The required scope. The access token must grant all its scope tokens.
     ///   - resourceServer: The resource server that verifies the tokens.
-    ///   - limit: The maximum length in bytes of a form body. If the request has a token in its header, the
-    ///     middleware rejects a form that also contains an `access_token` (RFC 6750 §2). A longer form is rejected with
-    ///     status 413. If nil, the middleware reads no bodies.
+    ///   - limit: The maximum length in bytes of a form body; a longer form is rejected with status 413. The
+    ///     middleware reads forms to reject a request that has a token in its header and another one as
+    ///     `access_token` in its form (RFC 6750 §2). If nil, the middleware reads no bodies.
     public func requireScope(
         _ scope: Scope, of resourceServer: ResourceServer, checkingFormsUpTo limit: Int? = nil
     ) -> RouterGroup<Context> {

@@ -16,7 +16,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         /// The authority, after its optional user information, is not a host with an optional port.
         case badAuthority
 
-        /// An explanation that is safe to show to users; it is a clause without a capital, in which "it" is the URI.
+        /// An explanation that is safe to show to users, such as "it is longer than 4096 bytes".
         public var description: String {
             switch self {
             case .tooLong: "it is longer than \(AbsoluteURI.byteLimit) bytes"

@@ -28,7 +28,8 @@ struct AuditLog: Sendable {
 
         init() {}
 
-        /// Returns the query string of the page with older events: the same filter, limited to events before `number`.
+        /// Returns the query string of the page with older events: the same filter, with `number` in
+        /// the parameter `before`.
         func before(_ number: Int) -> String {
             var query = FormParameters()
             for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]

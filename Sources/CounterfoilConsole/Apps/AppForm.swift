@@ -37,7 +37,8 @@ struct AppForm: Sendable {
         guard let type = ClientType(rawValue: try form.value(ClientField.type.rawValue)) else {
             return .seeOther(console.path(.newApp))
         }
-        // The ticket of the page determines the identifier, so that a form that is sent twice registers one client.
+        // The identifier of the new client is derived from the ticket of the page. A form that is sent twice therefore
+        // registers only one client.
         guard let id = ClientIdentifier(registeredFrom: ticket.interaction) else { throw PageProblem.fromElsewhere }
         func again(_ problems: [ClientProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
             try await page(

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/apps/{client_id}`, and the pages below it: one states how to connect the client, the other deletes it.
+/// `/apps/{client_id}`, and below it the page `connect` with the settings to use in the client, and the page `delete`.
 struct AppOverview: Sendable {
     let console: Console
     let challenges: ChallengeReuseDetector

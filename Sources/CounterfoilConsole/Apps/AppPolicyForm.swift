@@ -152,7 +152,7 @@ struct AppPolicyForm: Sendable {
         func choice(_ value: String, _ label: LocalizedText) -> FormChoices.Choice {
             FormChoices.Choice(value, label: words(label), isChosen: value == draft.rotatesRefreshTokens)
         }
-        // The refresh tokens of a public client always rotate, so the form offers it no choice, unless the draft
+        // The refresh tokens of a public client always rotate, so the form offers no choice, unless the draft
         // already contains one.
         let mayKeep = client.type.isConfidential || !draft.rotatesRefreshTokens.isEmpty
         func said(_ time: TimeInterval) -> String { words(.exactly(seconds: Int(time))) }

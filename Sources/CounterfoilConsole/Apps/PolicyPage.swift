@@ -9,7 +9,7 @@ package struct PolicyPage: ConsolePage, Hashable {
         /// The choice whether each use replaces a refresh token: `true`, `false` or empty; nil if the client type has
         /// no choice.
         package var rotation: FormChoices?
-        /// The time in seconds after a rotation in which a client can retry the refresh with the previous token.
+        /// The number of seconds after a rotation during which a client can retry the refresh with the previous token.
         package var gracePeriod: FormField
         /// The lifetime of a refresh token after its last use, in seconds.
         package var idleLifetime: FormField

@@ -102,7 +102,7 @@ extension Console {
 
 extension ClientIdentifier {
     /// Derives the identifier of a new client from its registration form, so that a form that is sent twice registers
-    /// one client.
+    /// only one client.
     init?(registeredFrom page: InteractionIdentifier) { self.init("app_" + page.rawValue) }
 }
 

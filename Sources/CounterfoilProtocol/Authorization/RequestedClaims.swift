@@ -5,9 +5,11 @@ import Foundation
 /// OpenID Connect Core §5.5. This type keeps only the names of the claims. The server omits a claim that the
 /// user does not have.
 ///
-/// The parameter can contain `essential`, `value` and `values` for each claim. ``Parameter`` keeps their effect
-/// for two claims: of `acr` in the ID token, it evaluates `essential`, `value` and `values`; of `sub`, only `value`
-/// and `values`.
+/// The parameter can contain `essential`, `value` and `values` for each claim. These members are ignored except for
+/// two claims (see ``Parameter``):
+///
+/// - for `acr` in the ID token, `essential`, `value` and `values` have an effect,
+/// - for `sub`, `value` and `values` have an effect.
 public struct RequestedClaims: Sendable, Hashable {
     /// The maximum number of claims in each of `id_token` and `userinfo`.
     public static let limit = 64
