@@ -17,17 +17,17 @@ public struct ClientPolicy: Sendable, Hashable {
     public var pkce: PKCEPolicy
     /// Whether an authorization request without `state` is refused.
     public var requiresState: Bool
-    /// The condition under which the client gets a refresh token.
+    /// The condition under which the client gets a refresh token; by default, that the user allowed `offline_access`.
     public var refreshTokens: RefreshTokenPolicy
-    /// The lifetime and the rotation of refresh tokens.
+    /// The lifetime and rotation of refresh tokens, where they differ from the default for the type of the client.
     public var refreshTokenLife: RefreshTokenLife
-    /// The type of the subject identifiers that the client gets (OpenID Connect Core §8).
+    /// The kind of `sub` that the client gets: the same as other clients, or a pairwise one (OpenID Connect Core §8).
     public var subjectType: SubjectType
     /// The lifetime of access tokens in seconds, 60 to 86400; nil for the lifetime in the server settings.
     public var accessTokenLifetime: Int?
     /// The lifetime of ID tokens in seconds, 60 to 86400; nil for the lifetime in the server settings.
     public var idTokenLifetime: Int?
-    /// The treatment of sign-ins in an embedded web view (RFC 8252 §8.12).
+    /// The treatment of sign-ins in an embedded web view (RFC 8252 §8.12); by default, they are refused.
     public var webViews: WebViewPolicy
     /// The algorithm that signs ID tokens, `id_token_signed_response_alg`.
     public var idTokenAlgorithm: SigningAlgorithm
@@ -91,7 +91,7 @@ public enum PKCEPolicy: Sendable, Hashable {
     /// A challenge that is present must have the method S256.
     case exemptUntil(CalendarDay)
 
-    /// Returns whether the policy accepts a request without a challenge at a time.
+    /// Returns whether the policy accepts a request without a challenge at the time `now`.
     func isExempt(at now: Date) -> Bool {
         switch self {
         case .s256, .s256OrPlain: false
@@ -109,7 +109,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
     /// The day of the month, 1 to 31.
     public let day: Int
 
-    /// Parses a day; nil unless it exists in the calendar.
+    /// Parses a day as `YYYY-MM-DD`; nil if the format is another one or the day does not exist.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard text.utf8.count == 10, parts.map(\.utf8.count) == [4, 2, 2],
@@ -143,7 +143,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConvertib
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
     }
 
-    /// Returns whether a day is earlier than another.
+    /// Returns whether a day is earlier than another, by year, month and day of the month in this order.
     public static func < (left: CalendarDay, right: CalendarDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
@@ -175,7 +175,7 @@ extension PKCEPolicy: CustomStringConvertible {
 
 /// The PKCE method of an authorization request.
 public enum PKCEUse: String, Sendable, Hashable, CaseIterable {
-    /// An S256 challenge.
+    /// An S256 challenge, which every policy accepts.
     case s256 = "S256"
     /// A `plain` challenge, which only ``PKCEPolicy/s256OrPlain`` accepts.
     case plain
@@ -201,8 +201,8 @@ public struct RefreshTokenLife: Sendable, Hashable {
     public var rotates: Bool?
     /// The grace period after a rotation in seconds, 0 to 600.
     ///
-    /// In this time, a client that has lost the response can retry with the previous token. It gets the same new
-    /// refresh token as before, as long as that token is unused.
+    /// In this time, a client that has lost the response can retry with the previous token. The server then sends the
+    /// new refresh token of the lost response again, unless that token was used already.
     public var gracePeriod: Int?
     /// The time without use after which a token expires, in seconds, 600 to 31536000.
     public var idleLifetime: Int?
@@ -222,10 +222,11 @@ public struct RefreshTokenLife: Sendable, Hashable {
 public enum SubjectType: String, Sendable, Hashable, CaseIterable {
     /// Every client gets the same identifier of a user.
     case `public`
-    /// Clients of different sectors get different identifiers of a user.
+    /// Clients of different sectors get different identifiers of a user, and clients of the same sector get the same
+    /// one.
     ///
     /// The sector is the host of the redirect URIs of a client. A client with redirect URIs on several hosts, or on
-    /// none, is a separate sector.
+    /// none, is a sector of its own.
     case pairwise
 }
 
@@ -235,6 +236,6 @@ public enum WebViewPolicy: String, Sendable, Hashable, CaseIterable {
     case block
     /// The server shows a warning on the pages of the sign-in, and the user can continue.
     case warn
-    /// The server shows no warning.
+    /// The server treats the sign-in like one in a browser, without a warning.
     case allow
 }

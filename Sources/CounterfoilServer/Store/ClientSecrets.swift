@@ -7,16 +7,17 @@ public import Foundation
 public struct ClientSecretRecord: Sendable, Hashable {
     /// The maximum number of secrets of one client.
     ///
-    /// While both secrets are valid, the developer can switch the client to the new secret without an interruption.
+    /// With two secrets, a developer can replace one without an interruption: add the new secret, configure the client
+    /// with it, and delete the old one.
     public static let limit = 2
 
     /// The digest of the secret.
     ///
     /// The secret has 256 random bits, so a slow hash is not needed.
     public let digest: ArtefactDigest
-    /// The client that the secret belongs to.
+    /// The confidential client that authenticates with the secret.
     public let clientID: ClientIdentifier
-    /// The creation time.
+    /// The time of creation, by which ``ClientStore/clientSecrets(of:)`` orders the secrets.
     public let createdAt: Date
 
     /// Creates a record of a new secret, or of one that a store has read.

@@ -11,16 +11,16 @@ public struct Consent: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// The scopes that the user allowed in any grant to the client and has not withdrawn.
     public var scope: Scope
-    /// The scopes that the user allowed when last asked about them in a request that named no API.
+    /// The scopes that the user allowed in requests that named no API; the last answer about each scope counts.
     ///
     /// While ``appearance`` is unchanged, a later request for these scopes without an API can be approved without
-    /// asking the user. A standard scope is included even if the request named an API, because standard scopes concern
-    /// the user and not an API.
+    /// asking the user. The standard scopes that the user allowed are all here, even those of requests that named an
+    /// API, because standard scopes concern the user and not an API.
     public var remembered: Scope
-    /// The scopes that the user allowed when last asked about them in a request that named an API, by API (RFC 8707
-    /// §2).
+    /// For each API, the scopes that the user allowed in requests that named the API (RFC 8707 §2).
     ///
-    /// Consent for one API says nothing about another API. Standard scopes are in ``remembered`` only.
+    /// The last answer about each scope and API counts. Consent for one API is not consent for another. Standard scopes
+    /// are in ``remembered`` only.
     public var rememberedAt: [Resource: Scope]
     /// The digest of the client's appearance at the last approval; if the appearance has changed, the user is asked
     /// again.
@@ -94,9 +94,9 @@ extension Consent {
 
 /// A consent with its client, read in one transaction.
 public struct ConsentFacts: Sendable, Hashable {
-    /// The consent.
+    /// The consent, which has not been withdrawn.
     public let consent: Consent
-    /// The client.
+    /// The client that has the consent, with its current registration.
     public let client: RegisteredClient
 
     /// Creates facts that a store has read in one transaction.
@@ -121,9 +121,9 @@ public enum ApprovalBasis: Sendable, Hashable {
 /// The grant must name the session in which the user approved (``Grant/sessionID``). A store rejects an approval whose
 /// grant names none.
 public struct Approval: Sendable, Hashable {
-    /// The grant to be recorded.
+    /// The grant to be recorded, whose ``Grant/sessionID`` must not be nil.
     public let grant: Grant
-    /// The code that is issued for the grant.
+    /// The code that the client can redeem for the tokens of the grant.
     public let code: CodeRecord
     /// The scope that the request asks the user to allow.
     ///
@@ -131,7 +131,7 @@ public struct Approval: Sendable, Hashable {
     ///
     /// The user declined the tokens of this scope that are in neither ``Grant/scope`` nor ``Grant/claimScope``.
     public let asked: Scope
-    /// The digest of the client's appearance when the request was approved.
+    /// The digest of the client's appearance when the request was approved; it becomes ``Consent/appearance``.
     public let appearance: ClientAppearance
     /// The revision of the client when the request was approved.
     ///
@@ -146,7 +146,7 @@ public struct Approval: Sendable, Hashable {
     /// The reason why the request is approved.
     public let basis: ApprovalBasis
 
-    /// Creates an approval.
+    /// Creates an approval, which takes effect when ``GrantStore/recordConsent(_:)`` stores it.
     public init(
         grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
         passwordHash: PasswordHash, basis: ApprovalBasis
@@ -213,18 +213,19 @@ public enum NarrowConsentOutcome: Sendable, Hashable {
     case notFound
 }
 
-/// The consents of users, by user and client.
+/// The consents of users; there is at most one for each user and client.
 public protocol ConsentStore: Sendable {
     /// Reads the consent of a user to a client; nil if there is none or if it was withdrawn.
     func consent(of person: PersonIdentifier, to client: ClientIdentifier) async throws(StoreFault) -> Consent?
     /// Reads all consents of a user, most recently allowed first.
     func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts]
-    /// Reduces the scope of every grant of a user to a client to `kept`; a grant with no scope left is revoked.
+    /// Removes all scopes except `kept` from the grants that a user gave to a client; a grant with no scope left is
+    /// revoked.
     ///
     /// With an empty `kept`, the store deletes the consent and revokes every grant. With any other `kept`, it reduces
     /// the consent to the remaining grants (``Consent/following(_:)``), and deletes it if there are none.
     ///
-    /// If the store reduces the scope of a grant, it invalidates the unredeemed code of the grant in the same
+    /// If the store removes a scope from a grant, it invalidates the unredeemed code of the grant in the same
     /// transaction. A concurrent redemption therefore cannot issue a token with the former scope.
     func narrowConsent(
         of person: PersonIdentifier,

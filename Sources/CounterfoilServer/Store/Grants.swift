@@ -38,9 +38,9 @@ public struct InteractionIdentifier: Sendable, Hashable {
     }
 }
 
-/// The permission that one user gave one client in one authorization.
+/// The permission that a user gave to a client in one authorization.
 ///
-/// Codes and tokens belong to a grant. Revoking the grant revokes them all.
+/// Every code and token for a user belongs to a grant. Revoking a grant revokes its codes and tokens.
 public struct Grant: Sendable, Hashable {
     /// The precision of ``lastUsedAt`` in seconds: a refresh updates the stored time only if that time is at least
     /// this old.
@@ -50,7 +50,7 @@ public struct Grant: Sendable, Hashable {
     public let id: GrantIdentifier
     /// The user who gave the permission.
     public let personID: PersonIdentifier
-    /// The client that got the permission.
+    /// The client that got the permission; deleting the client deletes the grant.
     public let clientID: ClientIdentifier
     /// The allowed scope; a user can withdraw a part of it.
     public var scope: Scope
@@ -140,14 +140,14 @@ public struct CodeRecord: Sendable, Hashable {
     public let authenticatedAt: Date
     /// The time when the server issued the code.
     public let issuedAt: Date
-    /// The time when the code expires.
+    /// The time from which the code cannot be redeemed, by default 60 seconds after ``issuedAt``.
     public let expiresAt: Date
     /// The time of the redemption; nil if the code is unused.
     public var usedAt: Date?
     /// The number of redemptions with a wrong `code_verifier`.
     public var failedRedemptions: Int
 
-    /// Creates a record; unused by default.
+    /// Creates a record; by default, the code is unused and has no failed redemptions.
     public init(
         digest: ArtefactDigest,
         interaction: ArtefactDigest,
@@ -179,11 +179,11 @@ public struct CodeRecord: Sendable, Hashable {
 
 /// A code with its grant and user, read in one transaction.
 public struct CodeFacts: Sendable, Hashable {
-    /// The code.
+    /// The code, which may be used or expired.
     public let code: CodeRecord
-    /// The grant that the code belongs to.
+    /// The grant that the code belongs to, which may be revoked.
     public let grant: Grant
-    /// The user who gave the permission.
+    /// The user who gave the permission, whose account may be disabled.
     public let person: Person
 
     /// Creates facts that a store has read in one transaction.
@@ -196,9 +196,9 @@ public struct CodeFacts: Sendable, Hashable {
 
 /// A grant with its user, read in one transaction.
 public struct GrantFacts: Sendable, Hashable {
-    /// The grant.
+    /// The grant, which may be revoked.
     public let grant: Grant
-    /// The user who gave the permission.
+    /// The user who gave the permission, whose account may be disabled.
     public let person: Person
 
     /// Creates facts that a store has read in one transaction.

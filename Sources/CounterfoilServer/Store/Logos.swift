@@ -22,18 +22,18 @@ public struct LogoIdentifier: Sendable, Hashable, CustomStringConvertible {
 public struct Logo: Sendable, Hashable {
     /// The image format; the raw value is the media type.
     public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// PNG.
+        /// PNG, which the encoder prefers.
         case png = "image/png"
-        /// JPEG.
+        /// JPEG on a white background, for logos that are too large as PNG.
         case jpeg = "image/jpeg"
     }
 
     /// The maximum size of a logo in bytes, which keeps pages small.
     public static let byteLimit = 6 * 1024
 
-    /// The image format.
+    /// The image format, which determines the `Content-Type` of the logo.
     public let format: Format
-    /// The encoded image.
+    /// The file with the encoded image, at most ``byteLimit`` bytes.
     public let bytes: [UInt8]
 
     /// Creates a logo from an image that the server has encoded or that a store has loaded.

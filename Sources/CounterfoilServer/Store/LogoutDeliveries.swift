@@ -10,13 +10,13 @@ public struct LogoutDelivery: Sendable, Hashable {
 
     /// The number that identifies the delivery, unique in the store.
     public let number: Int
-    /// The client to notify.
+    /// The client to notify, at its ``RegisteredClient/backchannelLogoutURI``.
     public let clientID: ClientIdentifier
-    /// The user of the session.
+    /// The user of the session, from whom the `sub` of the logout token is derived.
     public let personID: PersonIdentifier
     /// The ended session, `sid`.
     public let sessionID: SessionIdentifier
-    /// The number of failed attempts at this delivery.
+    /// The number of failed attempts at this delivery, less than ``attemptLimit``.
     public let attempts: Int
     /// The number of consecutive times that the client's host failed to respond, over all deliveries to the client.
     public let hostFailures: Int
@@ -35,15 +35,14 @@ public struct LogoutDelivery: Sendable, Hashable {
     }
 }
 
-/// The result of an attempt, which decides the next state of the client's queue.
+/// The result of an attempt to deliver a notification, which determines when the next attempt follows.
 public enum LogoutDeliverySettlement: Sendable, Hashable {
     /// The client received the notification, or is no longer registered for notifications.
     case done
-    /// The client responded with an error status, other than those for which
-    /// ``hostFailed(retryAt:pausedUntil:removingBefore:)`` is used.
+    /// The client responded, but neither with success nor with a status that counts as
+    /// ``hostFailed(retryAt:pausedUntil:removingBefore:)``.
     ///
-    /// The delivery is retried at `retryAt`, or discarded if `retryAt` is nil. Other deliveries to the client
-    /// continue.
+    /// The delivery is retried at `retryAt`, or discarded if `retryAt` is nil. Other deliveries to the client continue.
     case refused(retryAt: Date?)
     /// The client's host did not respond, or reported that it is overloaded or unavailable (status 429 or 502 to 504).
     ///
@@ -59,12 +58,12 @@ public enum LogoutDeliverySettlement: Sendable, Hashable {
 
 /// The number and age of the queued deliveries.
 public struct LogoutBacklog: Sendable, Hashable {
-    /// The number of queued deliveries.
+    /// The number of queued deliveries to all clients, including those in flight.
     public let count: Int
     /// The time when the oldest queued delivery was queued; nil if no delivery is queued.
     public let oldest: Date?
 
-    /// Creates a record.
+    /// Creates a record; `oldest` is nil if `count` is 0.
     public init(count: Int, oldest: Date?) {
         self.count = count
         self.oldest = oldest
@@ -77,11 +76,11 @@ public struct LogoutBacklog: Sendable, Hashable {
 /// a grant of that session (see ``SessionStore``). Each client has a separate queue with at most one delivery in
 /// flight.
 public protocol LogoutDeliveryStore: Sendable {
-    /// Takes the first due delivery of each client, earliest due first, at most `limit` deliveries.
+    /// Takes at most `limit` due deliveries, earliest due first and at most one for each client.
     ///
-    /// Of the clients of one owner, at most ``LogoutDelivery/ownerLimit`` have a delivery in flight. A taken
-    /// delivery blocks the client's queue until the delivery is settled or until `later`. If the server crashes
-    /// before it settles a delivery, the delivery can thus be taken again.
+    /// Of the clients of one owner, at most ``LogoutDelivery/ownerLimit`` have a delivery in flight. A taken delivery
+    /// blocks the client's queue until the delivery is settled or until `later`. If the server crashes before it
+    /// settles a delivery, the delivery can thus be taken again.
     func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery]

@@ -15,7 +15,7 @@ public struct ExpirationLimits: Sendable, Hashable {
     /// Grants without a token family are also deleted if they were last used before this time.
     public let grantsBefore: Date
 
-    /// Creates limits.
+    /// Creates limits; each one except `now` is the current time minus the time for which records of its kind are kept.
     public init(now: Date, codesBefore: Date, sessionsIdleBefore: Date, refreshIdleBefore: Date, grantsBefore: Date) {
         self.now = now
         self.codesBefore = codesBefore
@@ -31,8 +31,8 @@ public protocol MaintenanceStore: Sendable {
     ///
     /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,
     /// sessions, token families, grants and client assertions. The store keeps a grant that still has a code. It also
-    /// keeps an unrevoked grant whose session is still stored if the client receives back-channel logout
-    /// notifications, because the end of the session must be notified.
+    /// keeps an unrevoked grant whose session is still stored if the client receives back-channel logout notifications,
+    /// because the client must be notified when the session ends.
     ///
     /// - Returns: The number of deleted records; 0 when nothing is left to delete.
     func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int

@@ -3,8 +3,8 @@ public import Foundation
 
 /// The identifier of a user, which is the public `sub` of tokens (OpenID Connect Core §8).
 ///
-/// The identifier never changes and is never reassigned. It begins with `per_`, and the identifier of a client cannot,
-/// so that the two kinds cannot be confused (RFC 9700 §4.15).
+/// The identifier never changes and is never reassigned. It begins with `per_`. The identifier of a client cannot begin
+/// with `per_`, so that the two kinds cannot be confused (RFC 9700 §4.15).
 public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// The text form, which begins with `per_` and has at most 64 bytes.
     public let rawValue: String
@@ -83,11 +83,11 @@ public struct Person: Sendable, Hashable {
     public var username: Username
     /// The email address, unique among all accounts; nil if unknown.
     public var email: EmailAddress?
-    /// The display name, at most 100 characters.
+    /// The display name, at most 100 characters; the claim `name`.
     public var displayName: String
     /// The Argon2 hash of the password.
     public var passwordHash: PasswordHash
-    /// Whether the user administers this server.
+    /// Whether the user may open the pages for administrators.
     public var isAdministrator: Bool
     /// The claims about the user other than name and email address.
     public var profile: PersonProfile
@@ -126,7 +126,7 @@ public struct Person: Sendable, Hashable {
 
 /// The outcome of ``PeopleStore/addPerson(_:)`` and ``PeopleStore/addFirstAdministrator(_:)``.
 public enum AddPersonOutcome: Sendable, Hashable {
-    /// The account was created.
+    /// The account was created, and the user can sign in unless it is disabled.
     case added
     /// The username is taken; nothing was written.
     case usernameTaken
@@ -150,7 +150,7 @@ public enum ChangePasswordOutcome: Sendable, Hashable {
 
 /// The outcome of ``PeopleStore/updatePerson(_:at:)``.
 public enum UpdatePersonOutcome: Sendable, Hashable {
-    /// The account was changed.
+    /// The account was changed, and ``Person/changedAt`` was set.
     case updated
     /// There is no such user; nothing was written.
     case notFound
@@ -158,7 +158,7 @@ public enum UpdatePersonOutcome: Sendable, Hashable {
     case emailTaken
 }
 
-/// The user accounts.
+/// The user accounts; no two have the same username or email address.
 public protocol PeopleStore: Sendable {
     /// Reads the user with an identifier, even if disabled.
     func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person?

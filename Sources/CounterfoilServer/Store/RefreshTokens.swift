@@ -1,17 +1,17 @@
 public import CounterfoilProtocol
 public import Foundation
 
-/// A token family: the refresh tokens of one grant, numbered by generation, of which only the latest is valid
-/// (RFC 9700 §4.14.2).
+/// A token family: the refresh tokens of one grant, numbered by generation, of which only the latest is valid (RFC 9700
+/// §4.14.2).
 ///
-/// A token carries the name of its family, its generation and a proof of both (see `RefreshTokenCodec`).
-/// The server therefore stores no token. A family is one row, however often it is refreshed, and a token of
-/// any age can be recognized.
+/// A token contains the name of its family, its generation and an HMAC of both (see `RefreshTokenCodec`). The store
+/// therefore contains no tokens, only one row for each family, however often it is refreshed. The server can recognize
+/// a token of any age.
 public struct RefreshFamily: Sendable, Hashable {
-    /// The number of retries of one refresh that the server answers without a pause.
+    /// The number of retries of one refresh that may follow each other without a pause.
     ///
-    /// A retry gets the same new refresh token. Before each further retry, the client must wait ``repeatPause`` after
-    /// the previous one.
+    /// A retry gets the same new refresh token as the refresh itself. After this number of retries, each retry must be
+    /// at least ``repeatPause`` later than the previous one.
     public static let repeatLimit = 5
     /// The minimum time between two retries beyond ``repeatLimit``, in seconds.
     public static let repeatPause: TimeInterval = 2
@@ -24,7 +24,7 @@ public struct RefreshFamily: Sendable, Hashable {
     public var generation: Int
     /// The time when the valid generation was issued, from which the grace period for retries counts.
     public var rotatedAt: Date
-    /// The number of times that the client has retried the last refresh.
+    /// The number of accepted retries of the last refresh; a rotation resets it to 0.
     public var repeats: Int
     /// The time of the last refresh or retry, from which the idle lifetime counts.
     public var lastUsedAt: Date
@@ -60,11 +60,11 @@ public struct RefreshFamily: Sendable, Hashable {
 
 /// A token family with everything that a refresh decision needs, read in one transaction.
 public struct RefreshFacts: Sendable, Hashable {
-    /// The token family.
+    /// The token family, which may have expired.
     public let family: RefreshFamily
-    /// The grant that the family belongs to.
+    /// The grant that the family belongs to, which may be revoked.
     public let grant: Grant
-    /// The user who gave the permission.
+    /// The user who gave the permission, whose account may be disabled.
     public let person: Person
     /// The APIs of the grant that are still registered, in the order of ``Grant/resources``.
     public let resources: [RegisteredResource]
@@ -82,7 +82,7 @@ public struct RefreshFacts: Sendable, Hashable {
 
 /// The change to a token family when a refresh token is accepted.
 public enum RefreshStep: Sendable, Hashable {
-    /// Rotation: the family advances to a later generation, and its count of repeats becomes 0.
+    /// Rotation: the family advances to a later generation, and ``RefreshFamily/repeats`` becomes 0.
     case advance(to: Int)
     /// An idempotent retry: the server issues the token of the valid generation again, and the store counts the retry.
     case `repeat`
@@ -103,7 +103,7 @@ public enum RecordRefreshOutcome: Sendable, Hashable {
 
 /// Statistics of the refresh tokens of one client.
 public struct RefreshStatistics: Sendable, Hashable {
-    /// The number of retried refreshes.
+    /// The number of accepted retries of a refresh (``RefreshStep/repeat``).
     public var repeats = 0
     /// The number of families revoked for reuse of a token.
     ///
@@ -114,7 +114,7 @@ public struct RefreshStatistics: Sendable, Hashable {
     /// The number of revoked grants, for any reason.
     public var revocations = 0
 
-    /// Creates statistics in which everything is 0.
+    /// Creates statistics in which each number is 0 and there was no reuse.
     public init() {}
 }
 

@@ -67,13 +67,13 @@ public struct RegisteredClient: Sendable, Hashable {
     public var backchannelLogoutURI: AbsoluteURI?
     /// The public keys for client authentication, `jwks` (RFC 7523 §2.2); nil if the client uses secrets.
     public var keys: JSONWebKeySet?
-    /// The policy that an administrator sets.
+    /// The settings of the client that only an administrator can change.
     public var policy: ClientPolicy
     /// The time of the registration.
     public let createdAt: Date
     /// The time of the last change.
     public var changedAt: Date
-    /// The number of changes so far.
+    /// The number of changes since the registration.
     ///
     /// A store rejects an update that is based on another revision (see ``ClientStore/updateClient(_:logo:)``).
     public var revision: Int
@@ -143,7 +143,7 @@ public struct ClientPresentation: Sendable, Hashable {
     /// The identifier of the logo, whose image the store keeps; nil for none.
     public var logo: LogoIdentifier?
 
-    /// Creates a presentation.
+    /// Creates a presentation; by default, it has only a name.
     public init(
         name: String,
         publisher: String? = nil,
@@ -163,7 +163,7 @@ public struct ClientPresentation: Sendable, Hashable {
 
 /// The outcome of ``ClientStore/addClient(_:logo:secret:ownerLimit:)``.
 public enum AddClientOutcome: Sendable, Hashable {
-    /// The client is registered.
+    /// The client is registered, with its logo and first secret if they were given.
     case added
     /// A client with this identifier exists, or a developer chose the identifier of a deleted client; nothing
     /// was written.
@@ -188,14 +188,14 @@ public enum UpdateClientOutcome: Sendable, Hashable {
 
 /// A change to the logo of a client or of the branding.
 public enum LogoChange: Sendable, Hashable {
-    /// Keep the current logo.
+    /// Keep the current state, with or without a logo.
     case keep
-    /// Remove the current logo.
+    /// Remove the current logo; the store deletes the image if nothing else uses it.
     case remove
-    /// Replace the current logo with the given one.
+    /// Replace the current logo with the given one, or add it if there is none.
     case replace(Logo)
 
-    /// Returns the identifier of the logo after the change.
+    /// Returns the identifier of the logo after the change; nil if there is no logo then.
     package func identifier(after former: LogoIdentifier?) -> LogoIdentifier? {
         switch self {
         case .keep: former
@@ -205,7 +205,7 @@ public enum LogoChange: Sendable, Hashable {
     }
 }
 
-/// Statistics of the authorizations of one client without S256, under an exception of its ``PKCEPolicy``.
+/// The number and last time of authorizations of one client without S256, which its ``PKCEPolicy`` allows.
 public struct PKCEExceptionUse: Sendable, Hashable {
     /// The number of authorizations without S256.
     public let count: Int
@@ -221,13 +221,13 @@ public struct PKCEExceptionUse: Sendable, Hashable {
 
 /// The registered clients, their secrets and logos.
 public protocol ClientStore: Sendable {
-    /// Reads the client with an identifier.
+    /// Reads the client with an identifier; nil if it does not exist, for example because it was deleted.
     func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient?
     /// Reads all clients, oldest first.
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
-    /// Returns whether any client has an origin in ``RegisteredClient/origins`` (RFC 6454).
+    /// Returns whether the ``RegisteredClient/origins`` of any client contain the given origin (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.
     ///

@@ -7,7 +7,7 @@ public struct RegisteredResource: Sendable, Hashable {
     public let resource: Resource
     /// The `client_id` with which the API authenticates.
     ///
-    /// It begins with `api_`, and the identifier of a client cannot.
+    /// It begins with `api_`, so that it cannot be the identifier of a client.
     public let clientID: ClientIdentifier
     /// The display name, 1 to 100 characters.
     public var name: String
@@ -39,7 +39,7 @@ public struct RegisteredResource: Sendable, Hashable {
 extension RegisteredResource {
     private static let prefix = "api_"
 
-    /// Creates a random `client_id` for an API.
+    /// Creates a random `client_id` for an API: `api_` and 128 random bits in base64url.
     public static func newClientID(random: RandomBytes = RandomBytes()) -> ClientIdentifier? {
         ClientIdentifier(prefix + Base64URL.encode(random.bytes(16)))
     }
@@ -50,7 +50,7 @@ extension RegisteredResource {
 
 /// The outcome of ``ResourceStore/addResource(_:)``.
 public enum AddResourceOutcome: Sendable, Hashable {
-    /// The API is registered.
+    /// The API is registered and can authenticate with its secret.
     case added
     /// Another API has the resource indicator or the `client_id`; nothing was written.
     case exists
@@ -58,11 +58,11 @@ public enum AddResourceOutcome: Sendable, Hashable {
     case unknownScopes(Scope)
 }
 
-/// The registered APIs.
+/// The registered APIs, each with its scopes and the digest of its secret.
 public protocol ResourceStore: Sendable {
     /// Reads all APIs, ordered by resource indicator.
     func resources() async throws(StoreFault) -> [RegisteredResource]
-    /// Reads the API with a resource indicator.
+    /// Reads the API with a resource indicator; nil if none is registered.
     func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource?
     /// Reads the API that authenticates with a `client_id`.
     func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource?
@@ -72,7 +72,7 @@ public protocol ResourceStore: Sendable {
     /// such API.
     @discardableResult
     func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool
-    /// Deletes an API; returns false if there is no such API.
+    /// Deletes an API, which can then no longer authenticate; returns false if there is no such API.
     @discardableResult
     func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool
 }

@@ -16,7 +16,7 @@ public struct ScopeDefinition: Sendable, Hashable {
     /// A pre-checked checkbox does not constitute valid consent under the GDPR (CJEU C-673/17).
     public var startsTicked: Bool
 
-    /// Creates a definition.
+    /// Creates a definition; by default, the scope is not listed and its checkbox is initially unchecked.
     public init(token: Scope.Token, description: String, isListed: Bool = false, startsTicked: Bool = false) {
         self.token = token
         self.description = description
@@ -50,7 +50,6 @@ extension Scope.Token {
 }
 
 extension Scope {
-    /// Returns the scope without one token.
     package func without(_ token: Token) -> Scope { Scope(tokens.filter { $0 != token }) }
 }
 
@@ -86,7 +85,7 @@ public struct ScopeUses: Sendable, Hashable {
 
 /// The outcome of ``ScopeStore/addScope(_:)``.
 public enum AddScopeOutcome: Sendable, Hashable {
-    /// The scope was added.
+    /// The scope was added, and clients and APIs can be registered with it.
     case added
     /// A scope with this token exists already; nothing was written.
     case exists
@@ -94,7 +93,7 @@ public enum AddScopeOutcome: Sendable, Hashable {
 
 /// The outcome of ``ScopeStore/updateScope(_:from:)``.
 public enum UpdateScopeOutcome: Sendable, Hashable {
-    /// The scope was changed.
+    /// The description or an option of the scope was changed.
     case updated
     /// Another update changed the scope after it was read; nothing was written.
     case changedMeanwhile

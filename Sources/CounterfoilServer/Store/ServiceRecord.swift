@@ -12,7 +12,7 @@ public struct ServiceRecord: Sendable, Hashable {
         /// The time of the first heartbeat after the outage.
         public let ended: Date
 
-        /// Creates an outage.
+        /// Creates an outage between the heartbeats at two times, the earlier one first.
         public init(began: Date, ended: Date) {
             self.began = began
             self.ended = ended
@@ -52,7 +52,7 @@ public struct ServiceRecord: Sendable, Hashable {
     }
 }
 
-/// The heartbeats and outages, which every server process that uses the store records.
+/// The record of heartbeats and outages, to which every server process that uses the store writes.
 public protocol ServiceRecordStore: Sendable {
     /// Records a heartbeat at a time, unless a later one is already recorded.
     ///

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The secret that authenticates a signed-in browser: the value of its session cookie.
 public struct SessionToken: Secret {
-    /// The value of the cookie.
+    /// The value of the cookie, 43 characters of base64url.
     public let exposed: String
 
     /// Parses the value of a cookie; nil if malformed.
@@ -22,7 +22,7 @@ public struct SessionToken: Secret {
 ///
 /// Clients receive the identifier in tokens. It does not authenticate a browser.
 public struct SessionIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The identifier in tokens.
+    /// The text of the identifier: `ses_` and 128 bits in base64url.
     public let rawValue: String
     /// The 128 bits of the identifier.
     let bytes: [UInt8]
@@ -73,10 +73,10 @@ public struct Session: Sendable, Hashable {
     public let expiresAt: Date
     /// The `User-Agent` at sign-in, at most 256 printable ASCII characters; may be empty.
     public let userAgent: String
-    /// The source IP address at sign-in.
+    /// The source IP address at sign-in, at most 64 bytes; may be empty.
     public let source: String
 
-    /// Creates a record.
+    /// Creates a record with at most the first 256 printable ASCII characters of `userAgent` and 64 bytes of `source`.
     public init(
         digest: ArtefactDigest,
         id: SessionIdentifier = SessionIdentifier(),
@@ -101,9 +101,9 @@ public struct Session: Sendable, Hashable {
 
 /// A session with its user, read in one transaction.
 public struct SessionFacts: Sendable, Hashable {
-    /// The session.
+    /// The session, which may have expired.
     public let session: Session
-    /// The user who signed in.
+    /// The user who signed in, whose account may have been disabled since.
     public let person: Person
 
     /// Creates facts that a store has read in one transaction.
@@ -136,12 +136,12 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 public protocol SessionStore: Sendable {
     /// Reads a session with its user, even if it has expired.
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
-    /// Starts a session if the stored password hash still equals `password`, and ends the former session of the
+    /// Starts a session if the stored password hash still equals `password`, and replaces the former session of the
     /// browser.
     ///
-    /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a
-    /// new token. A user who signs in again, for example for one client, is thus not signed out of other clients.
-    /// If the former session belongs to another user, it ends with its dependents.
+    /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new
+    /// token. A user who signs in again, for example for one client, is thus not signed out of other clients. If the
+    /// former session belongs to another user, it ends with its dependents.
     ///
     /// The store compares the hash so that a sign-in fails if the password is changed after the server verified it.
     ///
@@ -175,7 +175,8 @@ public protocol SessionStore: Sendable {
     func signOutEverywhere(
         _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
     ) async throws(StoreFault) -> Int
-    /// Ends the dependents of a session that has expired, was last used at or before `idle`, or no longer exists.
+    /// Ends the dependents of a session that is not valid: it has expired, was last used at or before `idle`, or no
+    /// longer exists.
     ///
     /// The store deletes the session if it still exists. A valid session is not changed.
     ///

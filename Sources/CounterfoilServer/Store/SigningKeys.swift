@@ -5,9 +5,9 @@ public import Foundation
 public struct SealedSigningKey: Sendable, Hashable {
     /// The key identifier, `kid`.
     public let id: KeyIdentifier
-    /// The algorithm of the key.
+    /// The algorithm with which the key signs, `alg`.
     public let algorithm: SigningAlgorithm
-    /// The encrypted private key.
+    /// The private key, encrypted with the server key and bound to ``id``.
     public let sealed: [UInt8]
     /// The time of creation, from which the server publishes the key in its JWKS.
     public let createdAt: Date
@@ -19,7 +19,7 @@ public struct SealedSigningKey: Sendable, Hashable {
     /// The time from which the server signs with the successor of the key; nil if the key has none.
     public var replacedAt: Date?
 
-    /// Creates a record.
+    /// Creates a record; by default, the key signs from its creation and has no successor.
     public init(
         id: KeyIdentifier, algorithm: SigningAlgorithm, sealed: [UInt8], createdAt: Date, signsFrom: Date? = nil,
         replacedAt: Date? = nil
@@ -41,7 +41,7 @@ public enum AddSigningKeyOutcome: Sendable, Hashable {
     case algorithmHasKey
 }
 
-/// The signing keys of the server.
+/// The signing keys of the server: for each algorithm the key that signs, replaced keys, and perhaps a successor.
 public protocol SigningKeyStore: Sendable {
     /// Reads all keys, oldest first.
     func signingKeys() async throws(StoreFault) -> [SealedSigningKey]
