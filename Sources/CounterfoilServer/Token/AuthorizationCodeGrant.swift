@@ -108,7 +108,6 @@ struct AuthorizationCodeGrant: TokenGrant {
         }
     }
 
-    /// The decision about a code.
     enum Verdict: Sendable {
         /// The code may be redeemed.
         case redeem(Approval)
@@ -158,8 +157,8 @@ struct AuthorizationCodeGrant: TokenGrant {
             guard challenge.matches(verifier) else { return .refuseAndCount(refusal("code_verifier does not match")) }
         }
 
-        // The sender has passed the checks of client, redirect URI and PKCE. Another sender of a used code cannot
-        // cause a revocation.
+        // A used code causes a revocation only if its sender has passed the checks of client, redirect URI and PKCE
+        // above. A code alone therefore is not enough to revoke a grant.
         guard code.usedAt == nil else { return .refuseAndRevoke(refusal("code was redeemed before")) }
         guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
             return .refuse(refusal("too many wrong verifiers"))
@@ -167,9 +166,9 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard now < code.expiresAt else { return .refuse(refusal("code has expired")) }
         guard facts.grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
-        // RFC 6749 §4.1.3 defines no `scope` for this request, but some clients repeat the scope of their
-        // authorization request. The granted scope may be smaller (§3.3), and the response contains the granted
-        // scope (§5.1). A scope that is neither requested before nor granted is refused.
+        // RFC 6749 §4.1.3 defines no `scope` for this request, but some clients repeat the scope of their authorization
+        // request. The granted scope may be smaller (§3.3), and the response contains the granted scope (§5.1). A scope
+        // that was neither requested before nor granted is refused.
         guard exchange.scope?.isSubset(of: code.requestedScope.union(facts.grant.scope)) ?? true else {
             return .refuse(OAuthError(.invalidScope, "the scope is more than the authorization request asked for"))
         }

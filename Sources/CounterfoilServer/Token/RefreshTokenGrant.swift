@@ -112,7 +112,6 @@ struct RefreshTokenGrant: TokenGrant {
         }
     }
 
-    /// The decision about a refresh token.
     enum Verdict: Sendable {
         /// The token is accepted, and new tokens may be issued.
         case issue(Approval)

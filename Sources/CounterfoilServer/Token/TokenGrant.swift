@@ -12,7 +12,7 @@ protocol TokenGrant: Sendable {
     /// The value of `grant_type`.
     static var grantType: String { get }
 
-    /// Reads the parameters of the grant type.
+    /// Reads the parameters of the grant type; throws if one is missing or malformed.
     static func parse(_ form: FormParameters) throws(OAuthError) -> Request
 
     /// Responds to a request of an authenticated client.
@@ -57,7 +57,7 @@ struct GrantContext: Sendable {
         await note(.revocation, .done, grant, exchange, detail: reason.rawValue)
     }
 
-    /// Writes an audit event about a grant.
+    /// Writes an audit event with the user, the client and the identifier of a grant.
     func note(
         _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: TokenExchange,
         detail: String? = nil

@@ -85,8 +85,8 @@ struct TokenTarget: Sendable {
 
     /// Creates the target of a token for the APIs of the grant, which apply if the token request names no API.
     ///
-    /// If the user declined or withdrew every scope of these APIs, and the scope contains `openid`, the
-    /// token is for the server itself. It then gives access to UserInfo only.
+    /// If the user declined or withdrew every scope of these APIs, and `scope` contains `openid`, the token is for the
+    /// server itself. It then gives access to UserInfo only.
     init(_ scope: Scope, forGranted named: NamedResources, issuer: Issuer) throws(OAuthError) {
         let carried = scope.intersection(named.scope)
         if !carried.isEmpty {

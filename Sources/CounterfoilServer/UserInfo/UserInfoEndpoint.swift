@@ -87,9 +87,9 @@ struct UserInfoEndpoint: Sendable {
 }
 
 extension TokenRefusal {
-    /// Whether this server did not sign the token.
+    /// Whether the refused token has no valid signature of this server.
     ///
-    /// A token that is expired or has another audience is genuine: this server issued it.
+    /// A token that was refused for its claims, such as an expired one, is not a forgery.
     fileprivate var isForgery: Bool {
         switch self {
         case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
