@@ -51,7 +51,7 @@ package struct Attempt: Sendable {
         return try await browser.open(url)
     }
 
-    /// Opens the authorization request in a new browser, and returns the error in the first reply, a redirect.
+    /// Opens the authorization request in a new browser, and returns the error in the redirect that replies to it.
     package func error() async throws -> OAuthError { try await firstReply().redirectedError }
 
     /// Opens the request in a browser, signs in as alice, presses the button `decision` on each page that has it,

@@ -3,7 +3,7 @@ package import CounterfoilServer
 
 /// Each property returns a page of the console, or throws if the reply is another page or no page.
 extension Reply {
-    /// Casts the page of the reply to a type; the error message describes the page with `needed`.
+    /// Casts the page of the reply to `type`; if it is another page, `needed` names the expected one in the error.
     private func page<Wanted: Page>(_ needed: String, as type: Wanted.Type) throws(UnexpectedReply) -> Wanted {
         guard let page = page as? Wanted else { throw UnexpectedReply(needed: needed, reply: self) }
         return page

@@ -44,7 +44,7 @@ extension Reply {
         }
     }
 
-    /// The page of this reply that continues to the client.
+    /// The page of this reply with the authorization response, which continues to the client.
     package var goOnPage: ReturnPage {
         get throws(UnexpectedReply) {
             guard let page = self.page as? ReturnPage else {

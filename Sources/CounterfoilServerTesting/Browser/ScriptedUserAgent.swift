@@ -91,7 +91,7 @@ public struct ScriptedUserAgent: Sendable {
         public var fields: FormParameters
         /// The name of the file field.
         public var fileField: String
-        /// The content of the file.
+        /// The content of the file, sent as `application/octet-stream`.
         public var file: [UInt8]
 
         /// Creates a form with one file; the content type of the file is `application/octet-stream`.
@@ -124,7 +124,7 @@ public struct ScriptedUserAgent: Sendable {
         return try await submit(page.form(username: username, password: password), to: page.action)
     }
 
-    /// Presses "Use another account" on the sign-in page of a reply; the server then deletes its hint of the user
+    /// Presses "Use another account" on the sign-in page of a reply; the server then deletes the cookie with the user
     /// who signed in before in this browser.
     public mutating func forgetEarlier(on reply: Reply) async throws -> Reply {
         let page = try reply.signInPage

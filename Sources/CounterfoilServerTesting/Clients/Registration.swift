@@ -26,7 +26,7 @@ extension TestServer {
         try await change(id) { $0.policy = policy }
     }
 
-    /// Changes a client and its logo in the store.
+    /// Applies `change` to the stored record of a client, and `logo` to its logo; throws if the store refuses.
     package func change(
         _ client: RegisteredClient, logo: LogoChange = .keep, _ change: (inout RegisteredClient) -> Void
     ) async throws {

@@ -2,13 +2,13 @@ public import CounterfoilServer
 public import Foundation
 import Synchronization
 
-/// A wrapper around any store, with which a test lets methods fail and lets accounts appear disabled.
+/// A wrapper around any store, with which a test makes methods fail and accounts appear disabled.
 ///
 /// A failing method writes nothing, as the contract of the store protocols requires.
 public final class FaultyStore: Sendable {
     /// The methods of the store protocols, by name; methods with the same name share a case.
     public enum Verb: String, Sendable, Hashable, CaseIterable {
-        /// Reading clients.
+        /// Reading one client, or several.
         case client, clients
         /// Registering, changing and deleting a client.
         case addClient, updateClient, removeClient
@@ -16,25 +16,25 @@ public final class FaultyStore: Sendable {
         case pkceExceptionUse
         /// Reading, adding and deleting client secrets.
         case clientSecrets, addClientSecret, removeClientSecret
-        /// Reading a logo.
+        /// Reading the image of a logo.
         case logo
         /// Reading and changing the branding.
         case branding, updateBranding
-        /// Reading consents.
+        /// Reading one consent, or all consents of a user.
         case consent, consents
         /// Withdrawing consent, in part or entirely.
         case narrowConsent
         /// Recording an approval with its authorization code.
         case recordConsent
-        /// Reading an authorization code.
+        /// Reading an authorization code with its grant and user.
         case code
-        /// Redeeming an authorization code.
+        /// Marking an authorization code as redeemed.
         case consumeCode
         /// Counting a redemption with a wrong code verifier.
         case countFailedRedemption
         /// Reading a grant, alone or with its user.
         case grant, grantFacts
-        /// Revoking a grant.
+        /// Revoking one grant, for any reason.
         case revokeGrant
         /// Reading a user, or whether there is an administrator.
         case person, hasAdministrator
@@ -42,11 +42,11 @@ public final class FaultyStore: Sendable {
         case addPerson, addFirstAdministrator
         /// Changing a password.
         case changePassword
-        /// Reading scopes.
+        /// Reading the definitions of all scopes.
         case scopes
         /// Adding, changing and deleting a scope.
         case addScope, updateScope, removeScope
-        /// Reading sessions.
+        /// Reading one session, or all sessions of a user.
         case session, sessions
         /// Starting, updating and ending sessions.
         case beginSession, touchSession, endSession, signOutEverywhere, revokeDependents
@@ -56,11 +56,11 @@ public final class FaultyStore: Sendable {
         case updatePerson, people
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
-        /// Recording that the store responds, and reading its last response and its outages.
+        /// Recording a heartbeat, and reading the last heartbeat and the outages.
         case recordService, serviceRecord
-        /// Reading and changing APIs.
+        /// Reading, registering and deleting APIs, and replacing the secret of an API.
         case resources, addResource, replaceSecret, removeResource
-        /// Reading whether a client is registered for an origin.
+        /// Reading whether any client has registered an origin for CORS.
         case isRegistered
         /// Writing and reading the audit log.
         case appendAudit, audit, auditLog, removeAudit
@@ -92,13 +92,13 @@ public final class FaultyStore: Sendable {
         }
     }
 
-    /// Makes all methods succeed again.
+    /// Ends the effect of ``fail(_:with:)`` for all methods.
     public func recover() { state.withLock { $0.faults = [:] } }
 
     /// Returns how often a method was called, including calls that failed.
     public func calls(of verb: Verb) -> Int { state.withLock { $0.calls[verb] ?? 0 } }
 
-    /// Lets the account of a user appear disabled since `time`; the wrapped store does not change.
+    /// Makes the account of a user appear disabled since `time`; the wrapped store does not change.
     public func switchOff(_ id: PersonIdentifier, at time: Date) { state.withLock { $0.switchedOff[id] = time } }
 
     /// Runs a closure once, at the start of the next call of a method.

@@ -138,7 +138,7 @@ extension MemoryStore.State {
         clientSecrets.filter { $0.clientID == id }.sorted { $0.createdAt < $1.createdAt }
     }
 
-    /// Returns the scopes of a client that do not exist.
+    /// Returns the scopes in the registration of a client that are not defined in this store.
     fileprivate func unknownScopes(of client: RegisteredClient) -> Scope {
         Scope(client.scope.union(client.optionalScope).tokens.filter { scopes[$0] == nil })
     }
@@ -150,7 +150,7 @@ extension MemoryStore.State {
         return logo.id
     }
 
-    /// Returns the identifier of the logo after a change, and stores the logo of `replace`.
+    /// Returns the identifier of the logo after a change, and stores a replacement logo.
     mutating func logo(after change: LogoChange, former: LogoIdentifier?) -> LogoIdentifier? {
         switch change {
         case .keep: former

@@ -161,8 +161,9 @@ extension MemoryStore: LogoutDeliveryStore {
 }
 
 extension MemoryStore.State {
-    /// Postpones a delivery until `retryAt`, or deletes it if that is nil, and returns the number of deleted
-    /// deliveries.
+    /// Postpones a delivery until `retryAt`, or deletes it if `retryAt` is nil.
+    ///
+    /// - Returns: 1 if a delivery was deleted, otherwise 0.
     @discardableResult
     fileprivate mutating func end(_ delivery: LogoutDelivery, retryAt: Date?) -> Int {
         guard let index = deliveries.firstIndex(where: { $0.delivery.number == delivery.number }) else { return 0 }

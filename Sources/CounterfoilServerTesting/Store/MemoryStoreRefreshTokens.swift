@@ -68,10 +68,9 @@ extension MemoryStore: RefreshTokenStore {
 extension MemoryStore.State {
     /// Records that a grant and its consent were used to issue a token.
     ///
-    /// If the grant was used less than `resolution` seconds ago, nothing is recorded.
+    /// If the recorded use of the grant is less than `resolution` seconds old, nothing changes.
     mutating func noteUse(of grant: Grant, at time: Date, to resolution: TimeInterval = 0) {
-        // An earlier call recorded the use of the consent together with that of the grant, so this check of the
-        // grant covers the consent too.
+        // The times of use of a grant and its consent are always recorded together, so a check of the grant is enough.
         guard resolution == 0 || time.timeIntervalSince(grant.lastUsedAt) >= resolution else { return }
         grants[grant.id]?.lastUsedAt = max(grant.lastUsedAt, time)
         let key = MemoryStore.ConsentKey(person: grant.personID, client: grant.clientID)

@@ -39,7 +39,7 @@ package struct World {
             .begun(session.id), try await store.beginSession(session, proving: .example, replacing: nil))
     }
 
-    /// Adds another user with a session to the same store, and returns the world of that user.
+    /// Adds another user with a session to the same store, and returns the world of that user and the same client.
     package func adding(_ name: String) async throws -> World {
         let person = try Person.named(name)
         try Self.expect(.added, try await store.addPerson(person))
