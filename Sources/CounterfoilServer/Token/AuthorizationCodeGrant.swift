@@ -92,7 +92,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         return (record, token)
     }
 
-    // MARK: - The rules
+    // MARK: - Checks of the code
 
     /// The permission to issue tokens for a code; only `judge(_:by:facts:issuer:now:)` creates one.
     struct Approval: Sendable {

@@ -84,7 +84,7 @@ struct RefreshTokenGrant: TokenGrant {
         return try await context.store.serviceRecord(since: family.rotatedAt)
     }
 
-    // MARK: - The rules
+    // MARK: - Checks of the refresh token
 
     /// The permission to issue tokens for a refresh token; only `judge` creates one.
     struct Approval: Sendable {

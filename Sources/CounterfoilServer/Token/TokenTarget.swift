@@ -27,7 +27,7 @@ struct NamedResources: Sendable {
     /// The resource indicators, separated by spaces.
     var description: String { known.map(\.resource.rawValue).joined(separator: " ") }
 
-    /// Throws if one of the resource indicators is not registered (RFC 8707 §2).
+    /// Returns this value; throws `invalid_target` if one of the resource indicators is not registered (RFC 8707 §2).
     func checked() throws(OAuthError) -> NamedResources {
         guard let first = unknown.first else { return self }
         throw OAuthError(.invalidTarget, "there is no such resource here: \(first)")

@@ -4,7 +4,7 @@ import Foundation
 package import HTTPTypes
 
 extension TestServer {
-    /// Sends a form to an endpoint without cookies, as a client does without a browser.
+    /// Sends a form to an endpoint as a client does, without a browser and its cookies.
     package func post(
         _ form: FormParameters, to endpoint: Endpoint, fields: HTTPFields = [:], query: String? = nil,
         source: String = "192.0.2.1"
