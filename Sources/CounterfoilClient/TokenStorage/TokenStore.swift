@@ -3,8 +3,8 @@ public import Foundation
 
 /// A store that keeps credentials from one run of an app to the next.
 ///
-/// A store must be readable only by the user who runs the app (RFC 8252 §8.12 and RFC 6749 §10.3). An app that
-/// never refreshes its tokens must not store the refresh token.
+/// A store must be readable only by the user who runs the app (RFC 8252 §8.12 and RFC 6749 §10.3). A
+/// sign-in without ``NativeSignIn/Options/keepsRefreshToken`` stores no refresh token.
 ///
 /// Several processes may use a store at once, and each of them may be killed at any point. If a process is killed
 /// during a write, the store contains either the old record or the new one, never a partial record.
