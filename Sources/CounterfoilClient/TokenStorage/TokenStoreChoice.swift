@@ -30,7 +30,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
             case .unknown: "it must be auto, keychain, secret-service, memory or file:PATH"
             case .noFile: "a path must follow file:, such as file:/home/alice/tokens"
             case .tilde: "a ~ is not expanded after file:; write the path in full, or file:$HOME/…"
-            case .badPath: "the path after file: must name a file, not a folder, and contain no control characters"
+            case .badPath: "in file:PATH, the path must name a file, not a folder, and contain no control characters"
             }
         }
     }

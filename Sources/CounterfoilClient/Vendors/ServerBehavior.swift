@@ -75,9 +75,10 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
         public init() {}
     }
 
-    /// An error response that names another server of the vendor.
+    /// The rule for recognizing an error response that names another server of the vendor.
     ///
-    /// The client uses an origin only if ``CallbackServer/origins`` contains it too.
+    /// The client continues only at an origin that is in both ``origins`` and ``CallbackServer/origins``. Without a
+    /// ``CallbackServer`` it stays at the first server.
     public struct OtherServer: Sendable, Hashable, Codable {
         /// The error code of such a response, for example `other_dc`.
         public var word: String

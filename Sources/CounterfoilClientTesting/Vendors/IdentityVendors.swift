@@ -86,7 +86,7 @@ extension ServerScript {
             .endSession: "/v1/logout", .api: "/photos",
         ]
         script.metadata.absent = [.serverInfo, .resourceMetadata, .registration]
-        script.clients.redirects = .exactly(registeredPorts)
+        script.clients.redirects = .exactly(exactRedirectURIs)
         script.refreshTokens.issue = .withScope(["offline_access"])
         script.refreshTokens.rotation = .rotated(.answersAgain)
         script.keys.algorithm = .rs256
@@ -108,7 +108,7 @@ extension ServerScript {
         ]
         script.metadata.absent = [.serverInfo, .resourceMetadata, .pushedAuthorization]
         script.metadata.omitted = ["authorization_response_iss_parameter_supported"]
-        script.clients.redirects = .exactly(registeredPorts)
+        script.clients.redirects = .exactly(exactRedirectURIs)
         script.refreshTokens.issue = .withScope(["offline_access"])
         script.refreshTokens.rotation = .rotated(.revokesAll)
         script.keys.algorithm = .rs256
@@ -117,8 +117,8 @@ extension ServerScript {
         return script
     }
 
-    /// The redirect URIs that are registered at vendors that accept no port except the registered ones.
-    private static let registeredPorts =
+    /// The redirect URIs of the test client at vendors that compare redirect URIs exactly, with the port.
+    private static let exactRedirectURIs =
         ["127.0.0.1", "localhost"].flatMap { host in
             [8080, 18080, 28080].map { "http://\(host):\($0)/callback" }
         } + ["com.example.app:/callback"]

@@ -112,16 +112,18 @@ public struct LogoutNotifier: Sendable {
         givenUp: Int
     ) {
         metrics.add(givenUp, to: .logoutGivenUp)
+        let retryAt: Date?
         switch settlement {
         case .done: return metrics.count(.logoutDelivered)
         case .untried: return
-        case .refused, .hostFailed: metrics.count(.logoutFailed)
+        case .refused(let time), .hostFailed(let time, _, _): retryAt = time
         }
+        metrics.count(.logoutFailed)
         logger.notice(
-            "back-channel logout failed\(givenUp > 0 ? ", giving up" : "")",
+            "back-channel logout failed, \(retryAt == nil ? "giving up" : "will retry")",
             metadata: [
                 "client_id": "\(delivery.clientID)", "attempt": "\(delivery.attempts + 1)", "outcome": "\(outcome)",
-                "given_up": "\(givenUp)",
+                "discarded": "\(givenUp)",
             ])
     }
 

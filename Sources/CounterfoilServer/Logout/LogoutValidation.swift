@@ -18,9 +18,11 @@ struct ValidatedLogout: Sendable {
         let uri: RedirectURI
         /// The redirect URI with the parameter `state` of the request.
         let url: String
-        /// Whether the browser may continue to the redirect URI without a click of the user (RFC 9700 §4.11.2).
+        /// Whether the redirect URI cannot be misused as an open redirect, so that it needs no click of the user by
+        /// itself (RFC 9700 §4.11.2).
         ///
-        /// It is true if the client is trusted or the URI is not an https URI.
+        /// It is true if the client is trusted, or if the URI is a loopback or private-use URI, which never leaves
+        /// the device.
         let isReachedWithoutChoice: Bool
     }
 

@@ -200,13 +200,14 @@ extension RegisteredClient {
         return client.settled(after: self, byAdministrator: byAdministrator)
     }
 
-    /// Returns the changed client without the decisions of an administrator that the change invalidates.
+    /// Returns the changed client after withdrawing each decision of an administrator that no longer applies.
     ///
-    /// An administrator's decision applies to the registration at the time of the decision. If a developer changes
-    /// the registration later, the client loses the administrator's trust and the scopes approved for requests
-    /// without a user. If the developer changes the https redirect URIs or the apps, the URIs no longer count as
-    /// verified. An administrator must then decide again. A scope that a change adds is never approved for requests
-    /// without a user, even if an administrator makes the change.
+    /// A decision covers only the registration that the administrator saw:
+    /// - After any change by a developer, the client is no longer trusted, and no scope is approved for requests
+    ///   without a user.
+    /// - After a change of the https redirect URIs, of ``RegisteredClient/appleApps`` or of
+    ///   ``RegisteredClient/androidApps`` by a developer, the https redirect URIs no longer count as verified.
+    /// - After a change by anyone, an added scope is not approved for requests without a user.
     ///
     /// - Parameters:
     ///   - former: The client before the change.

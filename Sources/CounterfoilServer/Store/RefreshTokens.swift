@@ -92,7 +92,7 @@ public enum RefreshStep: Sendable, Hashable {
 
 /// The outcome of ``RefreshTokenStore/recordRefresh(_:_:now:)``.
 public enum RecordRefreshOutcome: Sendable, Hashable {
-    /// The refresh was recorded.
+    /// The step was written to the token family, so the server may send the tokens.
     case recorded
     /// The generation of the family or the scope of the grant has changed since `facts` were read, or the client must
     /// wait before another retry; nothing was written.

@@ -19,7 +19,7 @@ public struct RegisteredResource: Sendable, Hashable {
     ///
     /// The secret has 256 random bits, so a slow hash is not needed.
     public var secret: ArtefactDigest
-    /// The time of the registration.
+    /// The time of the registration, which later changes keep.
     public let createdAt: Date
 
     /// Creates a record of an API that is to be registered or that a store has read.

@@ -49,8 +49,8 @@ public protocol SigningKeyStore: Sendable {
     func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome
     /// Stores the successor of a key, unless the key already has one.
     ///
-    /// The ``SealedSigningKey/replacedAt`` of the former key becomes the successor's
-    /// ``SealedSigningKey/signsFrom``.
+    /// Also sets ``SealedSigningKey/replacedAt`` of the former key to the ``SealedSigningKey/signsFrom`` of the
+    /// successor.
     func addSigningKey(
         _ key: SealedSigningKey, replacing former: KeyIdentifier
     ) async throws(StoreFault) -> AddSigningKeyOutcome

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CounterfoilServer
 
-/// The options for the presentation of a client on pages.
+/// The options of `app create` and `app edit` for what users see of a client: its publisher, text, links and logo.
 struct AppPresentationOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The publisher shown to users.", valueName: "name"))
     var publisher: String?
