@@ -67,7 +67,7 @@ struct AuditExport: AsyncParsableCommand {
                     ? "There are no events before \(Moment.text(end))."
                     : "Exported \(count) event\(count == 1 ? "" : "s"), number \(first) to \(last). "
                         + "To delete them from the log:\n"
-                        + "  counterfoil-server audit delete --through \(last) --data-dir \(location.path)")
+                        + "  counterfoil-server audit delete --through \(last) --data-dir \(directory.path)")
         }
     }
 }

@@ -1,16 +1,29 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import Foundation
 
 /// The option `--data-dir`.
 struct DataDirectoryOption: ParsableArguments {
     @Option(
-        name: .customLong("data-dir"), help: ArgumentHelp("The data directory of the server.", valueName: "directory"))
-    var path: String
+        name: .customLong("data-dir"),
+        help: ArgumentHelp(
+            "The data directory of the server. (default: $\(StandardDataDirectory.variable) or the user's data folder)",
+            valueName: "directory"))
+    var directory: String?
 
-    func validate() throws {
-        guard !path.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
+    /// The path of the data directory.
+    ///
+    /// - Throws: `ValidationError` if the option is missing and there is no default.
+    var path: String {
+        get throws {
+            guard let directory else { return try StandardDataDirectory.path() }
+            guard !directory.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
+            return directory
+        }
     }
+
+    func validate() throws { _ = try path }
 
     /// Opens the data directory, runs `work`, and closes the store.
     ///
@@ -18,7 +31,7 @@ struct DataDirectoryOption: ParsableArguments {
     func withDirectory<Result>(creating: Bool = true, _ work: (DataDirectory) async throws -> Result) async throws
         -> Result
     {
-        let directory = try DataDirectory(at: path, creating: creating)
+        let directory = try DataDirectory(at: try path, creating: creating)
         do {
             let result = try await work(directory)
             await directory.store.close()

@@ -114,8 +114,9 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try settings()
         let outbound = try network.outboundRules()
         let log = monitoring.log
+        let path = try location.path
         let server = try await RunningServer(
-            dataDirectory: location.path,
+            dataDirectory: path,
             settings: settings,
             listen: try ListenAddress(listen),
             metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
@@ -128,8 +129,10 @@ struct ServeCommand: AsyncParsableCommand {
             let host = server.listen.host
             log.report(
                 "started the server",
-                metadata: ["issuer": "\(settings.issuer)", "host": "\(host)", "port": "\(port)"],
-                sentence: "Counterfoil serves \(settings.issuer) on \(host) port \(port).")
+                metadata: [
+                    "issuer": "\(settings.issuer)", "host": "\(host)", "port": "\(port)", "data_dir": "\(path)",
+                ],
+                sentence: "Counterfoil serves \(settings.issuer) on \(host) port \(port), with the data in \(path).")
             if let link = server.setupLink {
                 log.report(
                     "created the link for the first administrator", metadata: ["link": "\(link)"],

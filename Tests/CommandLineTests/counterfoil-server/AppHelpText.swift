@@ -53,7 +53,7 @@ extension HelpText {
                 --redirect-uri http://127.0.0.1/callback \
                 --scope openid --scope photos.read --data-dir ./data
 
-            USAGE: counterfoil-server app create [<options>] --type <type> --name <name> --data-dir <directory>
+            USAGE: counterfoil-server app create [<options>] --type <type> --name <name>
 
             CONSENT PAGE:
               --publisher <name>      The publisher shown to users.
@@ -135,7 +135,8 @@ extension HelpText {
               --name <name>           The name shown to users.
               --client-id <id>        The existing client_id of the app. (default: a new
                                       one)
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -151,10 +152,11 @@ extension HelpText {
             Example:
               counterfoil-server app list --data-dir ./data
 
-            USAGE: counterfoil-server app list --data-dir <directory> [--json]
+            USAGE: counterfoil-server app list [--data-dir <directory>] [--json]
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -170,13 +172,14 @@ extension HelpText {
             Example:
               counterfoil-server app show CLIENT_ID --data-dir ./data
 
-            USAGE: counterfoil-server app show <client-id> --data-dir <directory> [--json]
+            USAGE: counterfoil-server app show <client-id> [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -198,7 +201,7 @@ extension HelpText {
               counterfoil-server app edit CLIENT_ID --consent-text words.md \
                 --access-token-lifetime 600 --data-dir ./data
 
-            USAGE: counterfoil-server app edit [<options>] <client-id> --data-dir <directory>
+            USAGE: counterfoil-server app edit [<options>] <client-id>
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -280,7 +283,8 @@ extension HelpText {
             OPTIONS:
               --name <name>           The name shown to users.
               --remove-logo           Remove the logo of the app.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -300,14 +304,15 @@ extension HelpText {
               counterfoil-server app check CLIENT_ID http://127.0.0.1:51004/callback \
                 --data-dir ./data
 
-            USAGE: counterfoil-server app check <client-id> <uri> --data-dir <directory> [--json]
+            USAGE: counterfoil-server app check <client-id> <uri> [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
               <uri>                   The redirect_uri that the app sends.
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -327,7 +332,7 @@ extension HelpText {
               counterfoil-server app secret CLIENT_ID --data-dir ./data
               counterfoil-server app secret CLIENT_ID --remove oldest --data-dir ./data
 
-            USAGE: counterfoil-server app secret <client-id> [--remove <secret>] --data-dir <directory> [--json]
+            USAGE: counterfoil-server app secret <client-id> [--remove <secret>] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -335,7 +340,8 @@ extension HelpText {
             OPTIONS:
               --remove <secret>       Delete a secret: oldest, or the start of its digest
                                       as printed by app show.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -355,13 +361,14 @@ extension HelpText {
             Example:
               counterfoil-server app delete CLIENT_ID --data-dir ./data
 
-            USAGE: counterfoil-server app delete <client-id> --data-dir <directory> [--json]
+            USAGE: counterfoil-server app delete <client-id> [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

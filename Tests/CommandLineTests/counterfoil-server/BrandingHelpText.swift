@@ -30,10 +30,11 @@ extension HelpText {
             Example:
               counterfoil-server branding show --data-dir ./data
 
-            USAGE: counterfoil-server branding show --data-dir <directory> [--json]
+            USAGE: counterfoil-server branding show [--data-dir <directory>] [--json]
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -56,7 +57,7 @@ extension HelpText {
                 --privacy-uri https://example.com/personvern --data-dir ./data
 
             USAGE: counterfoil-server branding edit [--name <name>] [--accent <colour>] [--support-uri <uri>] \#
-            [--consent-text <file.md>] [--privacy-uri <url>] [--language <language>] --data-dir <directory> [--json]
+            [--consent-text <file.md>] [--privacy-uri <url>] [--language <language>] [--data-dir <directory>] [--json]
 
             OPTIONS:
               --name <name>           The name of the service, 1 to 60 characters.
@@ -68,7 +69,8 @@ extension HelpText {
               --privacy-uri <url>     The https URL of the service's privacy policy.
               --language <language>   The language of the text and the privacy policy: en,
                                       de, nb, fr or es. (default: en)
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -77,7 +77,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             the environment variable COUNTERFOIL_SERVER_KEY is set, it is used instead and
             no file is created. Its value is 32 bytes in base64url.
 
-            USAGE: counterfoil-server serve [<options>] --data-dir <directory> --issuer <url> --listen <host:port>
+            USAGE: counterfoil-server serve [<options>] --issuer <url> --listen <host:port>
 
             APP REGISTRATION:
               --registration <who>    Who may register apps at /apps. (values: everyone,
@@ -123,7 +123,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       text)
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --issuer <url>          The public URL of this server, as browsers and
                                       clients use it.
               --listen <host:port>    The host and port to listen on, such as

@@ -33,10 +33,11 @@ extension HelpText {
             Example:
               counterfoil-server key list --data-dir ./data
 
-            USAGE: counterfoil-server key list --data-dir <directory> [--json]
+            USAGE: counterfoil-server key list [--data-dir <directory>] [--json]
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -74,7 +75,8 @@ extension HelpText {
               --now                   Sign with the new key immediately.
               --withdraw              Sign with the new key immediately, and delete the
                                       previous keys.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -126,7 +128,7 @@ extension HelpText {
                 --json --data-dir ./data
 
             USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
-            [--before <number>] [--limit <n>] --data-dir <directory> [--json]
+            [--before <number>] [--limit <n>] [--data-dir <directory>] [--json]
 
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
@@ -144,7 +146,8 @@ extension HelpText {
                                       shows.
               --limit <n>             The number of events to list, 1 to 1000. (default:
                                       100)
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -164,14 +167,15 @@ extension HelpText {
             Example:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
 
-            USAGE: counterfoil-server audit export --before <time> [--output <file>] --data-dir <directory>
+            USAGE: counterfoil-server audit export --before <time> [--output <file>] [--data-dir <directory>]
 
             OPTIONS:
               --before <time>         Export events before this time: 2027-01-31 or
                                       2027-01-31T09:30:00Z.
               --output <file>         The new file to write; it must not exist. (default:
                                       standard output)
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -189,11 +193,12 @@ extension HelpText {
             Example:
               counterfoil-server audit delete --through 1234 --data-dir ./data
 
-            USAGE: counterfoil-server audit delete --through <number> --data-dir <directory> [--json]
+            USAGE: counterfoil-server audit delete --through <number> [--data-dir <directory>] [--json]
 
             OPTIONS:
               --through <number>      The number of the last event to delete.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

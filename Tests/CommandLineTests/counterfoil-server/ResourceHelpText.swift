@@ -46,7 +46,8 @@ extension HelpText {
             OPTIONS:
               --name <name>           The name shown to users, 1 to 100 characters.
               --scope <scope>         A scope that the API uses. Can be repeated.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -62,10 +63,11 @@ extension HelpText {
             Example:
               counterfoil-server resource list --data-dir ./data
 
-            USAGE: counterfoil-server resource list --data-dir <directory> [--json]
+            USAGE: counterfoil-server resource list [--data-dir <directory>] [--json]
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -84,13 +86,14 @@ extension HelpText {
             Example:
               counterfoil-server resource secret https://api.example.com --data-dir ./data
 
-            USAGE: counterfoil-server resource secret <uri> --data-dir <directory> [--json]
+            USAGE: counterfoil-server resource secret <uri> [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -109,13 +112,14 @@ extension HelpText {
             Example:
               counterfoil-server resource delete https://api.example.com --data-dir ./data
 
-            USAGE: counterfoil-server resource delete <uri> --data-dir <directory> [--json]
+            USAGE: counterfoil-server resource delete <uri> [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

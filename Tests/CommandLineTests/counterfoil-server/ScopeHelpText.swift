@@ -33,7 +33,7 @@ extension HelpText {
                 --description "See your photos and albums" --data-dir ./data
 
             USAGE: counterfoil-server scope create <name> --description <text> [--listed] [--no-listed] \#
-            [--starts-ticked] [--no-starts-ticked] --data-dir <directory> [--json]
+            [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <name>                  The name, without spaces, such as photos.read.
@@ -47,7 +47,8 @@ extension HelpText {
               --starts-ticked/--no-starts-ticked
                                       Whether its checkbox is initially ticked where it is
                                       optional. EU law does not accept that as consent.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -66,10 +67,11 @@ extension HelpText {
             Example:
               counterfoil-server scope list --data-dir ./data
 
-            USAGE: counterfoil-server scope list --data-dir <directory> [--json]
+            USAGE: counterfoil-server scope list [--data-dir <directory>] [--json]
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -90,7 +92,7 @@ extension HelpText {
               counterfoil-server scope edit photos.read --listed --data-dir ./data
 
             USAGE: counterfoil-server scope edit <name> [--description <text>] [--listed] [--no-listed] \#
-            [--starts-ticked] [--no-starts-ticked] --data-dir <directory> [--json]
+            [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
@@ -104,7 +106,8 @@ extension HelpText {
               --starts-ticked/--no-starts-ticked
                                       Whether its checkbox is initially ticked where it is
                                       optional. EU law does not accept that as consent.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -126,7 +129,7 @@ extension HelpText {
               counterfoil-server scope delete photos.read --remove-from-all \
                 --data-dir ./data
 
-            USAGE: counterfoil-server scope delete <name> [--remove-from-all] --data-dir <directory> [--json]
+            USAGE: counterfoil-server scope delete <name> [--remove-from-all] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
@@ -134,7 +137,8 @@ extension HelpText {
             OPTIONS:
               --remove-from-all       Also remove it from the apps and APIs that are
                                       registered for it.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -39,7 +39,7 @@ extension HelpText {
                 --password-stdin --data-dir ./data < password.txt
 
             USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] [--display-name <name>] \#
-            [--password-stdin] [--administrator] --data-dir <directory> [--json]
+            [--password-stdin] [--administrator] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <name>                  The user name: 1 to 64 letters, digits and . _ -
@@ -51,7 +51,8 @@ extension HelpText {
               --password-stdin        Read the password from standard input (one line).
                                       Required.
               --administrator         Make the user an administrator of this server.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -72,7 +73,7 @@ extension HelpText {
               counterfoil-server user edit alice --given-name Alice \
                 --zoneinfo Europe/Oslo --email-verified true --data-dir ./data
 
-            USAGE: counterfoil-server user edit [<options>] <name> --data-dir <directory>
+            USAGE: counterfoil-server user edit [<options>] <name>
 
             ARGUMENTS:
               <name>                  The user name.
@@ -112,7 +113,8 @@ extension HelpText {
             OPTIONS:
               --disable               Disable the account.
               --enable                Enable the account again.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -128,10 +130,11 @@ extension HelpText {
             Example:
               counterfoil-server user list --data-dir ./data
 
-            USAGE: counterfoil-server user list --data-dir <directory> [--json]
+            USAGE: counterfoil-server user list [--data-dir <directory>] [--json]
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -147,13 +150,14 @@ extension HelpText {
             Example:
               counterfoil-server user show alice --data-dir ./data
 
-            USAGE: counterfoil-server user show <name> --data-dir <directory> [--json]
+            USAGE: counterfoil-server user show <name> [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -172,13 +176,14 @@ extension HelpText {
             Example:
               counterfoil-server user disable alice --data-dir ./data
 
-            USAGE: counterfoil-server user disable <name> --data-dir <directory> [--json]
+            USAGE: counterfoil-server user disable <name> [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
 
             OPTIONS:
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -198,7 +203,7 @@ extension HelpText {
               counterfoil-server user password alice --password-stdin \
                 --data-dir ./data < password.txt
 
-            USAGE: counterfoil-server user password <name> [--password-stdin] --data-dir <directory> [--json]
+            USAGE: counterfoil-server user password <name> [--password-stdin] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -206,7 +211,8 @@ extension HelpText {
             OPTIONS:
               --password-stdin        Read the password from standard input (one line).
                                       Required.
-              --data-dir <directory>  The data directory of the server.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

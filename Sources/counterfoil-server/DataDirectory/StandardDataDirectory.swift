@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+
+/// The data directory of commands without the option `--data-dir`.
+enum StandardDataDirectory {
+    /// The environment variable that names the directory.
+    static let variable = "COUNTERFOIL_DATA_DIR"
+
+    /// Returns the directory of the environment variable, or the usual place for the data of the user.
+    ///
+    /// On Linux, it is `/var/lib/counterfoil` for root, and `$XDG_DATA_HOME/counterfoil-server` for other users,
+    /// where `$XDG_DATA_HOME` is `~/.local/share` unless it is set. On macOS, it is in `Application Support`.
+    ///
+    /// - Throws: `ValidationError` if the variable is empty, or if the user has no home directory.
+    static func path(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment, isRoot: Bool = geteuid() == 0
+    ) throws -> String {
+        if let named = environment[variable] {
+            guard !named.isEmpty else { throw ValidationError("\(variable) cannot be empty. Name a directory.") }
+            return named
+        }
+        func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        #if os(Linux)
+            if isRoot { return "/var/lib/counterfoil" }
+            if let data = folder("XDG_DATA_HOME") { return data + "/counterfoil-server" }
+            let data = "/.local/share/counterfoil-server"
+        #else
+            let data = "/Library/Application Support/counterfoil-server"
+            if isRoot { return data }
+        #endif
+        guard let home = folder("HOME") else {
+            throw ValidationError(
+                "This user has no home directory. Name the data directory with --data-dir or \(variable).")
+        }
+        return home + data
+    }
+}

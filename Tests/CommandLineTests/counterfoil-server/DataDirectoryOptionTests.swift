@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The data directory of commands with and without `--data-dir`.
+@Suite(.timeLimit(.minutes(10)))
+struct DataDirectoryOptionTests {
+    private static func run(
+        _ arguments: [String], _ environment: [String: String], in folder: TemporaryDirectory
+    ) async throws -> EndedProgram {
+        try await RunningProgram(.server, arguments, environment: environment, in: folder).ended()
+    }
+
+    @Test func `without the option, the environment variable names the directory`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let named = ["COUNTERFOIL_DATA_DIR": folder.path("named")]
+            let create = ["scope", "create", "photos.read", "--description", "See your photos"]
+            #expect(try await Self.run(create, named, in: folder).status == 0)
+            #expect(FileManager.default.fileExists(atPath: folder.path("named/counterfoil.db")))
+
+            let listed = try await Self.run(["scope", "list"], named, in: folder)
+            #expect(listed.output.contains("photos.read"))
+            let other = try await Self.run(["scope", "list", "--data-dir", folder.path("other")], named, in: folder)
+            #expect(other.status == 3)
+            #expect(other.errors.contains("no data directory found at \(folder.path("other"))"))
+        }
+    }
+
+    @Test func `without the option and the variable, the directory is the usual one of the user`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let home = ["HOME": folder.path("home")]
+            let ended = try await Self.run(["scope", "list"], home, in: folder)
+            #if os(Linux)
+                let usual =
+                    geteuid() == 0 ? "/var/lib/counterfoil" : folder.path("home/.local/share/counterfoil-server")
+            #else
+                let usual =
+                    (geteuid() == 0 ? "" : folder.path("home")) + "/Library/Application Support/counterfoil-server"
+            #endif
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains("no data directory found at \(usual);"))
+        }
+    }
+
+    @Test func `an empty variable is wrong usage`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let ended = try await Self.run(["scope", "list"], ["COUNTERFOIL_DATA_DIR": ""], in: folder)
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: COUNTERFOIL_DATA_DIR cannot be empty. Name a directory.\n"))
+        }
+    }
+
+    @Test func `each start of the server names its data directory`() async throws {
+        try await Site.make { site in
+            let server = try await site.start()
+            await server.stop()
+            #expect(server.errors.contains("with the data in \(site.dataDirectory).\n"))
+        }
+    }
+}
