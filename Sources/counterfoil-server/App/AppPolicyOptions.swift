@@ -25,7 +25,7 @@ struct AppPolicyOptions: ParsableArguments {
             "A scope that a service can request without a user. Can be repeated. "
                 + "A new service can request all its scopes.",
             valueName: "scope"))
-    var machineScopes: [String] = []
+    var machineScopes: [ScopeNames] = []
 
     @Flag(
         inversion: .prefixedNo,
@@ -57,7 +57,7 @@ struct AppPolicyOptions: ParsableArguments {
         if let pkce { draft.pkce = pkce }
         if let requireState { draft.requiresState = requireState == "true" }
         if let webViews { draft.webViews = webViews }
-        if !machineScopes.isEmpty { draft.machineScopes = machineScopes.filter { !$0.isEmpty } }
+        if !machineScopes.isEmpty { draft.machineScopes = machineScopes.names.filter { !$0.isEmpty } }
         if let firstParty { draft.isFirstParty = firstParty }
         if let vouchedFor { draft.isVouchedFor = vouchedFor }
         if let isClaimedHTTPSVerified { draft.isClaimedHTTPSVerified = isClaimedHTTPSVerified }

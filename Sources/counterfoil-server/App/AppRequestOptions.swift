@@ -8,12 +8,12 @@ struct AppRequestOptions: ParsableArguments {
     var redirectURIs: [String] = []
 
     @Option(name: .customLong("scope"), help: "A scope that the app may request. Can be repeated.")
-    var scopes: [String] = []
+    var scopes: [ScopeNames] = []
 
     @Option(
         name: .customLong("optional-scope"),
         help: ArgumentHelp("A scope of the app that users may decline. Can be repeated.", valueName: "scope"))
-    var optionalScopes: [String] = []
+    var optionalScopes: [ScopeNames] = []
 
     @Option(
         name: .customLong("origin"),
@@ -53,8 +53,10 @@ struct AppRequestOptions: ParsableArguments {
     /// Whether any option is given.
     var hasChanges: Bool {
         [backchannelLogoutURI, jwks].contains { $0 != nil }
-            || [redirectURIs, scopes, optionalScopes, origins, appleApps, androidApps, postLogoutRedirectURIs].contains
-            { !$0.isEmpty }
+            || [
+                redirectURIs, scopes.names, optionalScopes.names, origins, appleApps, androidApps,
+                postLogoutRedirectURIs,
+            ].contains { !$0.isEmpty }
     }
 
     /// Replaces the values of the given options in a draft; a given list replaces the whole list.
@@ -63,8 +65,8 @@ struct AppRequestOptions: ParsableArguments {
             if !values.isEmpty { list = values.filter { !$0.isEmpty } }
         }
         replace(&draft.redirectURIs, by: redirectURIs)
-        replace(&draft.scopes, by: scopes)
-        replace(&draft.optionalScopes, by: optionalScopes)
+        replace(&draft.scopes, by: scopes.names)
+        replace(&draft.optionalScopes, by: optionalScopes.names)
         replace(&draft.origins, by: origins)
         replace(&draft.appleApps, by: appleApps)
         replace(&draft.androidApps, by: androidApps)
@@ -78,6 +80,6 @@ struct AppRequestOptions: ParsableArguments {
     func scopesWithoutUser(for type: ClientType) -> [String] {
         guard type == .service else { return [] }
         let standard = ScopeDefinition.standard.map(\.token)
-        return scopes.filter { name in Scope.Token(name).map { !standard.contains($0) } ?? false }
+        return scopes.names.filter { name in Scope.Token(name).map { !standard.contains($0) } ?? false }
     }
 }

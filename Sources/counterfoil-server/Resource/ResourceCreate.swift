@@ -26,7 +26,7 @@ struct ResourceCreate: AsyncParsableCommand {
     var name: String
 
     @Option(name: .customLong("scope"), help: "A scope that the API uses. Can be repeated.")
-    var scopes: [String] = []
+    var scopes: [ScopeNames] = []
 
     @OptionGroup var options: AdministrationOptions
 
@@ -43,7 +43,7 @@ struct ResourceCreate: AsyncParsableCommand {
             throw ValidationError(
                 "An API needs at least one scope, because users consent to scopes. Name one with --scope.")
         }
-        for scope in scopes where Scope.Token(scope) == nil {
+        for scope in scopes.names where Scope.Token(scope) == nil {
             throw ValidationError("--scope: \(scope) is not a valid scope name.")
         }
     }
@@ -55,7 +55,7 @@ struct ResourceCreate: AsyncParsableCommand {
             resource: try Resource(uri),
             clientID: clientID,
             name: name.trimmingCharacters(in: .whitespacesAndNewlines),
-            scope: Scope(scopes.compactMap(Scope.Token.init(_:))),
+            scope: Scope(scopes.names.compactMap(Scope.Token.init(_:))),
             secret: ArtefactDigest(of: secret),
             createdAt: Date()
         )

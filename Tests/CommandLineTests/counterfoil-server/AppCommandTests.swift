@@ -132,7 +132,7 @@ struct AppCommandTests {
         try await Site.make { site in
             let ended = try await site.administer([
                 "app", "create", "--type", "native", "--name", " ", "--redirect-uri", "myapp:/cb", "--redirect-uri",
-                "http://app.example.com/cb", "--scope", "two words", "--privacy-uri", "http://app.example.com/privacy",
+                "http://app.example.com/cb", "--scope", "qu\"ote", "--privacy-uri", "http://app.example.com/privacy",
                 "--ios-app", "com.example", "--android-app", "com.example.app:1", "--origin", "https://app.example.com",
                 "--pkce", "none", "--refresh-tokens", "maybe", "--web-views", "maybe", "--access-token-lifetime", "1",
                 "--id-token-lifetime", "a day", "--id-token-signed-response-alg", "none", "--claimed-https-verified",
@@ -183,6 +183,18 @@ struct AppCommandTests {
             #expect(ended.status == 64)
             #expect(ended.errors.hasPrefix("Error: \(sentence)\n"))
             #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+
+    // RFC 6749 §3.3: a list of scopes is separated by spaces.
+    @Test(arguments: ["openid photos.read", "openid,photos.read", " openid, photos.read "])
+    func `one option can name several scopes`(list: String) async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let created = try await site.administer(
+                Self.create(redirectURI: "http://127.0.0.1/callback") + ["--scope", list, "--json"])
+            #expect(created.status == 0)
+            #expect(try Self.object(created.output)["scope"] as? String == "openid photos.read")
         }
     }
 

@@ -66,8 +66,8 @@ extension HelpText {
             Example:
               counterfoil-server key rotate --algorithm ES256 --data-dir ./data
 
-            USAGE: counterfoil-server key rotate [--algorithm <algorithm>] [--now] [--withdraw] --data-dir \#
-            <directory> [--json]
+            USAGE: counterfoil-server key rotate [--algorithm <algorithm>] [--now] [--withdraw] \#
+            [--data-dir <directory>] [--json]
 
             OPTIONS:
               --algorithm <algorithm> Rotate only the key of this algorithm. (values:

@@ -81,7 +81,7 @@ struct ResourceCommandTests {
     @Test(arguments: [
         ["photos", "--name", "N", "--scope", "s"], ["https://a.example#b", "--name", "N", "--scope", "s"],
         ["", "--name", "N", "--scope", "s"], ["https://a.example", "--name", " ", "--scope", "s"],
-        ["https://a.example", "--name", "N", "--scope", "two words"], ["https://a.example", "--name", "N"],
+        ["https://a.example", "--name", "N", "--scope", "qu\"ote"], ["https://a.example", "--name", "N"],
     ])
     func `an invalid API is wrong usage`(arguments: [String]) async throws {
         try await Site.make { site in

@@ -37,8 +37,8 @@ extension HelpText {
               counterfoil-server resource create https://api.example.com \
                 --name "Photo library" --scope photos.read --data-dir ./data
 
-            USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] --data-dir \#
-            <directory> [--json]
+            USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] \#
+            [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API, absolute and without a fragment.
