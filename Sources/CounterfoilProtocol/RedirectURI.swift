@@ -84,9 +84,11 @@ public struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         return rawValue + separator + parameters.encoded
     }
 
-    /// Returns true if browsers execute, load or render URLs of a scheme themselves.
+    /// Returns true if a scheme has a meaning for browsers or other programs that makes it unsafe for redirect URIs,
+    /// such as `javascript` or `mailto`.
     ///
-    /// An authorization response must never be sent to such a URL.
+    /// An authorization response must never be sent to such a URL. The schemes `http` and `https` have rules of their
+    /// own and are not among them.
     public static func isHandledByBrowsers(scheme: some StringProtocol) -> Bool {
         dangerousSchemes.contains(scheme.lowercased())
     }

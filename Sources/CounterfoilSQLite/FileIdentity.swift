@@ -31,10 +31,10 @@ enum FileIdentity: Hashable {
         }
     }
 
-    /// Parses the header of a file without a WAL (SQLite database file format, §1.3).
+    /// Parses the header of a database without a WAL file beside it (SQLite database file format, §1.3).
     ///
     /// SQLite is not used here, because it would create files beside a database in WAL mode even for a read. Without a
-    /// WAL, the header in the file is up to date.
+    /// WAL file, the header in the file is up to date.
     private init(start: [UInt8]) {
         guard !start.isEmpty else {
             self = .empty

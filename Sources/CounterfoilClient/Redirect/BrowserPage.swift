@@ -65,7 +65,7 @@ struct BrowserPage: Sendable, Hashable {
         text: "An app is waiting on this port for the response to a sign-in, at another URL.",
         advice: "You can close this tab.")
 
-    /// The page for a request that no browser sends in a sign-in, such as a POST request.
+    /// The page for a request that cannot be a callback, such as a POST request.
     static let rejected = BrowserPage(
         mark: .stopped, heading: "This request is not accepted",
         text: "An app is waiting on this port for the response to a sign-in and accepts nothing else.",

@@ -32,7 +32,7 @@ public struct BrowserSignOut: Sendable {
     public enum Event: Sendable, Hashable {
         /// The browser is about to be opened at the URL; `isAwaited` tells if the sign-out waits for a callback.
         ///
-        /// Always show the URL to the user, because the browser may fail to start or start where the user does not
+        /// Always show the URL to the user, because the browser may not start, or may open where the user does not
         /// see it.
         case opening(BrowserURL, isAwaited: Bool)
         /// The launcher has tried to open the browser; if it failed, the user has to open the URL.

@@ -25,8 +25,9 @@ struct MiniatureServer: Sendable {
         keys = try MiniatureKeys(algorithm: script.keys.algorithm)
     }
 
-    /// Returns the scripted answer of an interruption that applies to a request; if none applies, returns the
-    /// response of the endpoint.
+    /// Returns the response to a request.
+    ///
+    /// It is that of the endpoint, unless the script has an ``Interruption`` for the request, which replaces it.
     mutating func answer(
         _ request: RecordedRequest, from vault: inout VaultContents, at time: Date
     ) throws -> ScriptedAnswer {

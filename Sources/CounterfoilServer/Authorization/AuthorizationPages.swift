@@ -22,7 +22,7 @@ struct AuthorizationPages: Sendable {
         FormParameters(form.pairs.filter { $0.name != signedInParameter }).encoded
     }
 
-    /// Returns the value that issues and verifies the form tickets of the page that asks `question`.
+    /// Returns the issuer and verifier of form tickets for the page of a question.
     func tickets(of question: AuthorizationQuestion) -> QuestionTickets {
         QuestionTickets(tickets: tickets, purpose: question.purpose)
     }

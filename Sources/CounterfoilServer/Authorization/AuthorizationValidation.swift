@@ -258,7 +258,8 @@ enum AuthorizationValidation {
             let standard = Set(ScopeDefinition.standard.map(\.token))
             return Scope(client.scope.tokens.filter { !standard.contains($0) })
         }
-        // OpenID Connect Core §11: `offline_access` is ignored if the client cannot get refresh tokens.
+        // OpenID Connect Core §11: `offline_access` is ignored if it is not registered for the client, or if the
+        // policy of the client is to issue no refresh tokens.
         let getsNone = client.policy.refreshTokens == .never || !client.scope.contains(.offlineAccess)
         let wanted = getsNone ? Scope(asked.tokens.filter { $0 != .offlineAccess }) : asked
         guard wanted.isSubset(of: client.scope) else {

@@ -115,7 +115,8 @@ private struct BasicCredentials {
     init?(_ fields: [String]) throws {
         guard let field = fields.first else { return nil }
         let refusal = ClientRefusal(
-            OAuthError(.invalidClient, "the Authorization field is not HTTP Basic with a client_id"),
+            OAuthError(
+                .invalidClient, "the Authorization field must occur once, with HTTP Basic credentials and a client_id"),
             asksForAuthentication: true
         )
         guard fields.count == 1, field.utf8.count <= 8192 else { throw refusal }

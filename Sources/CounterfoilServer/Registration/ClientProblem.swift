@@ -94,9 +94,9 @@ extension ClientProblem {
         case notAWebViewPolicy = "application.not-a-web-view-policy"
         /// A text is not an algorithm with which this server signs ID tokens.
         case notAnAlgorithm = "application.not-an-algorithm"
-        /// Redirect URIs after sign-out are entered, but clients of this type have no redirect URIs.
+        /// Post-logout redirect URIs are entered, but clients of this type cannot have any.
         case postLogoutNotUsed = "application.post-logout-not-used"
-        /// A back-channel logout URI is entered, but clients of this type have no redirect URIs.
+        /// A back-channel logout URI is entered, but clients of this type cannot have one.
         case backchannelNotUsed = "application.backchannel-not-used"
         /// A text is not a valid back-channel logout URI: https, with a host name and without a fragment.
         case notABackchannelURI = "application.not-a-backchannel-uri"

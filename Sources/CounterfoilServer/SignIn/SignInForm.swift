@@ -40,8 +40,8 @@ package struct SignInForm: Sendable {
     package enum Again: Sendable {
         /// The user chose to delete the hint about the earlier sign-in.
         case forgotten
-        /// The user is unknown, the password is wrong, or the account is disabled or was changed during the
-        /// sign-in.
+        /// The user is unknown, the password is wrong, the account has had too many failures, or it is disabled or
+        /// was changed during the sign-in.
         case wrong(name: String)
         /// There were too many failures, and the password was not verified; `retryAfter` is the time to wait, in
         /// seconds.

@@ -20,7 +20,7 @@ public struct ClientSecretRecord: Sendable, Hashable {
     /// The time of creation, by which ``ClientStore/clientSecrets(of:)`` orders the secrets.
     public let createdAt: Date
 
-    /// Creates a record of a new secret, or of one that a store has read.
+    /// Creates the record of a new secret, or a record from the values that a store has read.
     public init(digest: ArtefactDigest, clientID: ClientIdentifier, createdAt: Date) {
         self.digest = digest
         self.clientID = clientID

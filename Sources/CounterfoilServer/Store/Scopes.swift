@@ -73,7 +73,7 @@ public struct ScopeUses: Sendable, Hashable {
     /// The APIs, ordered by resource indicator.
     public var resources: [Resource]
 
-    /// Creates a list; empty by default.
+    /// Creates the uses of a scope; by default it has none.
     public init(clients: [ClientIdentifier] = [], resources: [Resource] = []) {
         self.clients = clients
         self.resources = resources

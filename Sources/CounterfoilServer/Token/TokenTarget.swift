@@ -83,10 +83,10 @@ struct TokenTarget: Sendable {
         self.scope = carried
     }
 
-    /// Creates the target of a token for the APIs of the grant, which apply if the token request names no API.
+    /// Creates the target of a token whose request names no API: the token is for the APIs of the grant.
     ///
-    /// If the user declined or withdrew every scope of these APIs, and `scope` contains `openid`, the token is for the
-    /// server itself. It then gives access to UserInfo only.
+    /// If `scope` contains no scope of these APIs, for example because the user declined them, but contains `openid`,
+    /// the token is for the server itself. It then gives access to UserInfo only.
     init(_ scope: Scope, forGranted named: NamedResources, issuer: Issuer) throws(OAuthError) {
         let carried = scope.intersection(named.scope)
         if !carried.isEmpty {

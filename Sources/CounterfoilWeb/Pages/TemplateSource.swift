@@ -51,9 +51,9 @@ struct TemplateSource: Sendable {
         }.joined()
     }
 
-    /// Returns the path of a message argument in the template context.
+    /// Returns the template variable for a placeholder of a message, such as `site.name` for `site`.
     ///
-    /// The most frequent arguments have short names: `site`, for example, stands for `site.name`.
+    /// A placeholder without a short name is itself the name of the variable.
     private static func path(of place: String) -> String {
         switch place {
         case "site": "site.name"

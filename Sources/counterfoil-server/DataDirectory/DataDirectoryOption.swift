@@ -14,7 +14,7 @@ struct DataDirectoryOption: ParsableArguments {
 
     /// The path of the data directory.
     ///
-    /// - Throws: `ValidationError` if the option is missing and there is no default.
+    /// - Throws: `ValidationError` if the option is empty, or if it is missing and there is no default.
     var path: String {
         get throws {
             guard let directory else { return try StandardDataDirectory.path() }

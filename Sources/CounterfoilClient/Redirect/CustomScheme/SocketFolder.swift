@@ -85,8 +85,9 @@
         /// Removes a file of this folder, if it exists.
         func remove(_ name: String) { unlink(reach(name)) }
 
-        /// Creates a symbolic link to a program whose path a desktop could parse incorrectly, and returns the path
-        /// of the link.
+        /// Creates a symbolic link to a program, and returns the path of the link.
+        ///
+        /// It is for a program whose own path a desktop could parse incorrectly.
         func link(_ program: String, as name: String) throws(FileFailure) -> String {
             remove(name)
             guard symlink(program, reach(name)) == 0 else { throw FileFailure("\(path)/\(name)") }
