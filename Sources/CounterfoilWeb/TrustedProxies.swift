@@ -33,12 +33,14 @@ public struct TrustedProxies: Sendable, Hashable {
         self.networks = networks
     }
 
-    /// Returns the source of a request: the address of the connection or, behind trusted proxies, of their client.
+    /// Returns the source of a request.
+    ///
+    /// It is the address of the connection. If that is a trusted proxy, it is the address that the proxies report.
     ///
     /// Each proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239 §5.2). The source is
-    /// therefore the last address that is not a trusted proxy; the client may have forged the addresses before it. All
-    /// requests with unreadable fields through one proxy share one source, so a client cannot evade limits by such
-    /// fields.
+    /// therefore the last address that is not a trusted proxy; the sender may have forged the addresses before it. All
+    /// requests with unreadable fields through one proxy share one source, so a sender cannot evade rate limits with
+    /// malformed fields.
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
         guard trusts(connection) else { return connection.place }

@@ -61,8 +61,9 @@ package enum PresentedBearerToken: Sendable, Hashable {
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// Parses an `Authorization` field: `"Bearer" 1SP b64token` (RFC 6750 §2.1).
+    /// Parses an `Authorization` field: `"Bearer" SP b64token`.
     ///
+    /// Exactly one space is accepted; the grammar of RFC 6750 §2.1 allows several.
     /// The scheme is case-insensitive (RFC 9110 §11.4). For any other scheme, the function returns `.absent`.
     private static func read(_ field: String) throws(Refusal) -> PresentedBearerToken {
         let bytes = Array(field.utf8)

@@ -172,10 +172,11 @@ struct LogoutEndpoint: Sendable {
             action: settings.issuer.path + Endpoint.logoutAnswer.path, request: form.encoded, ticket: "")
     }
 
-    /// Returns the redirect to the client, or the page that confirms the sign-out.
+    /// Returns the response after a sign-out: the redirect to the client, or the page that says that the user is signed
+    /// out.
     ///
-    /// - Parameter onPage: whether this is the response to a form of a page of this server. Chromium would block a
-    ///   redirect after the form.
+    /// If the request was posted from a page of this server (`onPage`), it is always the page, because Chromium would
+    /// block a redirect to the client after such a form.
     private func signedOut(_ logout: ValidatedLogout, on ground: ValidatedLogout.Ground, onPage: Bool = false) -> Reply
     {
         let continuesAutomatically = logout.continuesAutomatically(on: ground)

@@ -271,7 +271,7 @@ public protocol ClientStore: Sendable {
 }
 
 extension ClientStore {
-    /// Registers a client as an administrator does: without a logo, a secret or a limit on the number of clients.
+    /// Registers a client without a logo or a secret, and without a limit on the number of clients.
     public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
         try await addClient(client, logo: nil, secret: nil, ownerLimit: .max)
     }
