@@ -53,6 +53,7 @@ extension Stage {
     /// Presses a button and waits for the next page.
     func send(_ button: String = "main form button.primary") async throws {
         let button = try await browser.waitForElement(button)
+        await waitForVerdicts()
         _ = try await browser.execute("document.documentElement.dataset.sent = ''")
         try await button.click()
         try await browser.waitFor("the answer to a form") {
@@ -60,6 +61,24 @@ extension Stage {
             let state = try? await browser.execute(
                 "return document.readyState === 'complete' && !('sent' in document.documentElement.dataset)")
             return state == true
+        }
+    }
+
+    /// Waits until the page shows the verdicts on the lines that were typed.
+    ///
+    /// They move the button when they appear, so that a click at its former place would hit nothing. The wait ends
+    /// after five seconds, because a line that is shown in another spelling never compares equal.
+    private func waitForVerdicts() async {
+        let script = """
+            return !document.documentElement.classList.length
+              || [...document.querySelectorAll('textarea[data-verdicts]')].every(field => {
+                const lines = field.value.split('\\n').map(line => line.trim()).filter(line => line);
+                const shown = [...document.querySelectorAll(`#${field.id}-verdicts > li > div > code`)];
+                return lines.length === shown.length && lines.every((line, at) => line === shown[at].textContent);
+              });
+            """
+        try? await browser.waitFor("the verdicts on the typed lines", within: .seconds(5)) {
+            try await browser.execute(script) == true
         }
     }
 
