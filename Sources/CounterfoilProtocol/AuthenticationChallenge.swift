@@ -132,7 +132,7 @@ extension AuthenticationChallenge {
             while let byte = next {
                 position += 1
                 switch byte {
-                case UInt8(ascii: "\""): return String(validating: text, as: UTF8.self)
+                case UInt8(ascii: "\""): return String(validUTF8: text)
                 case UInt8(ascii: "\\"):
                     guard let escaped = next else { return nil }
                     position += 1

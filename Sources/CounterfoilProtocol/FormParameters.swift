@@ -152,7 +152,7 @@ enum FormEncoding {
 
     /// Decodes `+` and `%XX`; returns nil if a percent escape is invalid or the result is not UTF-8.
     static func decode(_ text: ArraySlice<UInt8>) -> String? {
-        guard text.hasEscapes else { return String(validating: text, as: UTF8.self) }
+        guard text.hasEscapes else { return String(validUTF8: text) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text.makeIterator()
@@ -169,7 +169,7 @@ enum FormEncoding {
                 bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(validUTF8: bytes)
     }
 
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)

@@ -88,12 +88,13 @@ public struct AuthorizationRequest: Sendable, Hashable {
 
     /// The request as form parameters, in the order in which the standards list them.
     ///
-    /// A challenge is always sent with the method S256. ``responseMode`` and ``claims`` are not included.
+    /// A challenge is always sent with the method S256.
     public var parameters: FormParameters {
         var form = FormParameters(["response_type": "code", "client_id": clientID.rawValue])
         form.append("redirect_uri", ifPresent: redirectURI?.rawValue)
         form.append("scope", ifPresent: scope.flatMap { $0.isEmpty ? nil : $0.description })
         form.append("state", ifPresent: state?.exposed)
+        form.append("response_mode", ifPresent: responseMode?.rawValue)
         form.append("code_challenge", ifPresent: codeChallenge?.rawValue)
         form.append("code_challenge_method", ifPresent: codeChallenge.map { _ in CodeChallenge.method })
         form.append("nonce", ifPresent: nonce?.exposed)
@@ -103,6 +104,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         form.append("login_hint", ifPresent: loginHint)
         let contexts = authenticationContexts.joined(separator: " ")
         form.append("acr_values", ifPresent: contexts.isEmpty ? nil : contexts)
+        form.append("claims", ifPresent: claims?.text)
         form.append("id_token_hint", ifPresent: idTokenHint?.exposed)
         form.append("ui_locales", ifPresent: uiLocales)
         form.append(resources)

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The individual claims that a client requests with the parameter `claims`.
 ///
@@ -52,6 +56,47 @@ extension RequestedClaims {
         /// These are `sub` values as this client receives them, so they can be pairwise. Nil if any user is acceptable.
         /// Empty if `id_token` and `userinfo` require different subjects, so that no user is acceptable.
         public let requiredSubjects: Set<String>?
+
+        /// The value of the parameter `claims`, in JSON (OpenID Connect Core §5.5).
+        ///
+        /// Members that the parser ignores are not included, such as `essential` of other claims than `acr`.
+        public var text: String {
+            var writer = JSONWriter()
+            writer.object { writer in
+                if !claims.userInfo.isEmpty {
+                    writer.member("userinfo", object: { writer in write(claims.userInfo, contexts: [], to: &writer) })
+                }
+                if !claims.idToken.isEmpty {
+                    writer.member(
+                        "id_token",
+                        object: { writer in write(claims.idToken, contexts: requiredContexts, to: &writer) })
+                }
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+
+        private func write(_ names: Set<String>, contexts: [String], to writer: inout JSONWriter) {
+            for name in names.sorted() {
+                switch name {
+                case "acr" where !contexts.isEmpty:
+                    writer.member(
+                        name,
+                        object: { writer in
+                            writer.member("essential", true)
+                            writer.member("values", list: { for context in contexts { $0.element(context) } })
+                        })
+                case "sub" where requiredSubjects?.isEmpty == false:
+                    writer.member(
+                        name,
+                        object: { writer in
+                            writer.member(
+                                "values",
+                                list: { for subject in requiredSubjects?.sorted() ?? [] { $0.element(subject) } })
+                        })
+                default: writer.member(name, object: { _ in })
+                }
+            }
+        }
     }
 
     /// The reason why ``RequestedClaims/parameter(parsing:)`` rejects a value of the parameter `claims`.

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The metadata document of an authorization server, in JSON.
 ///
@@ -88,6 +92,12 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
     /// `dpop_signing_alg_values_supported`, the signature algorithms of DPoP proofs (RFC 9449 §5.1).
     public var dpopSigningAlgValuesSupported: [String]?
 
+    /// `offline_access_prompt_required`, an extension of this package: false if the server issues a refresh token for
+    /// `offline_access` without `prompt=consent` in the request (OpenID Connect Core §11).
+    ///
+    /// Without this member, a client sends `prompt=consent`, and the server asks for a consent that it already has.
+    public var offlineAccessPromptRequired: Bool?
+
     private enum CodingKeys: String, CodingKey {
         case issuer
         case authorizationEndpoint = "authorization_endpoint"
@@ -127,6 +137,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable, Codable {
         case registrationEndpoint = "registration_endpoint"
         case clientIDMetadataDocumentSupported = "client_id_metadata_document_supported"
         case dpopSigningAlgValuesSupported = "dpop_signing_alg_values_supported"
+        case offlineAccessPromptRequired = "offline_access_prompt_required"
     }
 
     /// Creates metadata in which only the issuer is set.
