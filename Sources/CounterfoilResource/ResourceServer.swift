@@ -31,6 +31,8 @@ public struct ResourceServer: Sendable {
     ///   - audience: The identifier of this API, which the `aud` claim of a token must contain.
     ///   - keys: The key cache, which resource servers of the same issuer should share. Nil for a new cache,
     ///     which finds the keys through the metadata of the issuer.
+    ///   - tokenType: The type of the tokens with which the API is registered. With `.jwt`, tokens of
+    ///     the type `at+jwt` are accepted too. No ID token is accepted.
     ///   - algorithms: The accepted signature algorithms.
     ///   - clockSkew: The tolerated difference between the clocks of the issuer and of this API, in seconds.
     ///   - introspection: The configuration of token introspection, with which revoked tokens are rejected
@@ -42,6 +44,7 @@ public struct ResourceServer: Sendable {
         issuer: Issuer,
         audience: String,
         keys: KeySetCache? = nil,
+        tokenType: AccessTokenType = .atJWT,
         algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30,
         introspection: TokenIntrospection? = nil,
@@ -52,6 +55,7 @@ public struct ResourceServer: Sendable {
             issuer: issuer,
             audience: audience,
             keys: keys ?? KeySetCache(source: HTTPKeySetSource(issuer: issuer)),
+            tokenType: tokenType,
             algorithms: algorithms,
             clockSkew: clockSkew,
             introspection: introspection,
@@ -67,6 +71,7 @@ public struct ResourceServer: Sendable {
         issuer: Issuer,
         audience: String,
         keys: KeySetCache,
+        tokenType: AccessTokenType = .atJWT,
         algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30,
         introspection: TokenIntrospection? = nil,
@@ -84,7 +89,7 @@ public struct ResourceServer: Sendable {
         self.now = now
         introspectionCache = introspection.map { IntrospectionCache(issuer: issuer, introspection: $0, now: instant) }
         verifier = AccessTokenVerifier(
-            issuer: issuer, audience: audience, algorithms: algorithms, clockSkew: clockSkew)
+            issuer: issuer, audience: audience, type: tokenType, algorithms: algorithms, clockSkew: clockSkew)
     }
 
     /// Verifies the access token in the header of a request, and checks that it grants the required scope.

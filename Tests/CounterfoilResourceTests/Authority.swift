@@ -6,7 +6,6 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
-import Synchronization
 import Testing
 
 /// A test authorization server for an API: metadata, keys and introspection over loopback HTTP, and signed tokens.

@@ -1,5 +1,10 @@
 public import CounterfoilProtocol
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// The claims of a JWT access token.
 ///

@@ -1,5 +1,10 @@
 public import CounterfoilProtocol
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// A verifier of JWT access tokens for one API.
 ///
@@ -15,16 +20,23 @@ public struct AccessTokenVerifier: Sendable {
     /// - Parameters:
     ///   - issuer: The accepted issuer; `iss` must match byte for byte.
     ///   - audience: The identifier of the API, which `aud` must contain.
+    ///   - type: The type of the tokens. With ``AccessTokenType/jwt``, tokens of the type `at+jwt` are accepted too,
+    ///     because a server uses that type for a token with several audiences, and before a change of the setting.
     ///   - algorithms: The accepted signature algorithms.
     ///   - clockSkew: The tolerated difference between the clocks of issuer and verifier, in seconds.
     public init(
-        issuer: Issuer, audience: String, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
-        clockSkew: TimeInterval = 30
+        issuer: Issuer, audience: String, type: AccessTokenType = .atJWT,
+        algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA], clockSkew: TimeInterval = 30
     ) {
         self.issuer = issuer
         self.audience = audience
         self.clockSkew = clockSkew
-        header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
+        let types: [TokenType] =
+            switch type {
+            case .atJWT: [.accessToken]
+            case .jwt: AccessTokenType.allCases.map(\.header)
+            }
+        header = TokenHeader.Expectation(types: types, mayBeUntyped: false, algorithms: algorithms)
     }
 
     /// Verifies an access token with the keys of its issuer.
@@ -35,6 +47,7 @@ public struct AccessTokenVerifier: Sendable {
         _ token: String, keys: JSONWebKeySet, at now: Date
     ) throws(TokenRefusal) -> VerifiedAccessToken {
         let claims = try SignedToken(parsing: token).authenticate(with: keys, expecting: header)
+        try claims.requireAccessToken()
         // RFC 9068 §4: `iss` matches exactly, `aud` contains this audience, and the current time is before `exp`.
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try claims.audience()

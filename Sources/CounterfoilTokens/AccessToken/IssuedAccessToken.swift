@@ -1,5 +1,10 @@
 package import CounterfoilProtocol
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// An access token whose type, signature and issuer have been verified by the issuer itself.
 ///
@@ -29,14 +34,18 @@ package struct IssuedAccessTokenVerifier: Sendable {
 
     package init(issuer: Issuer, algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA]) {
         self.issuer = issuer
-        header = TokenHeader.Expectation(type: .accessToken, mayBeUntyped: false, algorithms: algorithms)
+        header = TokenHeader.Expectation(
+            types: AccessTokenType.allCases.map(\.header), mayBeUntyped: false, algorithms: algorithms)
     }
 
     /// Verifies type, signature and issuer of an access token, but neither its audience nor its validity period.
     ///
+    /// Both values of ``AccessTokenType`` are accepted. An ID token is refused by its claims (RFC 9068 §5).
+    ///
     /// The validity period is read, and ``IssuedAccessToken/isCurrent(at:)`` checks it later.
     package func verify(_ token: AnyToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IssuedAccessToken {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
+        try claims.requireAccessToken()
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let period = try ValidityPeriod(claims)
         return IssuedAccessToken(

@@ -1,5 +1,10 @@
 public import CounterfoilProtocol
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// An access token that is authentic, intended for this API, and valid at the time of verification.
 ///

@@ -1,5 +1,10 @@
 package import CounterfoilProtocol
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// A verifier of client assertions (`private_key_jwt`).
 ///
@@ -35,9 +40,9 @@ package struct ClientAssertionVerifier: Sendable {
         self.clockSkew = clockSkew
         // RFC 8725 §3.1: `algorithms` cannot contain a symmetric algorithm. With one, an attacker could
         // sign an assertion with a public key as the shared secret.
-        header = TokenHeader.Expectation(type: .idToken, mayBeUntyped: true, algorithms: algorithms)
+        header = TokenHeader.Expectation(types: [.idToken], mayBeUntyped: true, algorithms: algorithms)
         typedHeader = TokenHeader.Expectation(
-            type: .clientAuthentication, mayBeUntyped: false, algorithms: algorithms)
+            types: [.clientAuthentication], mayBeUntyped: false, algorithms: algorithms)
     }
 
     /// Returns the `sub` of an unverified assertion, or nil if it cannot be read.

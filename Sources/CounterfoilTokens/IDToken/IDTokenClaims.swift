@@ -1,6 +1,11 @@
 public import CounterfoilProtocol
 import Crypto
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// The claims of an ID token.
 ///

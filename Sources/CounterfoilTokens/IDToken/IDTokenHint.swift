@@ -26,13 +26,16 @@ package struct IDTokenHint: Sendable, Hashable {
 package struct IDTokenHintVerifier: Sendable {
     private let issuer: Issuer
     private let header = TokenHeader.Expectation(
-        type: .idToken, mayBeUntyped: true, algorithms: [.es256, .rs256, .edDSA])
+        types: [.idToken], mayBeUntyped: true, algorithms: [.es256, .rs256, .edDSA])
 
     package init(issuer: Issuer) { self.issuer = issuer }
 
     /// Verifies type, signature and issuer of a token with the keys of the issuer.
+    ///
+    /// An access token is refused, also if its type is `JWT` (RFC 9068 §5).
     package func verify(_ token: IDToken, keys: JSONWebKeySet) throws(TokenRefusal) -> IDTokenHint {
         let claims = try SignedToken(parsing: token.exposed).authenticate(with: keys, expecting: header)
+        try claims.requireIDToken()
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         return try IDTokenHint(claims)
     }

@@ -1,5 +1,10 @@
 public import CounterfoilProtocol
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// A verifier of ID tokens for one client at one provider.
 ///
@@ -67,7 +72,7 @@ public struct IDTokenVerifier: Sendable {
         self.clientID = clientID
         self.trustedAudiences = [clientID.rawValue] + trustedAudiences
         self.clockSkew = clockSkew
-        header = TokenHeader.Expectation(type: .idToken, mayBeUntyped: true, algorithms: algorithms)
+        header = TokenHeader.Expectation(types: [.idToken], mayBeUntyped: true, algorithms: algorithms)
     }
 
     /// Verifies the ID token of a token response, and its `at_hash` if an access token is given.
@@ -120,6 +125,8 @@ public struct IDTokenVerifier: Sendable {
 
     /// Verifies issuer, audience, authorized party and subject (OpenID Connect Core §3.1.3.7 points 2 to 5).
     private func audienceChecked(_ signed: AuthenticClaims) throws(TokenRefusal) -> IDTokenClaims {
+        // RFC 9068 §5: an access token can have the type of ID tokens.
+        try signed.requireIDToken()
         guard try signed.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try signed.audience()
         guard audience.contains(where: clientID.rawValue.hasSameBytes(as:)),

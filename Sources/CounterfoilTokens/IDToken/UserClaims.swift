@@ -1,5 +1,10 @@
 import CounterfoilProtocol
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// The claims about a user, in an ID token or in a UserInfo response.
 ///

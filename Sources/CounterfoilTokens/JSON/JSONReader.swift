@@ -1,3 +1,5 @@
+import CounterfoilProtocol
+
 /// A strict parser of JSON received from the network.
 ///
 /// RFC 8259. Foundation's decoder silently keeps one of two members with the same name. RFC 7519 §4
@@ -106,7 +108,7 @@ extension JSONReader {
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                guard let string = String(validating: text, as: UTF8.self) else { throw Malformed() }
+                guard let string = String(validUTF8: text) else { throw Malformed() }
                 return string
             case UInt8(ascii: "\\"): try escape(into: &text)
             case 0x20...: text.append(byte)

@@ -1,18 +1,22 @@
 import Crypto
-import CryptoExtras
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The private half of a signing key, with one case for each algorithm.
 enum PrivateKeyMaterial: Sendable {
     case p256(P256.Signing.PrivateKey)
-    case rsa(_RSA.Signing.PrivateKey)
+    case rsa(RSAPrivateKey)
     case ed25519(Curve25519.Signing.PrivateKey)
 
     /// Generates a key with the random number generator of the operating system; an RSA key has 2048 bits.
     init(generating algorithm: SigningAlgorithm) throws {
         switch algorithm {
         case .es256: self = .p256(P256.Signing.PrivateKey())
-        case .rs256: self = .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        case .rs256: self = .rsa(try RSAPrivateKey())
         case .edDSA: self = .ed25519(Curve25519.Signing.PrivateKey())
         default: throw SigningKey.Failure.unusableKey
         }
@@ -25,7 +29,7 @@ enum PrivateKeyMaterial: Sendable {
             guard let key = try? P256.Signing.PrivateKey(rawRepresentation: representation) else { return nil }
             self = .p256(key)
         case .rs256:
-            guard let key = try? _RSA.Signing.PrivateKey(derRepresentation: representation) else { return nil }
+            guard let key = RSAPrivateKey(derRepresentation: representation) else { return nil }
             self = .rsa(key)
         case .edDSA:
             guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: representation) else { return nil }
@@ -38,7 +42,7 @@ enum PrivateKeyMaterial: Sendable {
     var representation: [UInt8] {
         switch self {
         case .p256(let key): Array(key.rawRepresentation)
-        case .rsa(let key): Array(key.derRepresentation)
+        case .rsa(let key): key.derRepresentation
         case .ed25519(let key): Array(key.rawRepresentation)
         }
     }
@@ -47,11 +51,9 @@ enum PrivateKeyMaterial: Sendable {
         switch self {
         case .p256(let key): return .p256(key.publicKey)
         case .rsa(let key):
-            let numbers = try key.publicKey.getKeyPrimitives()
-            let material = PublicKeyMaterial(
-                modulus: Array(numbers.modulus), exponent: Array(numbers.publicExponent)
-            )
-            guard let material else { throw SigningKey.Failure.unusableKey }
+            guard let material = PublicKeyMaterial(rsa: try key.publicKey()) else {
+                throw SigningKey.Failure.unusableKey
+            }
             return material
         case .ed25519(let key): return .ed25519(key.publicKey)
         }
@@ -61,9 +63,14 @@ enum PrivateKeyMaterial: Sendable {
     func signature(for input: [UInt8]) throws -> Data {
         switch self {
         case .p256(let key): try key.signature(for: input).rawRepresentation
-        case .rsa(let key):
-            try key.signature(for: SHA256.hash(data: input), padding: .insecurePKCS1v1_5).rawRepresentation
+        case .rsa(let key): try key.signature(for: input, padding: .pkcs1)
         case .ed25519(let key): try key.signature(for: input)
         }
+    }
+
+    /// Signs bytes with RSASSA-PSS, SHA-256 and a salt of 32 bytes (RFC 7518 §3.5); throws if the key is not RSA.
+    func probabilisticSignature(for input: [UInt8]) throws -> Data {
+        guard case .rsa(let key) = self else { throw SigningKey.Failure.unusableKey }
+        return try key.signature(for: input, padding: .pss)
     }
 }

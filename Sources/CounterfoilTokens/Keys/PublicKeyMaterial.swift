@@ -1,14 +1,18 @@
 import CounterfoilProtocol
 import Crypto
-import CryptoExtras
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The public half of a signing key, parsed and ready to verify signatures.
 ///
 /// Each case is used with exactly one algorithm, so that a token cannot select another algorithm (RFC 8725 §3.1).
 enum PublicKeyMaterial: Sendable {
     case p256(P256.Signing.PublicKey)
-    case rsa(_RSA.Signing.PublicKey, modulus: [UInt8], exponent: [UInt8])
+    case rsa(RSAPublicKey)
     case ed25519(Curve25519.Signing.PublicKey)
 
     /// Creates a P-256 key from the coordinates of a point, 32 octets each (RFC 7518 §6.2.1).
@@ -25,12 +29,16 @@ enum PublicKeyMaterial: Sendable {
     ///
     /// RFC 7518 §3.3 requires the minimum. The maximum limits the work of a verification.
     init?(modulus: [UInt8], exponent: [UInt8]) {
-        let modulus = Array(modulus.drop { $0 == 0 })
-        let exponent = Array(exponent.drop { $0 == 0 })
-        guard modulus.count <= 1024, (1...4).contains(exponent.count), let last = exponent.last, last & 1 == 1,
-            exponent != [1], let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent), key.keySizeInBits >= 2048
+        guard let key = RSAPublicKey(modulus: modulus, exponent: exponent) else { return nil }
+        self.init(rsa: key)
+    }
+
+    /// Creates an RSA key of 2048 to 8192 bits whose exponent is odd, larger than 1, and has at most 4 octets.
+    init?(rsa key: RSAPublicKey) {
+        guard (2048...8192).contains(key.bitCount), (1...4).contains(key.exponent.count),
+            let last = key.exponent.last, last & 1 == 1, key.exponent != [1]
         else { return nil }
-        self = .rsa(key, modulus: modulus, exponent: exponent)
+        self = .rsa(key)
     }
 
     /// Creates an Ed25519 key from 32 octets (RFC 8037 §2); returns nil if they are not a valid key.
@@ -57,8 +65,8 @@ enum PublicKeyMaterial: Sendable {
                 ("crv", "P-256"), ("kty", "EC"), ("x", Base64URL.encode(point.prefix(32))),
                 ("y", Base64URL.encode(point.suffix(32))),
             ]
-        case .rsa(_, let modulus, let exponent):
-            return [("e", Base64URL.encode(exponent)), ("kty", "RSA"), ("n", Base64URL.encode(modulus))]
+        case .rsa(let key):
+            return [("e", Base64URL.encode(key.exponent)), ("kty", "RSA"), ("n", Base64URL.encode(key.modulus))]
         case .ed25519(let key):
             return [("crv", "Ed25519"), ("kty", "OKP"), ("x", Base64URL.encode(key.rawRepresentation))]
         }
@@ -73,10 +81,9 @@ enum PublicKeyMaterial: Sendable {
                 let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
             else { return false }
             return key.isValidSignature(signature, for: input)
-        case .rsa(let key, let modulus, _):
-            guard signature.count == modulus.count else { return false }
-            let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
-            return key.isValidSignature(signature, for: SHA256.hash(data: input), padding: .insecurePKCS1v1_5)
+        case .rsa(let key):
+            guard signature.count == key.modulus.count else { return false }
+            return key.isValidSignature(signature, for: input, padding: .pkcs1)
         case .ed25519(let key):
             guard signature.count == 64 else { return false }
             return key.isValidSignature(signature, for: input)

@@ -1,7 +1,11 @@
 import CounterfoilProtocol
 import Crypto
-import CryptoExtras
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A private key that signs tokens.
 ///
@@ -120,6 +124,11 @@ public struct SigningKey: Sendable {
             default: Self.header(of: publicKey, type: type)
             }
         return try sign(json: claims, after: header)
+    }
+
+    /// Signs bytes with ``algorithm``, or with PS256 if `isProbabilistic` is true and the key is an RSA key.
+    package func signature(for input: [UInt8], isProbabilistic: Bool = false) throws -> [UInt8] {
+        Array(try isProbabilistic ? material.probabilisticSignature(for: input) : material.signature(for: input))
     }
 
     private func sign(json claims: [UInt8], after header: [UInt8]) throws -> String {

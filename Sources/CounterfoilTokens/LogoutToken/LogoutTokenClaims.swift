@@ -1,5 +1,10 @@
 package import CounterfoilProtocol
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The claims of a logout token, with which a provider notifies a client that a session has ended.
 ///

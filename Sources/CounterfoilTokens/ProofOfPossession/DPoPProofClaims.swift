@@ -1,6 +1,11 @@
 package import CounterfoilProtocol
 import Crypto
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The claims of a DPoP proof, with which a client proves possession of a key for one request.
 ///

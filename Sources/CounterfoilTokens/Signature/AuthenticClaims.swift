@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The claims of a token whose header and signature have been verified.
 ///
@@ -6,6 +10,8 @@ import Foundation
 struct AuthenticClaims: Sendable, Hashable {
     /// The claims, keyed by name.
     let members: [String: JSONValue]
+    /// The type of the token, one of those that the verifier accepts; nil if the header has none.
+    let type: TokenType?
     /// The algorithm of the signature, which determines the hash function of `at_hash`.
     let algorithm: SigningAlgorithm
 

@@ -29,7 +29,7 @@ struct SignedToken: Sendable {
     func authenticate(
         with keys: JSONWebKeySet, expecting expectation: TokenHeader.Expectation
     ) throws(TokenRefusal) -> AuthenticClaims {
-        let algorithm = try header.accept(expectation)
+        let (type, algorithm) = try header.accept(expectation)
         // The key comes only from the given key set, never from the token (RFC 8725 §3.10). It is used only with
         // the algorithm of its type (RFC 8725 §3.1).
         let candidates = keys.keys(for: header.keyID, algorithm: algorithm)
@@ -38,6 +38,6 @@ struct SignedToken: Sendable {
             throw .badSignature
         }
         guard let members = try? JSONReader.object(claims) else { throw .malformed(.claims) }
-        return AuthenticClaims(members: members, algorithm: algorithm)
+        return AuthenticClaims(members: members, type: type, algorithm: algorithm)
     }
 }

@@ -23,22 +23,27 @@ struct TokenHeader: Sendable {
         refusedName = Self.refusedNames.first { members[$0] != nil }
     }
 
-    /// Checks the header against the expectation of the verifier, and returns the algorithm.
-    func accept(_ expectation: Expectation) throws(TokenRefusal) -> SigningAlgorithm {
+    /// Checks the header against the expectation of the verifier, and returns the type and the algorithm.
+    ///
+    /// The type is nil if the header has none.
+    func accept(
+        _ expectation: Expectation
+    ) throws(TokenRefusal) -> (type: TokenType?, algorithm: SigningAlgorithm) {
         // RFC 9068 §4: the type is checked first, so that a token of another kind always fails with `wrongType`.
-        guard type.map(expectation.type.isStated(by:)) ?? expectation.mayBeUntyped else { throw .wrongType }
+        let accepted = type.flatMap { text in expectation.types.first { $0.isStated(by: text) } }
+        guard accepted != nil || type == nil && expectation.mayBeUntyped else { throw .wrongType }
         // RFC 8725 §3.1: the algorithm must be in an allowlist, which cannot contain `none`.
         guard let stated = algorithm.flatMap(SigningAlgorithm.init(rawValue:)), expectation.algorithms.contains(stated)
         else {
             throw .algorithmNotAllowed
         }
         if let refusedName { throw .headerNotAllowed(refusedName) }
-        return stated
+        return (accepted, stated)
     }
 
-    /// The type and the algorithms that a verifier accepts; `mayBeUntyped` also accepts a header without `typ`.
+    /// The types and the algorithms that a verifier accepts; `mayBeUntyped` also accepts a header without `typ`.
     struct Expectation: Sendable {
-        let type: TokenType
+        let types: [TokenType]
         let mayBeUntyped: Bool
         let algorithms: Set<SigningAlgorithm>
     }

@@ -1,5 +1,10 @@
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The JSON encoding of claims (RFC 7519 §4.1); nil claims are omitted.
 extension JSONWriter {

@@ -49,6 +49,34 @@ import Testing
         }
     }
 
+    // RFC 9068 §5: an API with the type JWT accepts access tokens of both types, and no ID token of its audience.
+    @Test func `an API that is registered with JWT accepts access tokens only`() async throws {
+        try await Authority.run { authority async throws in
+            let key = try authority.signingKey
+            let server = ResourceServer(
+                issuer: authority.issuer, audience: Authority.audience,
+                keys: KeySetCache(source: HTTPKeySetSource(issuer: authority.issuer)), tokenType: .jwt,
+                now: { Authority.now })
+            for type in AccessTokenType.allCases {
+                let token = try key.sign(authority.claims(), type: type.header)
+                let access = try await server.access(for: .get(authorization: "Bearer \(token)"))
+                #expect(access.subject == "anna")
+            }
+            let idToken = try key.sign(
+                IDTokenClaims(
+                    issuer: authority.issuer, subject: "anna", audience: [Authority.audience],
+                    expires: Authority.now.addingTimeInterval(300), issuedAt: Authority.now,
+                    nonce: Nonce("n-0S6_WzA2Mj")))
+            let scopeless = try key.sign(authority.claims(scope: ""), type: AccessTokenType.jwt.header)
+            let other = try key.sign(authority.claims(), type: TokenType(rawValue: "logout+jwt"))
+            for token in [idToken, scopeless, other] {
+                let refusal = try await refusal(of: token, by: server)
+                #expect(refusal.status == .unauthorized)
+                #expect(refusal.error?.code == .invalidToken)
+            }
+        }
+    }
+
     // RFC 7515 §4.1.9: the short and the long form, case-insensitive.
     @Test(arguments: ["at+jwt", "application/at+jwt", "AT+JWT"])
     func `a token of the right type is accepted in any spelling of the type`(type: String) async throws {

@@ -3,7 +3,6 @@ import CounterfoilResource
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 
 @Suite struct SlowRenewalTests {

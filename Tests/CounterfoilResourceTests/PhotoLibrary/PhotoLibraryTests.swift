@@ -141,6 +141,33 @@ import Testing
         }
     }
 
+    // Fetch §3.2. Without an allowed origin there are no CORS header fields at all.
+    @Test(arguments: [
+        ("http://localhost:5173", "http://localhost:5173", "http://localhost:5173"),
+        ("http://localhost:5173", "https://evil.example", nil), (nil, "http://localhost:5173", nil),
+    ])
+    func `only a page of the allowed origin reads responses`(
+        allowed: String?, origin: String, answered: String?
+    ) async throws {
+        try await Authority.run { authority async throws in
+            let library = PhotoLibrary(resourceServer: authority.resourceServer(), allowedOrigin: allowed)
+            try await Application(router: library.router()).test(.router) { client in
+                let refused = try await client.executeRequest(
+                    uri: "/photos", method: .get, headers: [.origin: origin], body: nil)
+                #expect(refused.status == .unauthorized)
+                #expect(refused.headers[.accessControlAllowOrigin] == answered)
+                let asked: HTTPFields = [
+                    .origin: origin, .accessControlRequestMethod: "GET", .accessControlRequestHeaders: "authorization",
+                ]
+                let preflight = try await client.executeRequest(
+                    uri: "/photos", method: .options, headers: asked, body: nil)
+                #expect(preflight.headers[.accessControlAllowOrigin] == answered)
+                let fields = preflight.headers[.accessControlAllowHeaders]?.lowercased()
+                #expect((fields?.contains("authorization") == true) == (allowed != nil))
+            }
+        }
+    }
+
     // RS-29. Every spelling of a path that reaches a photo passes the same check.
     @Test(arguments: [
         "//photos", "/photos/", "/photos;x", "/photos%2f..", "/healthz/../photos", "/./photos", "/Photos",

@@ -14,6 +14,7 @@ import Testing
         (["--client-id", "api_photos"], "Pass --client-id and --client-secret-file together."),
         (["--client-secret-file", "/nowhere"], "The file cannot be read"),
         (["--introspection-lifetime", "5"], "--introspection-lifetime requires --client-id"),
+        (["--allow-origin", "http://localhost:5173/"], "It must be scheme, host and port only"),
         (["--listen", "127.0.0.1:70000"], "Write it as HOST:PORT, for example 127.0.0.1:8090."),
     ])
     func `an invalid argument is refused with advice`(arguments: [String], words: String) throws {
