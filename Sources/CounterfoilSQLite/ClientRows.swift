@@ -31,7 +31,7 @@ extension RegisteredClient {
         "keys", "is_first_party", "is_vouched_for", "is_claimed_https_verified", "pkce_policy", "requires_state",
         "refresh_tokens", "rotates_refresh_tokens", "refresh_grace_period", "refresh_idle_lifetime", "refresh_lifetime",
         "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "id_token_algorithm",
-        "machine_scope", "changed_at", "revision",
+        "puts_user_claims_in_id_token", "machine_scope", "changed_at", "revision",
     ]
     private static let all = ["id", "type", "created_at"] + changeable
 
@@ -84,6 +84,7 @@ extension RegisteredClient {
             policy.idTokenLifetime,
             policy.webViews.rawValue,
             policy.idTokenAlgorithm.rawValue,
+            policy.putsUserClaimsInIDToken,
             policy.machineScope.description,
             changedAt.microseconds,
             revision,
@@ -102,7 +103,7 @@ extension RegisteredClient {
             redirectURIs: try columns.list { try RedirectURI($0) },
             scope: try columns.scope(),
             optionalScope: try columns.scope(),
-            origins: try columns.list(WebOrigin.init(_:)),
+            origins: try columns.list(RegisteredOrigin.init(_:)),
             appleApps: try columns.list(AppleApp.init(_:)),
             androidApps: try columns.list(AndroidApp.init(_:)),
             postLogoutRedirectURIs: try columns.list { try RedirectURI($0) },
@@ -149,6 +150,7 @@ extension ClientPolicy {
             idTokenLifetime: try columns.optionalInteger().map(Int.init),
             webViews: try columns.value(WebViewPolicy.init(rawValue:)),
             idTokenAlgorithm: try columns.value(SigningAlgorithm.init(rawValue:)),
+            putsUserClaimsInIDToken: try columns.flag(),
             machineScope: try columns.scope()
         )
     }

@@ -35,19 +35,26 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Returns true if any client is registered with this web origin (RFC 6454), which CORS then allows.
+    /// Returns true if any client has registered an origin that covers this one (RFC 6454), which CORS then allows.
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in
-            // With the condition `origins <> ''`, the query reads only the partial index `clients_origins`, which
-            // contains the few non-empty lists of origins.
-            try database.answers(
-                """
-                SELECT EXISTS (
-                    SELECT 1 FROM clients WHERE origins <> '' AND instr(' ' || origins || ' ', ' ' || ? || ' ') > 0
-                )
-                """, origin.rawValue) == [true]
+            for registered in origin.covering
+            where try database.answers(Self.originIsRegistered, registered.rawValue) == [true] {
+                return true
+            }
+            return false
         }
     }
+
+    /// The query whether a client has an origin in its list.
+    ///
+    /// With the condition `origins <> ''`, it reads only the partial index `clients_origins`, which contains the few
+    /// non-empty lists of origins.
+    static let originIsRegistered = """
+        SELECT EXISTS (
+            SELECT 1 FROM clients WHERE origins <> '' AND instr(' ' || origins || ' ', ' ' || ? || ' ') > 0
+        )
+        """
 
     /// Registers a client, unless its identifier is taken, one of its scopes does not exist, or its owner already has
     /// `ownerLimit` clients.

@@ -1,6 +1,6 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import GRDB
-import Synchronization
 
 /// The queue through which all writes go: waiting commits share one transaction and one sync to the disk.
 ///

@@ -21,7 +21,7 @@ extension SQLiteStore: GrantStore {
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former))
-            if approval.pkce != .s256 { try database.countPKCEException(approval) }
+            if approval.pkce.isException { try database.countPKCEException(approval) }
             return .recorded
         }
     }

@@ -11,7 +11,9 @@ struct Migration: Sendable {
     /// Every step, oldest first.
     ///
     /// A step never changes after its release; a later change of the schema is a new step.
-    static var all: [Migration] { [.schema] }
+    static var all: [Migration] {
+        [.schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins]
+    }
 
     /// Migrates a database to the newest step in one transaction; writes nothing if the database is up to date.
     ///

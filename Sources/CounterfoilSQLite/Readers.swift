@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import GRDB
-import Synchronization
 
 /// A pool of read-only connections.
 ///

@@ -26,7 +26,7 @@ extension SQLiteStore: RefreshTokenStore {
             }
             guard let row else { return nil }
             let resources = try row.grant.resources.compactMap { resource in
-                try cachedResources.value(of: resource, at: row.revision) { try database.resource(resource) }
+                try cachedResources.value(of: resource.rawValue, at: row.revision) { try database.resource(resource) }
             }
             return RefreshFacts(family: row.family, grant: row.grant, person: row.person, resources: resources)
         }

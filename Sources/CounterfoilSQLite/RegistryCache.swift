@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import GRDB
-import Synchronization
 
 /// A cache of clients, client secrets or APIs, which is valid for one registry revision.
 ///

@@ -1,5 +1,6 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
+import CounterfoilTokens
 import Foundation
 import GRDB
 
@@ -13,11 +14,11 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Reads an API by its resource indicator.
+    /// Reads an API by its resource indicator, in any equal spelling.
     ///
     /// The API comes from a cache as long as no process has changed a client, a client secret or an API.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
-        try read(resource, in: cachedResources) { database in try database.resource(resource) }
+        try read(resource.rawValue, in: cachedResources) { database in try database.resource(resource) }
     }
 
     /// Reads the API that has this `client_id` for its requests to the introspection endpoint.
@@ -35,18 +36,42 @@ extension SQLiteStore: ResourceStore {
         try await commits.commit { database in
             let unknown = try database.unknownScopes(in: resource.scope)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            guard try database.resource(resource.resource) == nil else { return .exists }
             let added = try database.run(
                 """
-                INSERT INTO resources (\(RegisteredResource.columns)) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO resources (\(RegisteredResource.columns), normalized) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO NOTHING
                 """,
                 resource.resource.rawValue,
                 resource.clientID.rawValue,
                 resource.name,
                 resource.scope.description,
+                resource.tokenType.rawValue,
                 Data(resource.secret.bytes),
-                resource.createdAt.microseconds
+                resource.createdAt.microseconds,
+                resource.resource.normalized
             )
             return added == 1 ? .added : .exists
+        }
+    }
+
+    /// Changes the name, scopes and token type of an API, if the stored record still equals `former`.
+    public func updateResource(
+        _ resource: RegisteredResource, from former: RegisteredResource
+    ) async throws(StoreFault) -> UpdateResourceOutcome {
+        try await commits.commit { database in
+            guard let stored = try database.resource(former.resource) else { return .notFound }
+            guard stored == former else { return .changedMeanwhile }
+            let unknown = try database.unknownScopes(in: resource.scope)
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            try database.run(
+                "UPDATE resources SET name = ?2, scope = ?3, token_type = ?4 WHERE resource = ?1",
+                former.resource.rawValue,
+                resource.name,
+                resource.scope.description,
+                resource.tokenType.rawValue
+            )
+            return .updated
         }
     }
 
@@ -56,7 +81,8 @@ extension SQLiteStore: ResourceStore {
     public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
             try database.run(
-                "UPDATE resources SET secret = ?2 WHERE resource = ?1", resource.rawValue, Data(secret.bytes)) == 1
+                "UPDATE resources SET secret = ?2 WHERE resource = ?1", try database.spelling(of: resource),
+                Data(secret.bytes)) == 1
         }
     }
 
@@ -64,21 +90,30 @@ extension SQLiteStore: ResourceStore {
     @discardableResult
     public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
-            try database.run("DELETE FROM resources WHERE resource = ?", resource.rawValue) == 1
+            try database.run("DELETE FROM resources WHERE resource = ?", try database.spelling(of: resource)) == 1
         }
     }
 }
 
 extension Database {
+    /// Reads an API by its resource indicator in any equal spelling; an API with the same spelling comes first.
     func resource(_ resource: Resource) throws -> RegisteredResource? {
-        try first(
-            "SELECT \(RegisteredResource.columns) FROM resources WHERE resource = ?", resource.rawValue,
-            read: RegisteredResource.init(_:))
+        try first(RegisteredResource.lookup, resource.normalized, resource.rawValue, read: RegisteredResource.init(_:))
+    }
+
+    /// Returns the registered spelling of a resource indicator; nil if no API is registered with an equal one.
+    fileprivate func spelling(of resource: Resource) throws -> String? {
+        try self.resource(resource)?.resource.rawValue
     }
 }
 
 extension RegisteredResource {
-    fileprivate static let columns = "resource, client_id, name, scope, secret, created_at"
+    fileprivate static let columns = "resource, client_id, name, scope, token_type, secret, created_at"
+
+    /// The query that reads an API by its normalized resource indicator (?1) and its spelling (?2).
+    static let lookup = """
+        SELECT \(columns) FROM resources WHERE normalized = ?1 ORDER BY resource = ?2 DESC, resource LIMIT 1
+        """
 
     fileprivate init(_ columns: inout Columns) throws {
         self.init(
@@ -86,6 +121,7 @@ extension RegisteredResource {
             clientID: try columns.value(ClientIdentifier.init(_:)),
             name: try columns.text(),
             scope: try columns.scope(),
+            tokenType: try columns.value(AccessTokenType.init(rawValue:)),
             secret: try columns.digest(),
             createdAt: try columns.date()
         )

@@ -19,7 +19,8 @@ public final class SQLiteStore: Sendable {
     let commits: CommitQueue
     let cachedClients = RegistryCache<ClientIdentifier, RegisteredClient?>(capacity: 1000)
     let cachedSecrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
-    let cachedResources = RegistryCache<Resource, RegisteredResource?>(capacity: 256)
+    /// The APIs by resource indicator, as it was spelled in the request.
+    let cachedResources = RegistryCache<String, RegisteredResource?>(capacity: 256)
     let cachedCallers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
     private let readers: Readers
 

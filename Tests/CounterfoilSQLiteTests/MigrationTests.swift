@@ -1,5 +1,7 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilTokens
 import Foundation
 import GRDB
 import TestSupport
@@ -27,38 +29,82 @@ struct MigrationTests {
 
     @Test func `a migration runs the missing steps in their order`() async throws {
         try await Self.withFile { path, database in
-            let steps: [Migration] = [
-                .schema,
-                Migration { try $0.execute(sql: "CREATE TABLE notes (text TEXT NOT NULL) STRICT") },
-                Migration { try $0.execute(sql: "INSERT INTO notes SELECT username FROM people") },
-            ]
+            let current = Migration.all.count
+            let steps =
+                Migration.all + [
+                    Migration { try $0.execute(sql: "CREATE TABLE notes (text TEXT NOT NULL) STRICT") },
+                    Migration { try $0.execute(sql: "INSERT INTO notes SELECT username FROM people") },
+                ]
             for _ in 1...2 {
                 try await database.writeWithoutTransaction { try Migration.run($0, through: steps) }
                 let notes = try await database.read { try String.fetchAll($0, sql: "SELECT text FROM notes") }
                 #expect(notes.count == 1)
-                #expect(try await Self.version(of: database) == 3)
+                #expect(try await Self.version(of: database) == current + 2)
             }
             let enforced = try await database.read { try Bool.fetchOne($0, sql: "PRAGMA foreign_keys") }
             #expect(enforced == true)
-            #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: 3, supported: 1)) {
+            #expect(throws: SQLiteStore.OpeningRefusal.newerVersion(path: path, found: current + 2, supported: current))
+            {
                 try SQLiteStore(at: path)
             }
         }
     }
 
+    @Test func `an API of an older file gets the type at+jwt, and is found under every equal spelling`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        let database = try DatabaseQueue(path: path)
+        try await database.writeWithoutTransaction { try Migration.run($0, through: [.schema]) }
+        // Until this step, two APIs could differ in the last slash only.
+        let uris = ["https://A.example.com:443/v1", "https://b.example.com", "https://b.example.com/"]
+        try await database.write { database in
+            for uri in uris {
+                try database.execute(
+                    sql: "INSERT INTO resources VALUES (?, ?, 'Photo library', 'openid', zeroblob(32), 0)",
+                    arguments: [uri, "api_\(uri.utf8.count)"])
+            }
+        }
+        try database.close()
+        let store = try SQLiteStore(at: path)
+        let apis = try await store.resources()
+        #expect(apis.map(\.resource.rawValue) == uris)
+        #expect(apis.allSatisfy { $0.tokenType == .atJWT })
+        for (asked, found) in [("https://a.example.com/v1", uris[0]), (uris[1], uris[1]), (uris[2], uris[2])] {
+            #expect(try await store.resource(try Resource(asked))?.resource.rawValue == found)
+        }
+        #expect(try await store.removeResource(try Resource(uris[2])))
+        #expect(try await store.resources().map(\.resource.rawValue) == [uris[0], uris[1]])
+        await store.close()
+    }
+
+    // Such an origin could be registered once; a client that still has one stays readable.
+    @Test func `an origin that no browser sends is removed`() async throws {
+        try await Self.withFile { path, database in
+            try await database.write { database in
+                try database.execute(
+                    sql: "UPDATE clients SET origins = 'https://*.example.com https://app.example.com'")
+                try database.execute(sql: "PRAGMA user_version = \(Migration.all.count - 1)")
+            }
+            let store = try SQLiteStore(at: path)
+            let origins = try await store.clients().map { $0.origins.map(\.rawValue) }
+            #expect(!origins.isEmpty && origins.allSatisfy { $0 == ["https://app.example.com"] })
+            await store.close()
+        }
+    }
+
     @Test func `a failed step leaves the file at its version`() async throws {
         try await Self.withFile { path, database in
-            let steps: [Migration] = [
-                .schema,
-                Migration { try $0.execute(sql: "CREATE TABLE notes (text TEXT NOT NULL) STRICT") },
-                Migration { try $0.execute(sql: "INSERT INTO notes VALUES (NULL)") },
-            ]
+            let steps =
+                Migration.all + [
+                    Migration { try $0.execute(sql: "CREATE TABLE notes (text TEXT NOT NULL) STRICT") },
+                    Migration { try $0.execute(sql: "INSERT INTO notes VALUES (NULL)") },
+                ]
             await #expect(throws: DatabaseError.self) {
                 try await database.writeWithoutTransaction { try Migration.run($0, through: steps) }
             }
             let tables = try await database.read { try $0.tableExists("notes") }
             #expect(!tables)
-            #expect(try await Self.version(of: database) == 1)
+            #expect(try await Self.version(of: database) == Migration.all.count)
             let store = try SQLiteStore(at: path)
             #expect(try await store.scopes().count == ScopeDefinition.standard.count)
             await store.close()
@@ -67,7 +113,7 @@ struct MigrationTests {
 
     @Test func `a step that breaks a reference is rolled back, and its error holds no values`() async throws {
         try await Self.withFile { _, database in
-            let steps: [Migration] = [.schema, Migration { try $0.execute(sql: "DELETE FROM people") }]
+            let steps = Migration.all + [Migration { try $0.execute(sql: "DELETE FROM people") }]
             let error = await #expect(throws: DatabaseError.self) {
                 try await database.writeWithoutTransaction { try Migration.run($0, through: steps) }
             }
@@ -77,7 +123,7 @@ struct MigrationTests {
             #expect(!["per_", "app_", "http", "alice"].contains { reason.contains($0) }, "\(reason)")
             let people = try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM people") }
             #expect(people == 1)
-            #expect(try await Self.version(of: database) == 1)
+            #expect(try await Self.version(of: database) == Migration.all.count)
         }
     }
 }

@@ -31,6 +31,11 @@ struct QueryPlanTests {
             ])
     }
 
+    @Test func `an API is found by its normalized resource indicator`() async throws {
+        let steps = try await plan(of: RegisteredResource.lookup)
+        #expect(steps.contains { $0.hasPrefix("SEARCH resources USING INDEX resources_normalized") }, "\(steps)")
+    }
+
     @Test(arguments: TimedRows.allCases)
     func `expired rows are found without reading the others`(_ rows: TimedRows) async throws {
         let steps = try await plan(of: rows.removal)
@@ -57,6 +62,12 @@ struct QueryPlanTests {
         let steps = try await plan(of: query.statement)
         #expect(!steps.isEmpty)
         #expect(!steps.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
+    }
+
+    // The index contains only the clients that have origins.
+    @Test func `a registered origin is found without reading other clients`() async throws {
+        let steps = try await plan(of: SQLiteStore.originIsRegistered)
+        #expect(steps.contains("SCAN clients USING COVERING INDEX clients_origins"), "\(steps)")
     }
 
     @Test func `the next back-channel logout of a client is found without reading the others`() async throws {

@@ -27,7 +27,8 @@ struct ClientContractTests {
             scope: Scope([.openID, .email, .profile]),
             optionalScope: Scope([.email]),
             origins: [
-                try #require(WebOrigin("https://app.example.com")), try #require(WebOrigin("http://localhost:5173")),
+                try #require(RegisteredOrigin("https://app.example.com")),
+                try #require(RegisteredOrigin("http://localhost:5173")),
             ],
             appleApps: [
                 try #require(AppleApp("ABCDE12345.com.example.app")),

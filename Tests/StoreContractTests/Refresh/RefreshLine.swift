@@ -3,7 +3,6 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// A refresh token family at a real token endpoint over any store, compared with its model at every step.
