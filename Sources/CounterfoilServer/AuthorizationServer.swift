@@ -28,8 +28,9 @@ public final class AuthorizationServer: Sendable {
     package let pages: ServerPages
 
     private let components: ServerComponents
-    private let handlers: [Endpoint: EndpointHandler.Respond]
+    private let handlers: [Endpoint: EndpointHandler.RespondToClient]
     private let crossOrigin: CrossOrigin
+    private let developerErrors = LogLimiter(linesPerMinute: 10)
 
     /// Creates a server that uses the system's clocks and random bytes.
     ///
@@ -85,7 +86,9 @@ public final class AuthorizationServer: Sendable {
         maintenance = components.maintenance
         heartbeat = components.heartbeat
         logoutNotifier = logoutSender.map(components.logoutNotifier)
-        crossOrigin = CrossOrigin(store: components.store)
+        crossOrigin = CrossOrigin(
+            store: components.store, issuer: components.settings.issuer, logger: components.logger,
+            clock: components.clock)
         let handlers = components.protocolHandlers(pages: pages) + pages.handlers(components)
         routing = Routing(handlers.map(\.endpoint), settings: components.settings)
         self.handlers = Dictionary(handlers.map { ($0.endpoint, $0.respond) }, uniquingKeysWith: { first, _ in first })
@@ -102,9 +105,10 @@ public final class AuthorizationServer: Sendable {
 
     /// Responds to a request that was routed to an endpoint; every error becomes an error response.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
-        let sharing = await crossOrigin.sharing(of: endpoint, with: request)
-        if let allowed = crossOrigin.preflight(request, at: endpoint, sharing) { return sharing.mark(allowed) }
-        return sharing.mark(await respondToSender(request, at: endpoint))
+        if let answer = await crossOrigin.preflight(request, at: endpoint) { return answer }
+        var client = RequestingClient.unknown
+        let reply = await respondToSender(request, at: endpoint, client: &client)
+        return await crossOrigin.share(reply, to: request, at: endpoint, of: client)
     }
 
     /// Returns true if the server may read a large body of a request to an endpoint for signed-in users.
@@ -118,18 +122,23 @@ public final class AuthorizationServer: Sendable {
     }
 
     /// Responds to a request; the caller adds the CORS fields.
-    private func respondToSender(_ request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
+    private func respondToSender(
+        _ request: IncomingRequest, at endpoint: Endpoint, client: inout RequestingClient
+    ) async -> Reply {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
         }
         do {
-            return await framed(try await answer(request, at: endpoint), for: request)
+            return await framed(try await answer(request, at: endpoint, client: &client), for: request)
         } catch {
-            if error is StoreFault || (error as? AuthorizationFlow.RedirectableError)?.fault != nil {
+            let cause = (error as? ErrorOfClient)?.error ?? error
+            if cause is StoreFault || (cause as? AuthorizationFlow.RedirectableError)?.fault != nil {
                 metrics.count(.storeError)
             }
-            let refusal = Refusal(error, issuer: settings.issuer)
-            refusal.log(to: components.logger, request: request, endpoint: endpoint)
+            let refusal = Refusal(error, at: endpoint, issuer: settings.issuer)
+            // Strangers can cause these log lines, so only some of them are above the level of every request.
+            let isNoticed = refusal.isForDeveloper && developerErrors.admit(now: components.clock()) != nil
+            refusal.log(to: components.logger, at: isNoticed ? .notice : .info, request: request, endpoint: endpoint)
             return await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
         }
     }
@@ -137,15 +146,15 @@ public final class AuthorizationServer: Sendable {
     /// Creates the error response to a request that the web layer refuses before the endpoint handles it, for
     /// example because the body is too large.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, at endpoint: Endpoint) async -> Reply {
-        let sharing = await crossOrigin.sharing(of: endpoint, with: request)
-        return sharing.mark(await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json))
+        let reply = await refuse(request, refusal, as: endpoint.answersPeople ? .page : .json)
+        return await crossOrigin.share(reply, to: request, at: endpoint, of: .unknown)
     }
 
     /// Creates the error response to a request whose endpoint is not known; `reader` selects a page or JSON.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
         let reply = refusal.reply(
-            as: reader, in: request.words, issuer: settings.issuer, home: pages.home, requestID: request.id)
+            as: reader, in: request.words, issuer: settings.issuer, pages: pages, requestID: request.id)
         return await framed(reply, for: request)
     }
 
@@ -203,13 +212,15 @@ public final class AuthorizationServer: Sendable {
         return reply
     }
 
-    private func answer(_ request: IncomingRequest, at endpoint: Endpoint) async throws -> Reply {
+    private func answer(
+        _ request: IncomingRequest, at endpoint: Endpoint, client: inout RequestingClient
+    ) async throws -> Reply {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
         // Another process may have rotated the signing keys in the store. The JWKS endpoint must publish the new
         // keys within a second.
         await components.keys.follow(
             within: endpoint == .keySet ? 1 : KeyRing.refreshInterval, logger: components.logger)
-        return try await respond(request, now)
+        return try await respond(request, now, &client)
     }
 }

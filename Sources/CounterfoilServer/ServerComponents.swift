@@ -19,6 +19,7 @@ package struct ServerComponents: Sendable {
     package let signInThrottle: SignInThrottle
     let earlierSignIns: EarlierSignIns
     package let challenges: ChallengeReuseDetector
+    let audiences: AudienceParameterLog
 
     let serverKey: ServerKey
     let keys: KeyRing
@@ -59,6 +60,7 @@ package struct ServerComponents: Sendable {
         signInThrottle = SignInThrottle(limits: settings.signInLimits)
         earlierSignIns = EarlierSignIns(key: serverKey.earlierSignIns, cookies: cookies)
         challenges = ChallengeReuseDetector()
+        audiences = AudienceParameterLog(logger: logger)
     }
 
     /// The authentication of users by username or email address and password.
@@ -111,7 +113,7 @@ package struct ServerComponents: Sendable {
     private func authorizationHandlers(_ hints: IDTokenHints) -> [EndpointHandler] {
         let flow = AuthorizationFlow(
             settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
-            approvals: ApprovalThrottle(limit: settings.approvalsPerMinute))
+            approvals: ApprovalThrottle(limit: settings.approvalsPerMinute), audiences: audiences)
         let pages = AuthorizationPages(
             settings: settings, store: store, tickets: tickets, cookies: cookies,
             signInForm: signInForm(at: .signIn, purpose: .signIn), random: random)
@@ -136,7 +138,9 @@ package struct ServerComponents: Sendable {
         let grants = GrantContext(
             settings: settings, store: store, issuer: issuer, refreshTokens: refreshTokens, challenges: challenges,
             auditor: auditor)
-        return TokenEndpoint(authenticator: authenticator, metrics: metrics, context: grants).handlers
+        return TokenEndpoint(
+            authenticator: authenticator, metrics: metrics, audiences: audiences, context: grants
+        ).handlers
             + RevocationEndpoint(
                 authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
                 keys: keys, auditor: auditor

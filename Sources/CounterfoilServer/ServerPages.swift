@@ -1,12 +1,14 @@
 /// The pages for signed-in users, which another module adds to the server.
 ///
-/// The protocol endpoints use two of these pages: the home page, and the sign-in page for a user who opened
-/// this server directly.
+/// The protocol endpoints use three of these pages: the home page, the sign-in page for a user who opened this
+/// server directly, and the settings of a client, to which an error page leads its developer.
 public struct ServerPages: Sendable {
     /// The page to which `/` redirects.
     package let home: Endpoint
     /// The sign-in page for a user who opened this server directly, not at the request of a client.
     package let signIn: Endpoint
+    /// The page on which a developer changes the registration of a client, whose path has `{client_id}`.
+    package let clientSettings: Endpoint
     package let endpoints: [Endpoint]
     /// The source texts of the page templates by template name, in UTF-8.
     package let templates: [String: [UInt8]]
@@ -14,11 +16,13 @@ public struct ServerPages: Sendable {
     package let handlers: @Sendable (ServerComponents) -> [EndpointHandler]
 
     package init(
-        home: Endpoint, signIn: Endpoint, endpoints: [Endpoint], templates: [String: [UInt8]],
+        home: Endpoint, signIn: Endpoint, clientSettings: Endpoint, endpoints: [Endpoint],
+        templates: [String: [UInt8]],
         handlers: @escaping @Sendable (ServerComponents) -> [EndpointHandler]
     ) {
         self.home = home
         self.signIn = signIn
+        self.clientSettings = clientSettings
         self.endpoints = endpoints
         self.templates = templates
         self.handlers = handlers

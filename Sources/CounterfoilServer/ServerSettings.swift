@@ -49,6 +49,11 @@ public struct ServerSettings: Sendable, Hashable {
     /// well-known editors.
     public var plainSchemes: Set<String> = Self.standardPlainSchemes
 
+    /// Whether web and single-page clients may have development redirect URIs: http on the developer's own device.
+    ///
+    /// If false, none can be registered, and the registered ones match no request.
+    public var allowsDevelopmentRedirectURIs = true
+
     /// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.

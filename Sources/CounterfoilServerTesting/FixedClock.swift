@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 public import Foundation
-import Synchronization
 
 /// A monotonic clock and a wall clock that change only when a test sets or moves them.
 public final class FixedClock: Sendable {

@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 public import Logging
-import Synchronization
 
 /// A log that records the entries of every level as text, so that a test can search them.
 public final class RecordedLog: Sendable {

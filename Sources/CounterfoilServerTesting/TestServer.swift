@@ -131,7 +131,7 @@ public struct TestServer: Sendable {
             redirectURIs: try redirectURIs.map { try RedirectURI($0) },
             scope: try Scope(lenient: scope),
             optionalScope: try Scope(lenient: optionalScope),
-            origins: try origins.map { try Self.made(WebOrigin($0), from: $0) },
+            origins: try origins.map { try Self.made(RegisteredOrigin($0), from: $0) },
             appleApps: try appleApps.map { try Self.made(AppleApp($0), from: $0) },
             androidApps: try androidApps.map { try Self.made(AndroidApp($0), from: $0) },
             policy: policy

@@ -77,6 +77,7 @@ extension SetupDonePage: Page { package static let template = "setup-done" }
 private struct DestinationValues {
     var thisComputer: String?
     var thisComputerByName = false
+    var development: String?
     var app: String?
     var website: String?
 
@@ -84,6 +85,7 @@ private struct DestinationValues {
         switch destination {
         case .thisComputer(let host): thisComputer = host
         case .thisComputerByName: thisComputerByName = true
+        case .development(let host): development = host
         case .app(let scheme): app = scheme
         case .website(let host): website = host
         }

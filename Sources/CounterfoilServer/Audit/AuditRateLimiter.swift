@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// The rate limit for audit events about refusals that unauthenticated requests can cause.
 ///

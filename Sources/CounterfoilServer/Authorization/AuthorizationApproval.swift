@@ -29,7 +29,7 @@ extension AuthorizationFlow {
             personID: session.person.id,
             clientID: authorization.client.id,
             scope: authorization.scope.intersection(allowed),
-            resources: authorization.request.resources,
+            resources: authorization.apis.map(\.resource),
             claims: authorization.claims(within: allowed),
             claimScope: authorization.claimScope.intersection(allowed),
             sessionID: session.id,
@@ -62,11 +62,10 @@ extension AuthorizationFlow {
         )
         switch try await store.recordConsent(approval) {
         case .recorded: await noteException(of: visit, for: grant)
-        case .clientChanged:
-            throw ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: visit.carried))
+        case .clientChanged: throw changed(visit)
         case .alreadyAnswered: throw ApprovalError.alreadyAnswered
         case .clientDeleted: throw ApprovalError.clientDeleted
-        case .personNotActive: throw ApprovalError.personNotActive
+        case .personNotActive: throw inactive(visit)
         case .sessionEnded:
             throw outdated(
                 visit,
@@ -92,6 +91,26 @@ extension AuthorizationFlow {
         return ApprovalError.outdated(startAgain: settings.issuer.authorizationURL(carried: visit.carried), error)
     }
 
+    /// Creates the error for a request whose client changed while the request was processed.
+    ///
+    /// With `prompt=none` no page can explain it, so the browser starts the request again, which then meets the
+    /// changed client: the redirect URI may no longer be registered.
+    private func changed(_ visit: AuthorizationVisit) -> any Error {
+        let again = settings.issuer.authorizationURL(carried: visit.carried)
+        guard visit.authorization.request.prompt.contains(.none) else {
+            return ApprovalError.clientChanged(askAgain: again)
+        }
+        return ApprovalError.outdated(
+            startAgain: again,
+            OAuthError(.temporarilyUnavailable, "the client changed while the request was processed"))
+    }
+
+    /// Creates the error for a request whose user was deactivated while the request was processed.
+    private func inactive(_ visit: AuthorizationVisit) -> any Error {
+        guard visit.authorization.request.prompt.contains(.none) else { return ApprovalError.personNotActive }
+        return refusal(OAuthError(.loginRequired, "the user cannot sign in"), of: visit.authorization)
+    }
+
     /// Counts an approval against the rate limit of its user.
     private func count(_ visit: AuthorizationVisit, by session: LiveSession) async throws {
         do {
@@ -108,7 +127,7 @@ extension AuthorizationFlow {
     /// Writes a log entry and an audit event if the policy of the client allowed a code without S256.
     private func noteException(of visit: AuthorizationVisit, for grant: Grant) async {
         let (client, pkce) = (visit.client, visit.authorization.pkce)
-        guard pkce != .s256 else { return }
+        guard pkce.isException else { return }
         logger.notice(
             "issued code without S256 (client policy exemption)",
             metadata: [

@@ -18,22 +18,47 @@ struct AuthorizationEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
         let parsed = try ParsedAuthorizationRequest(form)
+        guard let frame = SilentFrame(parsed, in: request) else {
+            return try await answer(parsed, asking: form, request, now: now)
+        }
+        do {
+            return try await answer(parsed, asking: form, request, in: frame, now: now)
+        } catch let refused as AuthorizationFlow.RedirectableError {
+            throw frame.redirecting(refused)
+        }
+    }
+
+    private func answer(
+        _ parsed: ParsedAuthorizationRequest, asking form: FormParameters, _ request: IncomingRequest,
+        in frame: SilentFrame? = nil, now: Date
+    ) async throws -> Reply {
         let authorization = try await flow.receive(parsed, now: now)
         let visit = AuthorizationVisit(
             authorization: authorization, carried: parsed.carried, request: request, now: now)
+        if let error = frame?.refusal(of: authorization.request) { throw flow.refusal(error, of: authorization) }
         do {
             return try await answer(visit, asking: form)
-        } catch let fault as StoreFault where authorization.request.prompt.contains(.none) {
+        } catch let fault as StoreFault where parsed.forbidsPages {
             // With `prompt=none`, no user reads an error page. So the client gets an authorization error response
             // instead of an HTTP error status (RFC 6749 §4.1.2.1).
             throw flow.refusal(fault, of: authorization)
+        } catch let refused as AuthorizationFlow.RedirectableError {
+            throw refused
+        } catch {
+            throw ErrorOfClient(error, clientID: authorization.client.id)
         }
     }
 
     private func answer(_ visit: AuthorizationVisit, asking form: FormParameters) async throws -> Reply {
         let session = try await sessions.current(visit.request, now: visit.now)
         guard form.pairs.count < FormParameters.pairLimit, visit.carried.utf8.count <= Self.carriedLimit else {
-            throw ResponseTargetError.target(.parameters(.tooLong(limit: Self.carriedLimit)))
+            guard !visit.authorization.request.prompt.contains(.none) else {
+                throw flow.refusal(
+                    OAuthError(.invalidRequest, "the request is longer than \(Self.carriedLimit) bytes"),
+                    of: visit.authorization)
+            }
+            throw ResponseTargetError.target(
+                .parameters(.tooLong(limit: Self.carriedLimit)), clientID: visit.client.id.rawValue)
         }
         let step = try await flow.next(
             for: visit, session: session, signedInForThis: signedIn(form, visit, session: session))

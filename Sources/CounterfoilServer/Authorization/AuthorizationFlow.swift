@@ -12,16 +12,19 @@ struct AuthorizationFlow: Sendable {
     let logger: Logger
     let auditor: Auditor
     let approvals: ApprovalThrottle
+    let audiences: AudienceParameterLog
 
     /// A refused request whose error response can be sent to the client.
     struct RedirectableError: Error {
         let error: OAuthError
         let redirectURI: RedirectURI
-        let mode: ResponseMode
+        var mode: ResponseMode
         let state: State?
         let client: RegisteredClient
         /// Whether the user denied the request on a page of this server.
         let isDenied: Bool
+        /// Whether the response is for a frame, where no page can be shown (``SilentFrame``).
+        var isInFrame = false
         /// The store fault that caused the refusal, for the operator's log.
         var fault: StoreFault?
 
@@ -36,9 +39,10 @@ struct AuthorizationFlow: Sendable {
         ///
         /// RFC 9700 §4.11.2: an attacker can send an invalid request, or one with `prompt=none`, to misuse this
         /// server as an open redirector. So the browser does not automatically go to the redirect URI of an
-        /// untrusted client. A user who denied the request on a page of this server has already made a choice.
+        /// untrusted client. A user who denied the request on a page of this server has already made a choice. In a
+        /// frame, the browser stays on the page that contains the frame.
         var needsChoice: Bool {
-            !isDenied && !client.isReachedWithoutChoice(at: redirectURI)
+            !isDenied && !isInFrame && !client.isReachedWithoutChoice(at: redirectURI)
         }
     }
 
@@ -91,12 +95,17 @@ struct AuthorizationFlow: Sendable {
         _ parsed: ParsedAuthorizationRequest, client: RegisteredClient?, now: Date
     ) async throws -> ValidatedAuthorization {
         let verified = try AuthorizationValidation.target(of: parsed, client: client, settings: settings)
+        audiences.note(parsed.audience, of: verified.client.id, at: .authorization, now: now)
         do {
             let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
             return try AuthorizationValidation.narrow(
                 checked, to: try await store.named(checked.request.resources, issuer: settings.issuer))
         } catch let error as OAuthError {
             throw parsed.refused(error, to: verified)
+        } catch let fault as StoreFault where parsed.forbidsPages {
+            var refused = parsed.refused(fault.authorizationError, to: verified)
+            refused.fault = fault
+            throw refused
         }
     }
 
@@ -147,13 +156,7 @@ struct AuthorizationFlow: Sendable {
 
     /// Creates the error that refuses a valid request because of a store fault.
     func refusal(_ fault: StoreFault, of authorization: ValidatedAuthorization) -> RedirectableError {
-        let error =
-            switch fault {
-            case .unavailable:
-                OAuthError(.temporarilyUnavailable, "the server is temporarily unavailable; try again later")
-            case .damaged: OAuthError(.serverError, "the server cannot process this request")
-            }
-        var refused = refused(authorization, error, isDenied: false)
+        var refused = refused(authorization, fault.authorizationError, isDenied: false)
         refused.fault = fault
         return refused
     }
@@ -167,12 +170,23 @@ struct AuthorizationFlow: Sendable {
         _ authorization: ValidatedAuthorization, _ error: OAuthError, isDenied: Bool
     ) -> RedirectableError {
         RedirectableError(
-            error: error,
+            error: isDenied ? error : authorization.audience?.explaining(error) ?? error,
             redirectURI: authorization.redirectURI.uri,
             mode: authorization.request.responseMode ?? .query,
             state: authorization.request.state,
             client: authorization.client,
             isDenied: isDenied
         )
+    }
+}
+
+extension StoreFault {
+    /// The error for the client (RFC 6749 §4.1.2.1).
+    fileprivate var authorizationError: OAuthError {
+        switch self {
+        case .unavailable:
+            OAuthError(.temporarilyUnavailable, "the server is temporarily unavailable; try again later")
+        case .damaged: OAuthError(.serverError, "the server cannot process this request")
+        }
     }
 }

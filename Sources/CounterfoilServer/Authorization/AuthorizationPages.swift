@@ -60,7 +60,8 @@ struct AuthorizationPages: Sendable {
         let page = ContinuePage(
             applicationName: visit.client.displayName,
             applicationLogo: settings.issuer.logoPath(of: visit.client),
-            redirectDestination: ConsentPage.RedirectDestination(visit.authorization.redirectURI.uri),
+            redirectDestination: ConsentPage.RedirectDestination(
+                visit.authorization.redirectURI.uri, of: visit.client.type),
             personName: DisplayName(of: session.person),
             personEmail: MaskedEmail(of: session.person),
             action: settings.issuer.path + Endpoint.confirmation.path, request: visit.carried,

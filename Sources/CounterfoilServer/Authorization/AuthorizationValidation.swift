@@ -16,14 +16,16 @@ struct CheckedAuthorization: Sendable {
     let isAtCallbackOrigin: Bool
     /// The requested scope; if the request names none, the default scope of the client.
     let scope: Scope
-    /// The PKCE method; `plain` or `none` only if the policy of the client allows it.
+    /// The protection of the code; only what the policy of the client allows.
     let pkce: PKCEUse
     /// The user whom `id_token_hint` names; nil if there is no hint.
     let hinted: IDTokenHints.Hinted?
+    /// The parameter `audience`, if the request has it and no `resource`.
+    let audience: AudienceParameter?
 
     fileprivate init(
         _ request: AuthorizationRequest, to verified: VerifiedResponseTarget, scope: Scope, pkce: PKCEUse,
-        hinted: IDTokenHints.Hinted?
+        hinted: IDTokenHints.Hinted?, audience: AudienceParameter?
     ) {
         self.client = verified.client
         self.request = request
@@ -32,6 +34,7 @@ struct CheckedAuthorization: Sendable {
         self.scope = scope
         self.pkce = pkce
         self.hinted = hinted
+        self.audience = audience
     }
 }
 
@@ -60,6 +63,7 @@ struct ValidatedAuthorization: Sendable {
     var isAtCallbackOrigin: Bool { checked.isAtCallbackOrigin }
     var pkce: PKCEUse { checked.pkce }
     var hinted: IDTokenHints.Hinted? { checked.hinted }
+    var audience: AudienceParameter? { checked.audience }
 }
 
 extension ValidatedAuthorization {
@@ -94,26 +98,28 @@ struct VerifiedResponseTarget: Sendable {
 
 /// The errors that are shown on a page and never redirected to the client (RFC 6749 §4.1.2.1).
 enum ResponseTargetError: Error, Localized, CustomStringConvertible {
-    case target(AuthorizationRequest.ResponseTarget.Refusal)
-    case unknownClient
-    case cannotSignIn(DisplayName)
-    case redirectURI(RedirectURIMatching.Refusal, of: DisplayName)
+    /// The parameters are malformed; `clientID` is the `client_id` as received, nil if it is missing or repeated.
+    case target(AuthorizationRequest.ResponseTarget.Refusal, clientID: String? = nil)
+    case unknownClient(ClientIdentifier)
+    case cannotSignIn(RegisteredClient)
+    /// The `redirect_uri` cannot be used; `received` is its value in the request, nil if it was omitted.
+    case redirectURI(RedirectURIMatching.Refusal, received: String?, of: RegisteredClient)
 
     /// The error message for a page.
     var text: LocalizedText {
         switch self {
-        case .target(let refusal): refusal.text
+        case .target(let refusal, _): refusal.text
         case .unknownClient: LocalizedText("request.unknown-client")
         case .cannotSignIn: LocalizedText("request.cannot-sign-in")
-        case .redirectURI(let refusal, _): refusal.text
+        case .redirectURI(let refusal, _, _): refusal.text
         }
     }
 
-    /// The name of the client that sent the request; nil if the client is unknown.
-    var application: DisplayName? {
+    /// The client that sent the request; nil if the client is unknown.
+    var client: RegisteredClient? {
         switch self {
         case .target, .unknownClient: nil
-        case .cannotSignIn(let name), .redirectURI(_, let name): name
+        case .cannotSignIn(let client), .redirectURI(_, _, let client): client
         }
     }
 }
@@ -127,16 +133,15 @@ enum AuthorizationValidation {
     static func target(
         of parsed: ParsedAuthorizationRequest, client: RegisteredClient?, settings: ServerSettings
     ) throws(ResponseTargetError) -> VerifiedResponseTarget {
-        guard let client else { throw .unknownClient }
-        guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else {
-            throw .cannotSignIn(client.displayName)
-        }
+        guard let client else { throw .unknownClient(parsed.target.clientID) }
+        guard client.type.usesAuthorizationCode || !client.redirectURIs.isEmpty else { throw .cannotSignIn(client) }
         let verdict = RedirectURIMatching.verdict(
             on: parsed.target.redirectURI,
             of: client,
             asksForOpenID: parsed.asksForOpenID,
             issuer: settings.issuer,
-            callbackOrigin: settings.callbackOrigin
+            callbackOrigin: settings.callbackOrigin,
+            allowsDevelopment: settings.allowsDevelopmentRedirectURIs
         )
         switch verdict {
         case .matches(let match):
@@ -144,7 +149,7 @@ enum AuthorizationValidation {
                 client: client, redirectURI: match.redirectURI,
                 isAtCallbackOrigin: settings.callbackOrigin?.holds(match.redirectURI.uri) ?? false)
         case .refused(let refusal):
-            throw .redirectURI(refusal, of: client.displayName)
+            throw .redirectURI(refusal, received: parsed.target.redirectURI, of: client)
         }
     }
 
@@ -165,14 +170,14 @@ enum AuthorizationValidation {
         guard client.type.usesAuthorizationCode else {
             throw OAuthError(.unauthorizedClient, "the client type \(client.type.rawValue) cannot request a code")
         }
-        let pkce = try pkceUse(of: request, under: client.policy.pkce, now: now)
+        let pkce = try pkceUse(of: request, by: client, now: now)
         if client.policy.requiresState && request.state == nil {
             throw OAuthError(.invalidRequest, "the parameter state is missing; this client must send it")
         }
         try checkAuthenticationContext(of: request)
         return CheckedAuthorization(
             request, to: verified, scope: try scope(request.scope, assignedTo: client), pkce: pkce,
-            hinted: try hinted(by: request, hints))
+            hinted: try hinted(by: request, hints), audience: parsed.audience)
     }
 
     /// Narrows the scope to the APIs that the request names (step three); an error is sent to the verified
@@ -229,13 +234,14 @@ enum AuthorizationValidation {
         }
     }
 
-    /// Returns the PKCE method of a request, and throws if the policy of the client does not allow it.
+    /// Returns the protection of the code, and throws if it is not sufficient for the policy of the client.
     ///
-    /// RFC 7636 §4.4.1, RFC 8252 §8.1: PKCE is required for every kind of redirect URI, unless an administrator
-    /// has exempted the client.
+    /// RFC 7636 §4.4.1, RFC 8252 §8.1: a public client needs PKCE for every kind of redirect URI, unless an
+    /// administrator has exempted it. RFC 9700 §2.1.1: a confidential client may use OpenID's `nonce` instead.
     private static func pkceUse(
-        of request: AuthorizationRequest, under policy: PKCEPolicy, now: Date
+        of request: AuthorizationRequest, by client: RegisteredClient, now: Date
     ) throws(OAuthError) -> PKCEUse {
+        let policy = client.policy.pkce
         switch (request.presentedChallenge, policy) {
         case (.s256?, _): return .s256
         case (.plain?, .s256OrPlain): return .plain
@@ -244,9 +250,30 @@ enum AuthorizationValidation {
         case (.plain(_, isNamed: true)?, _):
             throw OAuthError(.invalidRequest, "the only code_challenge_method of this server is S256")
         case (nil, _):
-            guard policy.isExempt(at: now) else { throw OAuthError(.invalidRequest, "code challenge required") }
-            return .none
+            if policy.isExempt(at: now) { return .none }
+            // A stored policy alone does not let a public client use `nonce`: nothing but PKCE protects its codes.
+            guard PKCEPolicy.safe(for: client.type).contains(.s256OrNonce), policy == .s256OrNonce else {
+                throw missing("code_challenge is missing", "PKCE (S256)")
+            }
+            guard request.nonce != nil else {
+                throw missing("code_challenge and nonce are missing", "PKCE (S256) or the scope openid with a nonce")
+            }
+            guard request.scope?.contains(.openID) ?? false else {
+                throw missing(
+                    "code_challenge is missing, and nonce has no effect without the scope openid",
+                    "PKCE (S256) or the scope openid with a nonce")
+            }
+            return .nonce
         }
+    }
+
+    /// Creates the error for a request whose code would be unprotected.
+    ///
+    /// RFC 7636 §4.4.1: the description explains what is missing.
+    private static func missing(_ parameters: String, _ protection: String) -> OAuthError {
+        OAuthError(
+            .invalidRequest,
+            "\(parameters): this client must use \(protection); this is the setting PKCE in its registration")
     }
 
     /// Returns the requested scope, and throws if the client is not registered for all of it.

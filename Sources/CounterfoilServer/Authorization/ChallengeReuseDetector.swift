@@ -1,6 +1,5 @@
 package import CounterfoilProtocol
 package import Foundation
-import Synchronization
 
 /// A detector of clients that use the same `code_challenge` repeatedly; bounded in memory.
 ///

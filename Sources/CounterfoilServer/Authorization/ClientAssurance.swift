@@ -4,16 +4,20 @@ import CounterfoilProtocol
 ///
 /// The reason depends on the redirect URI. Every program on the device can use a loopback address or a
 /// private-use scheme (RFC 8252 §8.4). So these kinds of redirect URI give no assurance, whatever the policy of
-/// the client says.
+/// the client says. A development redirect URI of a web client gives none either, although the client authenticates.
 enum ClientAssurance: Sendable, Hashable {
     /// The code goes to an https URL of a first-party client, which belongs to the owner of this server.
     case firstParty
     /// The code goes to an https URL of the client, and only a client that authenticates with its secret or key can
     /// redeem it.
     case secret
-    /// The code goes to an https URL that an administrator has verified as claimed by the client (RFC 8252
-    /// §7.2).
-    case claimedHTTPS
+    /// The code goes to an https URL that an administrator has verified to belong to the client: a URL that a native
+    /// app claims (RFC 8252 §7.2), or the page of a single-page client.
+    case verifiedHTTPS
+    /// The code goes to an https URL of a single-page client for which an administrator vouches.
+    ///
+    /// Only the page at this URL receives the code. A native app would also have to prove that it claims the URL.
+    case vouchedHTTPS
 
     /// Determines the assurance for a client and a redirect URI; nil if there is none.
     ///
@@ -27,8 +31,16 @@ enum ClientAssurance: Sendable, Hashable {
         }
         switch client.type {
         case .web: self = .secret
-        case .native where client.policy.isClaimedHTTPSVerified && !isAtCallbackOrigin: self = .claimedHTTPS
-        case .native, .singlePage, .device, .service: return nil
+        case .native, .singlePage:
+            guard !isAtCallbackOrigin else { return nil }
+            if client.policy.isClaimedHTTPSVerified {
+                self = .verifiedHTTPS
+            } else if client.type == .singlePage, client.policy.isVouchedFor {
+                self = .vouchedHTTPS
+            } else {
+                return nil
+            }
+        case .device, .service: return nil
         }
     }
 }

@@ -53,7 +53,16 @@ enum InteractionPolicy {
     ///
     /// A first-party client needs consent only if the request has `prompt=consent`.
     static func weighsConsent(for authorization: ValidatedAuthorization) -> Bool {
-        !authorization.client.policy.isFirstParty || authorization.request.prompt.contains(.consent)
+        !isFirstParty(authorization) || authorization.request.prompt.contains(.consent)
+    }
+
+    /// Returns true if the client is first-party and the response goes to a place where it counts as such.
+    ///
+    /// A development redirect URI leads to whatever program runs at the port. Registration refuses such a URI of a
+    /// first-party client; this check holds even if the store contains one.
+    private static func isFirstParty(_ authorization: ValidatedAuthorization) -> Bool {
+        let client = authorization.client
+        return client.policy.isFirstParty && !authorization.redirectURI.uri.isForDevelopment(of: client.type)
     }
 
     /// Decides the next step.
@@ -73,7 +82,7 @@ enum InteractionPolicy {
             return prompt.contains(.none)
                 ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
         }
-        let isFirstParty = authorization.client.policy.isFirstParty
+        let isFirstParty = isFirstParty(authorization)
         if !prompt.contains(.consent), isFirstParty || isRemembered(earlier, for: authorization) {
             let assurance = ClientAssurance(
                 of: authorization.client, at: authorization.redirectURI.uri,
@@ -130,6 +139,6 @@ enum InteractionPolicy {
 extension Consent {
     /// Returns true if the user has already allowed every scope of a request for the APIs that it names.
     func remembers(_ authorization: ValidatedAuthorization) -> Bool {
-        authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.request.resources) }
+        authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.apis.map(\.resource)) }
     }
 }

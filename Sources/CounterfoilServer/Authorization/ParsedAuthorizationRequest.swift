@@ -9,18 +9,26 @@ struct ParsedAuthorizationRequest: Sendable {
     let target: AuthorizationRequest.ResponseTarget
     /// Whether `scope` contains `openid`; correct even if another parameter is invalid.
     let asksForOpenID: Bool
+    /// Whether `prompt` contains `none`, so that no page may be shown; correct even if another parameter is invalid.
+    let forbidsPages: Bool
     /// The request without its redirect URI, or the error to send once the redirect URI is verified.
     let parameters: Result<AuthorizationRequest, OAuthError>
     /// The parameters of the request as a query, which the pages carry in a hidden field.
     let carried: String
+    /// The parameter `audience`, if the request has it and no `resource`.
+    let audience: AudienceParameter?
     private let returnMode: ResponseMode
     private let returnState: State?
 
     /// Parses a request; an error that it throws is shown on a page and never redirected.
     init(_ form: FormParameters) throws(ResponseTargetError) {
-        do { target = try AuthorizationRequest.ResponseTarget(parsing: form) } catch { throw .target(error) }
+        do { target = try AuthorizationRequest.ResponseTarget(parsing: form) } catch {
+            throw .target(error, clientID: try? form.single("client_id"))
+        }
         asksForOpenID = form.all("scope").contains { $0.split(separator: " ").contains("openid") }
+        forbidsPages = form.all("prompt").contains { $0.split(separator: " ").contains("none") }
         carried = AuthorizationPages.carried(form)
+        audience = AudienceParameter(form)
         var object: UnverifiedRequestObject?
         do {
             parameters = .success(try AuthorizationRequest(parsing: form, from: target.clientID, at: nil))
@@ -41,7 +49,7 @@ struct ParsedAuthorizationRequest: Sendable {
     func refused(_ error: OAuthError, to verified: VerifiedResponseTarget) -> AuthorizationFlow.RedirectableError {
         let redirectURI = verified.redirectURI.uri
         return AuthorizationFlow.RedirectableError(
-            error: error,
+            error: audience?.explaining(error) ?? error,
             redirectURI: redirectURI,
             mode: redirectURI.takesForms ? returnMode : .query,
             state: returnState,

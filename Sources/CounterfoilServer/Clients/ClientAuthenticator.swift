@@ -24,20 +24,24 @@ struct ClientAuthenticator: Sendable {
 
     /// Authenticates the client by the `Authorization` field or the parameters of a form; throws `invalid_request` if
     /// the request identifies no client.
+    ///
+    /// - Parameter requesting: The client that the request names, which is recorded before its credentials are checked.
     func authenticate(
-        _ request: IncomingRequest, form: FormParameters, now: Date
+        _ request: IncomingRequest, form: FormParameters, now: Date, client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         guard let claim = try PresentedClientCredentials(request, form) else {
             throw OAuthError(.invalidRequest, "the parameter client_id is missing")
         }
-        return try await authenticate(claim, by: request, now: now)
+        return try await authenticate(claim, by: request, now: now, client: &requesting)
     }
 
     func authenticate(
-        _ claim: PresentedClientCredentials, by request: IncomingRequest, now: Date
+        _ claim: PresentedClientCredentials, by request: IncomingRequest, now: Date,
+        client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
             let client = try await store.client(claim.clientID)
+            if let client { requesting = .registered(client) }
             switch claim.proof {
             case .secret(let presented):
                 // For an unknown client_id, the same queries run as for a wrong secret, so that the response time
@@ -77,7 +81,7 @@ struct ClientAuthenticator: Sendable {
                     await auditor.note(
                         .throttled, .refused, by: request, client: name, detail: "client authentication",
                         now: now)
-                    throw error
+                    throw ErrorOfClient(error, clientID: claim.clientID)
                 }
             }
             await auditor.note(

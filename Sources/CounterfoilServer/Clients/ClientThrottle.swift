@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 
 /// The rate limits of failed client authentications and of forged access tokens, by IP address (RFC 6749 §2.3.1);
 /// bounded in memory.

@@ -62,7 +62,7 @@ struct PresentedClientCredentials: Sendable {
             guard values.assertionType == Self.assertionType else {
                 throw ClientRefusal(
                     OAuthError(.invalidClient, "client_assertion_type must be \(Self.assertionType)"),
-                    asksForAuthentication: false)
+                    asksForAuthentication: false, clientID: clientID)
             }
             proof = .assertion(assertion)
         } else if let secret = basic?.secret ?? values.secret {
@@ -86,7 +86,7 @@ struct PresentedClientCredentials: Sendable {
     func refusal(_ description: String, asksForAuthentication: Bool = false) -> ClientRefusal {
         ClientRefusal(
             OAuthError(.invalidClient, description),
-            asksForAuthentication: asksForAuthentication || usedAuthorizationField)
+            asksForAuthentication: asksForAuthentication || usedAuthorizationField, clientID: clientID)
     }
 }
 
@@ -97,10 +97,13 @@ struct PresentedClientCredentials: Sendable {
 struct ClientRefusal: Error {
     let error: OAuthError
     let asksForAuthentication: Bool
+    /// The client identifier in the request, which may belong to no client; nil if it is missing or malformed.
+    let clientID: ClientIdentifier?
 
-    init(_ error: OAuthError, asksForAuthentication: Bool) {
+    init(_ error: OAuthError, asksForAuthentication: Bool, clientID: ClientIdentifier? = nil) {
         self.error = error
         self.asksForAuthentication = asksForAuthentication
+        self.clientID = clientID
     }
 }
 

@@ -3,7 +3,8 @@ package import CounterfoilProtocol
 /// The comparison of a requested redirect URI with the registered ones.
 ///
 /// The requested URI must be identical to a registered one, byte by byte (RFC 6749 §3.1.2.3, RFC 8252 §8.4, RFC
-/// 3986 §6.2.1). The only exception is the port of a loopback URI, which the client may choose (RFC 8252 §7.3).
+/// 3986 §6.2.1). The only exception is the port of a loopback URI. A native client may choose any port (RFC 8252 §7.3).
+/// A web or single-page client may choose it only if the registered URI has none.
 package enum RedirectURIMatching {
     /// The result of comparing the `redirect_uri` of a request with the registered redirect URIs.
     package enum MatchVerdict: Sendable, Hashable {
@@ -23,13 +24,15 @@ package enum RedirectURIMatching {
     ///   - asksForOpenID: Whether the request asks for the scope `openid`.
     ///   - issuer: The issuer of the server; nil before the first start, when the server's origin is not known yet.
     ///   - callbackOrigin: The second origin of the server; nil if it has none.
+    ///   - allowsDevelopment: The value of ``ServerSettings/allowsDevelopmentRedirectURIs``.
     package static func verdict(
         on requested: String?, of client: RegisteredClient, asksForOpenID: Bool, issuer: Issuer?,
-        callbackOrigin: CallbackOrigin? = nil
+        callbackOrigin: CallbackOrigin? = nil, allowsDevelopment: Bool
     ) -> MatchVerdict {
         do {
-            let match = try resolve(requested, registered: client.redirectURIs, asksForOpenID: asksForOpenID)
-            // A loopback URI matches with any port, so a request could name the port of this server.
+            let match = try resolve(requested, of: client, asksForOpenID: asksForOpenID)
+            guard allowsDevelopment || !match.isForDevelopment else { return .refused(.developmentOff) }
+            // A loopback URI can match with any port, so a request could name the port of this server.
             let own = ServerOrigins(issuer: issuer, callbackOrigin: callbackOrigin)
             return own?.forbids(match.redirectURI.uri, to: client.id, type: client.type) ?? false
                 ? .refused(.ownOrigin) : .matches(match)
@@ -37,30 +40,40 @@ package enum RedirectURIMatching {
     }
 
     private static func resolve(
-        _ requested: String?, registered: [RedirectURI], asksForOpenID: Bool
+        _ requested: String?, of client: RegisteredClient, asksForOpenID: Bool
     ) throws(Refusal) -> Match {
+        let registered = client.redirectURIs
         guard let requested, !requested.isEmpty else {
             // RFC 6749 §3.1.2.3: `redirect_uri` can be omitted only if the client has exactly one redirect URI.
             guard registered.count == 1, let only = registered.first else { throw .ambiguous }
             guard !asksForOpenID else { throw .requiredByOpenID }
             if case .loopback(_, port: nil) = only.kind { throw .portUnknown }
-            return Match(redirectURI: .registered(only), registered: only)
+            return Match(redirectURI: .registered(only), registered: only, of: client.type)
         }
         let uri: RedirectURI
         do { uri = try RedirectURI(requested) } catch { throw .malformed(error) }
-        guard let registered = registered.first(where: { matches(registered: $0, requested: uri) }) else {
-            throw .notRegistered
-        }
-        return Match(redirectURI: .requested(uri), registered: registered)
+        guard let registered = registered.first(where: { matches(registered: $0, requested: uri, of: client.type) })
+        else { throw .notRegistered }
+        return Match(redirectURI: .requested(uri), registered: registered, of: client.type)
     }
 
-    /// Returns true if the URIs are identical, or are loopback URIs that differ only in the port.
-    package static func matches(registered: RedirectURI, requested: RedirectURI) -> Bool {
-        guard case .loopback(let registeredHost, _) = registered.kind,
+    /// Returns true if the URIs are identical, or are loopback URIs that differ only in a port that the client may
+    /// choose.
+    package static func matches(registered: RedirectURI, requested: RedirectURI, of type: ClientType) -> Bool {
+        guard hasFreePort(registered, of: type), case .loopback(let registeredHost, _) = registered.kind,
             case .loopback(let requestedHost, _) = requested.kind
         else { return registered.rawValue == requested.rawValue }
         // `localhost` and the IP literals never match each other.
         return registeredHost == requestedHost && registered.uri.withoutPort == requested.uri.withoutPort
+    }
+
+    /// Returns true if a registered URI matches requests with any port.
+    ///
+    /// The loopback URI of a native client does (RFC 8252 §7.3), because the client opens a free port at each start.
+    /// The port of a development server is fixed, so a development redirect URI with a port matches only this port.
+    static func hasFreePort(_ registered: RedirectURI, of type: ClientType) -> Bool {
+        guard case .loopback(_, let port) = registered.kind else { return false }
+        return port == nil || !registered.isForDevelopment(of: type)
     }
 
     /// Returns true if a URI is at an origin of the server itself; all loopback host names count as the same host.
@@ -84,10 +97,13 @@ extension RedirectURIMatching {
         /// The redirect URI that gets the response.
         package let redirectURI: ResponseRedirectURI
         package let registered: RedirectURI
+        /// Whether the registered URI is a development redirect URI.
+        let isForDevelopment: Bool
 
-        fileprivate init(redirectURI: ResponseRedirectURI, registered: RedirectURI) {
+        fileprivate init(redirectURI: ResponseRedirectURI, registered: RedirectURI, of type: ClientType) {
             self.redirectURI = redirectURI
             self.registered = registered
+            isForDevelopment = registered.isForDevelopment(of: type)
         }
 
         /// The reason why the URIs match, for the developer of the client.
@@ -96,7 +112,10 @@ extension RedirectURIMatching {
                 return LocalizedText("redirect-uri.left-out", ["uri": .text(registered.rawValue)])
             }
             guard requested.rawValue != registered.rawValue else { return LocalizedText("redirect-uri.preview.same") }
-            return LocalizedText("redirect-uri.preview.port-is-free", ["uri": .text(registered.rawValue)])
+            let uri = ["uri": LocalizedText.Value.text(registered.rawValue)]
+            return isForDevelopment
+                ? LocalizedText("redirect-uri.preview.port-not-registered", uri)
+                : LocalizedText("redirect-uri.preview.port-is-free", uri)
         }
     }
 
@@ -114,6 +133,9 @@ extension RedirectURIMatching {
         case portUnknown
         /// The redirect URI is at an origin of this server.
         case ownOrigin
+        /// The redirect URI is a development redirect URI, but the operator does not allow them
+        /// (``ServerSettings/allowsDevelopmentRedirectURIs``).
+        case developmentOff
 
         /// The message for the user.
         ///
@@ -127,6 +149,17 @@ extension RedirectURIMatching {
             case .requiredByOpenID: LocalizedText("redirect-uri.required-by-openid")
             case .portUnknown: LocalizedText("redirect-uri.port-unknown")
             case .ownOrigin: LocalizedText("redirect-uri.own-origin-requested")
+            case .developmentOff: LocalizedText("redirect-uri.development-off-requested")
+            }
+        }
+
+        /// Returns the registered redirect URI that is most similar to the refused one, for the developer of the
+        /// client; nil if a comparison explains nothing.
+        package func nearest(to requested: String, of client: RegisteredClient) -> RedirectURIPreview.Nearest? {
+            switch self {
+            case .notRegistered, .malformed: RedirectURIPreview.nearest(to: requested, of: client)
+            // The URI was omitted, or it matches a registered one.
+            case .ambiguous, .requiredByOpenID, .portUnknown, .ownOrigin, .developmentOff: nil
             }
         }
     }

@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 
 /// The counter of approvals for each user in a window of one minute; bounded in memory.
 ///

@@ -11,6 +11,9 @@ package struct ConsentPage: Sendable, Hashable {
         /// A program on this computer, registered with the name `localhost`, which need not resolve to a
         /// loopback address (RFC 8252 §8.3).
         case thisComputerByName
+        /// A web or single-page client under development on this computer; `host` has the port, if there is one, as in
+        /// `localhost:5173`.
+        case development(host: String)
         /// The app that owns a private-use scheme (RFC 8252 §7.1).
         case app(scheme: String)
         /// A website, or an app that claimed one of its URLs (RFC 8252 §7.2).

@@ -29,7 +29,7 @@ struct ConsentPresenter: Sendable {
             publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
             applicationLogo: settings.issuer.logoPath(of: client),
             isVouchedFor: client.policy.isTrusted,
-            redirectDestination: .init(authorization.redirectURI.uri),
+            redirectDestination: .init(authorization.redirectURI.uri, of: client.type),
             personName: DisplayName(of: person),
             personEmail: MaskedEmail(of: person),
             action: action,
@@ -53,7 +53,7 @@ struct ConsentPresenter: Sendable {
         let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
         return authorization.asked.tokens.map { token in
             let definition = definitions[token]
-            let wasAllowed = earlier?.remembers(token, at: authorization.request.resources)
+            let wasAllowed = earlier?.remembers(token, at: authorization.apis.map(\.resource))
             return ConsentPage.Permission(
                 scope: token.rawValue,
                 title: definition.map { words($0) } ?? token.rawValue,
@@ -136,7 +136,11 @@ extension ConsentPage.Link {
 }
 
 extension ConsentPage.RedirectDestination {
-    init(_ uri: RedirectURI) {
+    init(_ uri: RedirectURI, of type: ClientType) {
+        if uri.isForDevelopment(of: type), let host = uri.loopbackAuthority {
+            self = .development(host: host)
+            return
+        }
         self =
             switch uri.kind {
             case .loopback(.localhost, _): .thisComputerByName

@@ -25,6 +25,8 @@ public struct Endpoint: Sendable {
     package var needsRecentSignIn = false
     /// The URL to which ``path`` is relative.
     var location = Location.issuer
+    /// Whether the app that opened the window of a request keeps its reference to the window.
+    package var keepsOpener = false
     /// Whether the endpoint is a health check, which accepts requests with any host name.
     var isHealth = false
     /// Whether the endpoint is also available at the callback origin, where no user signs in.
@@ -34,7 +36,7 @@ public struct Endpoint: Sendable {
     enum ScriptAccess: Sendable {
         /// No scripts of other origins.
         case none
-        /// The scripts of those web origins that are registered for a single-page app.
+        /// The scripts of those origins that are registered for the client of the request (``CrossOrigin``).
         case registered
         /// The scripts of all origins.
         case everyone
@@ -134,12 +136,39 @@ package struct EndpointHandler: Sendable {
     /// A function that responds to a request at the time `now`.
     package typealias Respond = @Sendable (_ request: IncomingRequest, _ now: Date) async throws -> Reply
 
+    /// A function that also records the client of the request as soon as it is known, before any further check.
+    ///
+    /// If the function throws, the recorded client remains, so that the error is shared with its origins only.
+    typealias RespondToClient =
+        @Sendable (
+            _ request: IncomingRequest, _ now: Date, _ client: inout RequestingClient
+        ) async throws -> Reply
+
     package let endpoint: Endpoint
     /// The function that responds to requests; if it throws an error, ``Refusal`` turns the error into a response.
-    package let respond: Respond
+    let respond: RespondToClient
 
+    /// Creates the handler of an endpoint whose responses do not depend on a client.
+    ///
+    /// At an endpoint with ``Endpoint/ScriptAccess/registered``, scripts can read only the errors of such a handler.
     package init(_ endpoint: Endpoint, _ respond: @escaping Respond) {
+        self.endpoint = endpoint
+        self.respond = { request, now, _ in try await respond(request, now) }
+    }
+
+    /// Creates the handler of an endpoint that clients call.
+    init(_ endpoint: Endpoint, ofClients respond: @escaping RespondToClient) {
         self.endpoint = endpoint
         self.respond = respond
     }
+}
+
+/// The client that sent a request, as far as the endpoint knows it.
+enum RequestingClient: Sendable {
+    /// The request names no client, or an unregistered one, or the endpoint refused it before it looked for the client.
+    case unknown
+    /// The client that the request names; it may have failed to authenticate.
+    case registered(RegisteredClient)
+    /// The client of an access token that this server signed; its registration has not been read.
+    case ofToken(ClientIdentifier)
 }

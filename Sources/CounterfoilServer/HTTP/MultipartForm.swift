@@ -85,7 +85,7 @@ package struct MultipartForm: Sendable {
         if head.isFile {
             files.append(File(field: head.name, bytes: Array(content)))
         } else {
-            guard let text = String(validating: content, as: UTF8.self) else { throw .badText(head.name) }
+            guard let text = String(validUTF8: content) else { throw .badText(head.name) }
             fields.append(head.name, text)
         }
     }
@@ -131,7 +131,7 @@ private struct PartHead {
         // RFC 7578 §4.2: every part has a Content-Disposition of form-data with a name.
         guard let disposition = fields["content-disposition"].flatMap({ ParameterizedValue(parsing: Array($0)) }),
             disposition.value == "form-data",
-            let name = disposition.parameters["name"].flatMap({ String(validating: $0, as: UTF8.self) }), !name.isEmpty
+            let name = disposition.parameters["name"].flatMap({ String(validUTF8: $0) }), !name.isEmpty
         else { throw .badPartField }
         self.name = name
         isFile = disposition.parameters["filename"] != nil || disposition.parameters["filename*"] != nil

@@ -30,20 +30,27 @@ extension Endpoint {
     /// The public signing keys of the server, `jwks_uri` in the metadata (RFC 7517 §5).
     public static let keySet = reading("keySet", "/oauth2/jwks", scriptAccess: .everyone)
 
+    // Single-page apps open the next four endpoints in a popup, too. The page to which the popup returns reports to the
+    // page that opened it.
+
     /// The authorization endpoint, for GET and POST (RFC 6749 §3.1).
     public static let authorization = form("authorization", "/oauth2/authorize", bodyLimit: 32 * 1024)
+        .with { $0.keepsOpener = true }
 
     // The body limit of the next three endpoints is higher than that of the authorization endpoint. Their forms contain
     // the authorization request, form-encoded twice, and the user's input.
 
     /// The endpoint that the form of the sign-in page is posted to.
     public static let signIn = posting("signIn", "/oauth2/authorize/sign-in", bodyLimit: 128 * 1024)
+        .with { $0.keepsOpener = true }
 
     /// The endpoint that the form of the consent page is posted to.
     public static let consent = posting("consent", "/oauth2/authorize/consent", bodyLimit: 128 * 1024)
+        .with { $0.keepsOpener = true }
 
     /// The endpoint that the form of the page "Continue as …" is posted to.
     public static let confirmation = posting("confirmation", "/oauth2/authorize/continue", bodyLimit: 128 * 1024)
+        .with { $0.keepsOpener = true }
 
     /// The token endpoint, which scripts of single-page apps can call from registered origins (RFC 6749 §3.2).
     public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)

@@ -36,6 +36,10 @@ package struct Refusal: Sendable {
     private var fault: String?
     private var fields: HTTPFields = [:]
     private var continueLink: ContinueLink?
+    /// The details for the developer of the client, on the error page and in the log.
+    private var details: RefusedRequestDetails?
+    /// The identifier of the client for the log; it may be unverified, and no client may have it.
+    private var clientID: EscapedText?
     /// A response that is sent instead of the error page or JSON: a redirect, or a page other than the error page.
     private var redirect: Reply?
 
@@ -50,10 +54,12 @@ package struct Refusal: Sendable {
     ///   - fault: The log message about a fault that the operator must fix; nil if there is none.
     ///   - retryAfter: The time in seconds after which to retry, sent as `Retry-After`; nil to leave it out.
     ///   - continueLink: The target of the button on the error page; nil for no button.
+    ///   - details: The details for the developer of the client; nil for an error that is not the developer's.
     init(
         _ status: HTTPResponse.Status, _ code: OAuthError.Code, _ problem: Problem,
         _ values: [String: LocalizedText.Value] = [:],
-        description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, continueLink: ContinueLink? = nil
+        description: String? = nil, fault: String? = nil, retryAfter: Int? = nil, continueLink: ContinueLink? = nil,
+        details: RefusedRequestDetails? = nil
     ) {
         self.status = status
         let reason = Localizer.english(problem.explanation(values))
@@ -62,6 +68,8 @@ package struct Refusal: Sendable {
         self.values = values
         self.fault = fault
         self.continueLink = continueLink
+        self.details = details
+        clientID = details?.clientID
         if let retryAfter { fields[.retryAfter] = String(retryAfter) }
     }
 
@@ -80,15 +88,20 @@ package struct Refusal: Sendable {
         self.redirect = redirect
     }
 
-    init(_ thrown: any Error, issuer: Issuer) {
+    /// Creates the refusal of a request at `endpoint`, from the error that its handler threw.
+    init(_ thrown: any Error, at endpoint: Endpoint, issuer: Issuer) {
         switch thrown {
+        case let error as ErrorOfClient:
+            self.init(error.error, at: endpoint, issuer: issuer)
+            clientID = clientID ?? EscapedText(error.clientID.rawValue)
         case let refusing as any Refusing:
             self = refusing.refusal
         case let error as OAuthError:
             self.init(error)
         case let refused as ClientRefusal:
             self.init(refused.error, status: refused.asksForAuthentication ? .unauthorized : .badRequest)
-            if refused.asksForAuthentication { fields[.wwwAuthenticate] = "Basic realm=\"token endpoint\"" }
+            if refused.asksForAuthentication { fields[.wwwAuthenticate] = "Basic realm=\"\(endpoint) endpoint\"" }
+            clientID = refused.clientID.map { EscapedText($0.rawValue) }
         case let refused as BearerRefusal:
             self.init(refused.error, status: refused.status)
             fields[.wwwAuthenticate] = refused.challenge.description
@@ -98,6 +111,7 @@ package struct Refusal: Sendable {
                 ? refused.page(issuer: issuer) : refused.answer(issuer: issuer).reply(.refused, issuer: issuer)
             self.init(refused.error, status: answer.status)
             redirect = answer
+            clientID = EscapedText(refused.client.id.rawValue)
             fault = refused.fault.map { String(describing: $0) }
         default:
             self.init(.internalServerError, .serverError, .fault, fault: String(describing: thrown))
@@ -119,9 +133,9 @@ package struct Refusal: Sendable {
     ///   - reader: The recipient; it has no effect if the refusal is a redirect.
     ///   - words: The texts in the language of the error page.
     ///   - issuer: The issuer, whose path precedes that of `home`.
-    ///   - home: The home page for signed-in users.
+    ///   - pages: The pages for signed-in users, to which an error page may lead.
     ///   - requestID: The identifier of the request, which the error page shows.
-    func reply(as reader: Reader, in words: Localizer, issuer: Issuer, home: Endpoint, requestID: String) -> Reply {
+    func reply(as reader: Reader, in words: Localizer, issuer: Issuer, pages: ServerPages, requestID: String) -> Reply {
         if let redirect { return redirect }
         switch reader {
         case .json:
@@ -136,23 +150,29 @@ package struct Refusal: Sendable {
                 explanation: words(problem.explanation(values)), advice: words(problem.advice(values)),
                 requestID: requestID,
                 continueLink: continueLink.map {
-                    .init(address: $0.address(at: issuer, home: home), title: words(problem.continueLink()))
-                }
+                    .init(address: $0.address(at: issuer, home: pages.home), title: words(problem.continueLink()))
+                },
+                developer: details?.section(in: words, issuer: issuer, pages: pages)
             )
             return Reply(status, .page(page), fields: fields)
         }
     }
 
-    /// Logs the refusal: at level `error` if the operator must fix a fault, and at level `info` if not.
-    func log(to logger: Logger, request: IncomingRequest, endpoint: Endpoint) {
-        let metadata: Logger.Metadata = [
+    /// Whether the developer of a client must correct the request, and only the error page and the log say so.
+    var isForDeveloper: Bool { details != nil }
+
+    /// Logs the refusal: at level `error` if the operator must fix a fault, and at `level` if not.
+    func log(to logger: Logger, at level: Logger.Level, request: IncomingRequest, endpoint: Endpoint) {
+        var metadata: Logger.Metadata = [
             "request": "\(request.id)", "endpoint": "\(endpoint)", "error": "\(error.code)",
             "status": "\(status.code)",
         ]
+        if let clientID { metadata["client_id"] = "\(clientID)" }
+        if let details { metadata.merge(details.metadata) { own, _ in own } }
         if let fault {
             logger.error("\(fault)", metadata: metadata)
         } else {
-            logger.info("\(error.reason)", metadata: metadata)
+            logger.log(level: level, "\(error.reason)", metadata: metadata)
         }
     }
 }

@@ -37,12 +37,14 @@ extension Refusal {
 
 extension ResponseTargetError: Refusing {
     var refusal: Refusal {
-        guard let application else {
-            return Refusal(.badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)])
+        let details = RefusedRequestDetails(self)
+        guard let client else {
+            return Refusal(
+                .badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)], details: details)
         }
         return Refusal(
             .badRequest, .invalidRequest, .applicationUnanswered,
-            ["application": .name(application), "reason": .nested(text)])
+            ["application": .name(client.displayName), "reason": .nested(text)], details: details)
     }
 }
 

@@ -28,18 +28,20 @@ struct IntrospectionAuthenticator: Sendable {
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
     ) async throws -> IntrospectionCaller {
-        guard let claim = try PresentedClientCredentials(request, form) else { throw Self.refusal }
+        guard let claim = try PresentedClientCredentials(request, form) else { throw Self.refusal(of: nil) }
         if RegisteredResource.isIdentifier(claim.clientID) {
             return .resource(try await resource(claim, request, now: now))
         }
+        // Scripts of other origins cannot call this endpoint, so the recorded client is not used.
+        var requesting = RequestingClient.unknown
         let client: RegisteredClient
         do {
-            client = try await clients.authenticate(claim, by: request, now: now).client
+            client = try await clients.authenticate(claim, by: request, now: now, client: &requesting).client
         } catch let refusal as ClientRefusal {
-            throw ClientRefusal(refusal.error, asksForAuthentication: true)
+            throw ClientRefusal(refusal.error, asksForAuthentication: true, clientID: refusal.clientID)
         }
         // A `client_id` alone is not authentication, because it is public.
-        guard client.type.isConfidential else { throw Self.refusal }
+        guard client.type.isConfidential else { throw Self.refusal(of: claim) }
         return .client(client)
     }
 
@@ -48,7 +50,7 @@ struct IntrospectionAuthenticator: Sendable {
     ) async throws -> RegisteredResource {
         try await clients.limited(claim, by: request, now: now) {
             let resource = try await store.resource(authenticatingAs: claim.clientID)
-            guard case .secret(let presented?) = claim.proof else { throw Self.refusal }
+            guard case .secret(let presented?) = claim.proof else { throw Self.refusal(of: claim) }
             // For an unknown identifier, the secret is compared with a random one. The response time therefore does
             // not reveal which APIs exist.
             let isRight = ConstantTime.equals(
@@ -56,7 +58,7 @@ struct IntrospectionAuthenticator: Sendable {
             guard let resource, isRight else {
                 throw ClientRefusal(
                     OAuthError(.invalidClient, "the client_id is unknown or the client_secret is wrong"),
-                    asksForAuthentication: true)
+                    asksForAuthentication: true, clientID: claim.clientID)
             }
             return resource
         }
@@ -64,8 +66,9 @@ struct IntrospectionAuthenticator: Sendable {
 
     private static let unknownCaller = ArtefactDigest(of: ClientSecret())
 
-    private static let refusal = ClientRefusal(
-        OAuthError(
-            .invalidClient, "authenticate as an API or a confidential client"),
-        asksForAuthentication: true)
+    private static func refusal(of claim: PresentedClientCredentials?) -> ClientRefusal {
+        ClientRefusal(
+            OAuthError(.invalidClient, "authenticate as an API or a confidential client"),
+            asksForAuthentication: true, clientID: claim?.clientID)
+    }
 }

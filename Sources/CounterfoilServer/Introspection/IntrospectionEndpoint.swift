@@ -21,7 +21,9 @@ struct IntrospectionEndpoint: Sendable {
         // The caller is authenticated first. Without authentication, it does not even learn that its request is
         // malformed.
         let caller = try await callers.authenticate(request, form: form, now: now)
-        let answer = try await answer(about: try AnyToken(parsing: form), to: caller)
+        let answer = try await ErrorOfClient.attributing(to: caller.clientID) {
+            try await self.answer(about: try AnyToken(parsing: form), to: caller)
+        }
         guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
         return Reply(.ok, .signed(try signed(answer, for: caller), type: .introspectionResponse))
     }
@@ -61,8 +63,7 @@ struct IntrospectionEndpoint: Sendable {
         init?(of claims: AccessTokenClaims, for caller: IntrospectionCaller) {
             switch caller {
             case .resource(let api):
-                let name = api.resource.rawValue
-                guard claims.audience.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else { return nil }
+                guard let name = claims.audience(equalTo: api.resource.rawValue) else { return nil }
                 audience = [name]
                 scope = claims.scope.intersection(api.scope)
             case .client(let client):

@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 import Crypto
-import Synchronization
 
 /// A cache of verified access tokens.
 ///

@@ -1,7 +1,7 @@
+import CounterfoilProtocol
 public import CounterfoilTokens
 public import Foundation
 public import Logging
-import Synchronization
 
 /// The source of the current signing keys.
 protocol SigningKeys: Sendable {

@@ -49,7 +49,7 @@ struct TokenIssuer: Sendable {
                 authTime: authTime(of: facts.grant, at: now),
                 authenticationContext: AuthenticationContext.password,
                 grantID: facts.grant.id.rawValue
-            ))
+            ), type: facts.target.type)
         return TokenResponse(
             accessToken: accessToken,
             expiresIn: lifetime,
@@ -75,12 +75,14 @@ struct TokenIssuer: Sendable {
                 issuedAt: now,
                 tokenID: Base64URL.encode(random.bytes(16)),
                 scope: access.target.scope
-            ))
+            ), type: access.target.type)
         return TokenResponse(accessToken: accessToken, expiresIn: lifetime, scope: access.target.scope)
     }
 
-    private func accessToken(_ claims: AccessTokenClaims) throws -> AccessToken {
-        guard let token = AccessToken(try key(.es256).sign(claims)) else { throw KeyMissing(algorithm: .es256) }
+    private func accessToken(_ claims: AccessTokenClaims, type: AccessTokenType) throws -> AccessToken {
+        guard let token = AccessToken(try key(.es256).sign(claims, type: type.header)) else {
+            throw KeyMissing(algorithm: .es256)
+        }
         return token
     }
 
@@ -116,14 +118,21 @@ struct TokenIssuer: Sendable {
         return min(wall, grant.authenticatedAt.addingTimeInterval(jump))
     }
 
-    /// Returns the values of the individually requested claims (OpenID Connect Core §5.5) that the scope of
-    /// this token request or ``Grant/claimScope`` covers.
+    /// Returns the claims about the user that an ID token contains.
+    ///
+    /// These are the individually requested claims (OpenID Connect Core §5.5) that the scope of this token request or
+    /// ``Grant/claimScope`` covers. If the policy of the client says so, the claims of the scopes `profile` and
+    /// `email` are added (§5.4).
     private func userClaims(in facts: IssuingFacts) -> UserClaims {
-        guard !facts.grant.claims.idToken.isEmpty else { return UserClaims() }
-        return UserClaims(of: facts.person)
-            .named(
-                facts.grant.claims.idToken.intersection(
-                    UserClaims.names(for: facts.scope.union(facts.grant.claimScope))))
+        var names: Set<String> = []
+        if !facts.grant.claims.idToken.isEmpty {
+            names = facts.grant.claims.idToken.intersection(
+                UserClaims.names(for: facts.scope.union(facts.grant.claimScope)))
+        }
+        if facts.client.policy.putsUserClaimsInIDToken {
+            names.formUnion(UserClaims.names(for: facts.scope.intersection(Scope([.profile, .email]))))
+        }
+        return names.isEmpty ? UserClaims() : UserClaims(of: facts.person).named(names)
     }
 
     private func key(_ algorithm: SigningAlgorithm) throws -> SigningKey {

@@ -2,7 +2,6 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import Logging
-import Synchronization
 
 /// The service that notifies clients of ended sessions (OpenID Connect Back-Channel Logout §2.5).
 ///

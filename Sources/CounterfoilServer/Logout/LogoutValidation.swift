@@ -104,13 +104,14 @@ enum LogoutValidation {
     /// Returns the redirect after the logout, if the client has registered the URI for this purpose (OpenID
     /// Connect RP-Initiated Logout §3).
     ///
-    /// Post-logout redirect URIs are compared like redirect URIs.
+    /// Post-logout redirect URIs are compared like redirect URIs, and development ones can be switched off like them.
     private static func destination(
         of request: LogoutRequest, client: RegisteredClient, settings: ServerSettings
     ) -> ValidatedLogout.Destination? {
         guard let text = request.postLogoutRedirectURI, let uri = try? RedirectURI(text),
+            settings.allowsDevelopmentRedirectURIs || !uri.isForDevelopment(of: client.type),
             client.postLogoutRedirectURIs.contains(where: {
-                RedirectURIMatching.matches(registered: $0, requested: uri)
+                RedirectURIMatching.matches(registered: $0, requested: uri, of: client.type)
             }), !RedirectURIMatching.isOwnOrigin(uri, of: settings.issuer, settings.callbackOrigin)
         else { return nil }
         return ValidatedLogout.Destination(

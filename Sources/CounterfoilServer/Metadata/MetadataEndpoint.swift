@@ -2,7 +2,6 @@ import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
-import Synchronization
 
 /// The endpoint for the server metadata, with the same response at both well-known URLs (RFC 8414 §3, OpenID
 /// Connect Discovery §4).
@@ -103,6 +102,7 @@ final class MetadataEndpoint: Sendable {
         metadata.backchannelLogoutSupported = true
         metadata.backchannelLogoutSessionSupported = true
         metadata.promptValuesSupported = AuthorizationRequest.Prompt.allCases.map(\.rawValue)
+        metadata.offlineAccessPromptRequired = false
         metadata.requestParameterSupported = false
         metadata.requestURIParameterSupported = false
         return metadata

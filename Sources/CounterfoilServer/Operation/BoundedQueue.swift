@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Dispatch
-import Synchronization
 
 /// A queue that runs long work on separate threads, with a limit for running and a limit for waiting work items.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import CounterfoilProtocol
 
 /// The counters of this process since its start; they contain no users, clients or secrets.
 package final class ServerMetrics: Sendable {

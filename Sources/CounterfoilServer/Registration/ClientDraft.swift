@@ -31,8 +31,31 @@ package struct ClientDraft: Sendable, Hashable {
     package var postLogoutRedirectURIs: [String] = []
     /// The URL for logout tokens, `backchannel_logout_uri` (OpenID Connect Back-Channel Logout §2.2); empty for none.
     package var backchannelLogoutURI = ""
+    /// The PKCE policy, `s256` or `s256-or-nonce`; empty to keep the policy of the client.
+    package var pkce = ""
+    /// The algorithm that signs ID tokens, `id_token_signed_response_alg` (OpenID Connect Registration §2); empty to
+    /// keep that of the client.
+    package var idTokenAlgorithm = ""
+    /// Whether ID tokens contain the claims of the scopes `profile` and `email`: `true`, `false`, or empty to keep the
+    /// setting of the client.
+    package var userClaimsInIDToken = ""
 
     package init() {}
+
+    /// Creates the draft with which the form of a new client starts.
+    package init(startingFor type: ClientType) { _ = useStandardScopes(for: type) }
+
+    /// Selects the standard scopes if no scope is selected: `openid`, `profile` and `email`.
+    ///
+    /// Every request of a client without scopes ends in `invalid_scope`. A service acts without a user, so these
+    /// scopes mean nothing to it.
+    ///
+    /// - Returns: Whether the draft had no scope and got the standard ones.
+    package mutating func useStandardScopes(for type: ClientType) -> Bool {
+        guard scopes.isEmpty, type != .service else { return false }
+        scopes = [Scope.Token.openID, .profile, .email].map(\.rawValue)
+        return true
+    }
 
     /// Creates a draft from a registered client, to edit it.
     package init(_ client: RegisteredClient) {
@@ -44,12 +67,17 @@ package struct ClientDraft: Sendable, Hashable {
         consentText = client.presentation.consentText ?? ""
         privacyURI = client.presentation.privacyURI?.rawValue ?? ""
         termsURI = client.presentation.termsURI?.rawValue ?? ""
-        origins = client.origins.map(\.rawValue)
+        // Origins that follow from the redirect URIs also follow when the redirect URIs change.
+        let derived = [RegisteredOrigin](of: client.redirectURIs)
+        origins = client.origins == derived ? [] : client.origins.map(\.rawValue)
         appleApps = client.appleApps.map(\.rawValue)
         androidApps = client.androidApps.map(\.description)
         keys = client.keys.map { String(decoding: $0.encoded(), as: UTF8.self) } ?? ""
         postLogoutRedirectURIs = client.postLogoutRedirectURIs.map(\.rawValue)
         backchannelLogoutURI = client.backchannelLogoutURI?.rawValue ?? ""
+        pkce = client.policy.pkce.isException ? "" : client.policy.pkce.description
+        idTokenAlgorithm = client.policy.idTokenAlgorithm.rawValue
+        userClaimsInIDToken = String(client.policy.putsUserClaimsInIDToken)
     }
 }
 
@@ -61,7 +89,7 @@ package struct PolicyDraft: Sendable, Hashable {
     package var isVouchedFor = false
     /// Whether an administrator has verified that the claimed https redirect URIs belong to the client.
     package var isClaimedHTTPSVerified = false
-    /// The PKCE policy: `s256`, `s256-or-plain` or `exempt-until:DATE`.
+    /// The PKCE policy: `s256`, `s256-or-nonce`, `s256-or-plain` or `exempt-until:DATE`.
     package var pkce = ""
     /// Whether an authorization request without `state` is refused.
     package var requiresState = true
@@ -84,6 +112,8 @@ package struct PolicyDraft: Sendable, Hashable {
     package var webViews = ""
     /// The algorithm that signs ID tokens: `ES256`, `RS256` or `EdDSA`.
     package var idTokenAlgorithm = ""
+    /// Whether ID tokens contain the claims of the scopes `profile` and `email`: `true` or `false`.
+    package var userClaimsInIDToken = ""
     /// The type of the subject identifiers: `public` or `pairwise` (OpenID Connect Core §8).
     package var subjectType = ""
     /// The names of the scopes that a client of type `service` may request without a user.
@@ -105,6 +135,7 @@ package struct PolicyDraft: Sendable, Hashable {
         idTokenLifetime = policy.idTokenLifetime.map(String.init) ?? ""
         webViews = policy.webViews.rawValue
         idTokenAlgorithm = policy.idTokenAlgorithm.rawValue
+        userClaimsInIDToken = String(policy.putsUserClaimsInIDToken)
         subjectType = policy.subjectType.rawValue
         machineScopes = policy.machineScope.tokens.map(\.rawValue)
     }
@@ -148,6 +179,7 @@ package enum ClientField: String, Sendable, Hashable, CaseIterable {
     case idTokenLifetime = "id_token_lifetime"
     case webViews = "web_views"
     case idTokenAlgorithm = "id_token_signed_response_alg"
+    case userClaimsInIDToken = "user_claims_in_id_token"
     case subjectType = "subject_type"
     case machineScopes = "machine_scope"
 }

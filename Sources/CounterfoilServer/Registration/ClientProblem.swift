@@ -83,9 +83,16 @@ extension ClientProblem {
         /// A developer changed the host of the redirect URIs, on which the pairwise subject identifiers of the client
         /// depend. Only an administrator may change it.
         case hostOfSubjectIdentifiers = "application.host-of-subject-identifiers"
-        /// The https redirect URIs are marked as verified, but the client is not native or has no https redirect URI.
+        /// The https redirect URIs are marked as verified, but the client is neither native nor a single-page app, or
+        /// it has no https redirect URI.
         case nothingClaimed = "application.nothing-claimed"
+        /// The client is marked as first-party, but it has a development redirect URI.
+        case firstPartyInDevelopment = "application.first-party-in-development"
         case notAPKCEPolicy = "application.not-a-pkce-policy"
+        /// A developer chose a PKCE policy that is an exception, which only an administrator can make.
+        case unsafePKCEPolicy = "application.unsafe-pkce-policy"
+        /// The PKCE policy accepts a nonce instead of PKCE, but clients of this type do not authenticate.
+        case onlyS256 = "application.only-s256"
         /// The last day of a PKCE exemption is not a date.
         case notADay = "application.not-a-day"
         /// The last day of a PKCE exemption is in the past.
@@ -94,6 +101,8 @@ extension ClientProblem {
         case notAWebViewPolicy = "application.not-a-web-view-policy"
         /// A text is not an algorithm with which this server signs ID tokens.
         case notAnAlgorithm = "application.not-an-algorithm"
+        /// A text is neither `true` nor `false`.
+        case notAYesOrNo = "application.not-a-yes-or-no"
         /// Post-logout redirect URIs are entered, but clients of this type cannot have any.
         case postLogoutNotUsed = "application.post-logout-not-used"
         /// A back-channel logout URI is entered, but clients of this type cannot have one.

@@ -12,7 +12,7 @@ package struct CheckedClient: Sendable, Hashable {
     /// The scopes in `scope` that a user may decline.
     package let optionalScope: Scope
     /// The web origins of a single-page app, from which its scripts may read responses of this server.
-    package let origins: [WebOrigin]
+    package let origins: [RegisteredOrigin]
     /// The apps of a native client on Apple's platforms.
     package let appleApps: [AppleApp]
     /// The Android apps of a native client.
@@ -23,11 +23,14 @@ package struct CheckedClient: Sendable, Hashable {
     package let postLogoutRedirectURIs: [RedirectURI]
     /// The URL to which the server sends logout tokens, `backchannel_logout_uri`; nil if the client wants none.
     package let backchannelLogoutURI: AbsoluteURI?
+    /// The settings of the policy that the developer has chosen.
+    package let choices: DeveloperChoices
 
     fileprivate init(
         presentation: ClientPresentation, redirectURIs: [RedirectURI], scope: Scope, optionalScope: Scope,
-        origins: [WebOrigin], appleApps: [AppleApp], androidApps: [AndroidApp],
-        postLogoutRedirectURIs: [RedirectURI], backchannelLogoutURI: AbsoluteURI?, keys: JSONWebKeySet?
+        origins: [RegisteredOrigin], appleApps: [AppleApp], androidApps: [AndroidApp],
+        postLogoutRedirectURIs: [RedirectURI], backchannelLogoutURI: AbsoluteURI?, keys: JSONWebKeySet?,
+        choices: DeveloperChoices
     ) {
         self.presentation = presentation
         self.redirectURIs = redirectURIs
@@ -39,6 +42,7 @@ package struct CheckedClient: Sendable, Hashable {
         self.keys = keys
         self.postLogoutRedirectURIs = postLogoutRedirectURIs
         self.backchannelLogoutURI = backchannelLogoutURI
+        self.choices = choices
     }
 }
 
@@ -50,21 +54,25 @@ package struct ClientRules: Sendable {
     package let callbackOrigin: CallbackOrigin?
     /// The private-use schemes that are allowed although they contain no period (RFC 8252 §8.4), in lower case.
     package let plainSchemes: Set<String>
+    /// Whether web and single-page clients may have development redirect URIs.
+    package let allowsDevelopment: Bool
 
     /// Creates the rules for the command line, which may run before the first start of the server.
     package init(
         issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil,
-        plainSchemes: Set<String> = ServerSettings.standardPlainSchemes
+        plainSchemes: Set<String> = ServerSettings.standardPlainSchemes, allowsDevelopment: Bool
     ) {
         self.issuer = issuer
         self.callbackOrigin = callbackOrigin
         self.plainSchemes = plainSchemes
+        self.allowsDevelopment = allowsDevelopment
     }
 
     /// Creates the rules of a running server.
     package init(_ settings: ServerSettings) {
         self.init(
-            issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes)
+            issuer: settings.issuer, callbackOrigin: settings.callbackOrigin, plainSchemes: settings.plainSchemes,
+            allowsDevelopment: settings.allowsDevelopmentRedirectURIs)
     }
 
     /// Checks a draft, and throws the problems of all fields if it is not valid.
@@ -73,22 +81,25 @@ package struct ClientRules: Sendable {
     ///   - draft: The registration as entered.
     ///   - type: The type of the client.
     ///   - id: The identifier of the client; nil if the client is not registered yet.
+    ///   - isFirstParty: Whether the client is first-party, so that it cannot have development redirect URIs.
     ///   - schemesInUse: The private-use schemes of the owner's other clients, in lower case.
     package func check(
         _ draft: ClientDraft,
         type: ClientType,
         id: ClientIdentifier?,
+        isFirstParty: Bool,
         schemesInUse: Set<String> = []
     ) throws(ClientRegistrationRefusal) -> CheckedClient {
         var problems: [ClientProblem] = []
         let presentation = presentation(draft, &problems)
-        let context = context(draft, type: type, id: id, schemesInUse: schemesInUse)
+        let context = context(draft, type: type, id: id, isFirstParty: isFirstParty, schemesInUse: schemesInUse)
         let redirectURIs = redirectURIs(draft, type: type, context: context, &problems)
         let logout = logout(draft, type: type, context: context, &problems)
         let scopes = scopes(draft, &problems)
         let origins = origins(draft, type: type, redirectURIs: redirectURIs, &problems)
         let apps = apps(draft, type: type, &problems)
         let keys = keys(draft, type: type, &problems)
+        let choices = DeveloperChoices(draft, type: type, &problems)
         guard problems.isEmpty else { throw ClientRegistrationRefusal(problems) }
         return CheckedClient(
             presentation: presentation,
@@ -100,13 +111,15 @@ package struct ClientRules: Sendable {
             androidApps: apps.android,
             postLogoutRedirectURIs: logout.redirectURIs,
             backchannelLogoutURI: logout.backchannel,
-            keys: keys
+            keys: keys,
+            choices: choices
         )
     }
 
     /// Returns the context in which the redirect URIs of a draft are checked; the parameters are those of `check`.
     package func context(
-        _ draft: ClientDraft, type: ClientType, id: ClientIdentifier?, schemesInUse: Set<String> = []
+        _ draft: ClientDraft, type: ClientType, id: ClientIdentifier?, isFirstParty: Bool,
+        schemesInUse: Set<String> = []
     ) -> RedirectURIContext {
         RedirectURIContext(
             type: type,
@@ -114,6 +127,8 @@ package struct ClientRules: Sendable {
             issuer: issuer,
             callbackOrigin: callbackOrigin,
             plainSchemes: plainSchemes,
+            allowsDevelopment: allowsDevelopment,
+            isFirstParty: isFirstParty,
             appNames: Set(
                 draft.appleApps.compactMap { AppleApp($0)?.bundleID }
                     + draft.androidApps.compactMap { AndroidApp($0)?.packageName }),
@@ -269,17 +284,17 @@ package struct ClientRules: Sendable {
     private func origins(
         _ draft: ClientDraft, type: ClientType, redirectURIs: [RedirectURI],
         _ problems: inout [ClientProblem]
-    ) -> [WebOrigin] {
+    ) -> [RegisteredOrigin] {
         let written = draft.origins.map(Self.trimmed).filter { !$0.isEmpty }
         guard type == .singlePage else {
             if !written.isEmpty { problems.append(ClientProblem(.origins, .originsNotUsed)) }
             return []
         }
+        guard !written.isEmpty else { return [RegisteredOrigin](of: redirectURIs) }
         if written.count > 20 { problems.append(ClientProblem(.origins, .tooManyOrigins, ["limit": .number(20)])) }
-        var origins: [WebOrigin] = []
-        let candidates = written.isEmpty ? redirectURIs.compactMap(\.origin) : Array(written.prefix(20))
-        for text in candidates {
-            guard let origin = WebOrigin(text) else {
+        var origins: [RegisteredOrigin] = []
+        for text in written.prefix(20) {
+            guard let origin = RegisteredOrigin(text) else {
                 problems.append(ClientProblem(.origins, .notAnOrigin, ["origin": .text(String(text.prefix(200)))]))
                 continue
             }
@@ -353,13 +368,5 @@ package struct ClientRules: Sendable {
 
     private static func hasControls(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    }
-}
-
-extension RedirectURI {
-    /// The origin of an https URI, serialized as in the `Origin` field of browsers; nil for other URIs.
-    fileprivate var origin: String? {
-        guard case .https(let host) = kind else { return nil }
-        return "https://\(host.lowercased())" + (uri.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? "")
     }
 }

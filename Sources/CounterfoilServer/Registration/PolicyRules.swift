@@ -14,13 +14,15 @@ extension ClientRules {
 
     /// Checks the policy that an administrator has entered for a client.
     ///
-    /// - Claimed https redirect URIs can be marked as verified only for a native client that has such a URI.
+    /// - A client with a development redirect URI cannot be first-party.
+    /// - https redirect URIs can be marked as verified only for a native or single-page client that has such a URI.
     /// - The last day of a PKCE exemption must not be in the past.
     /// - The rotation of refresh tokens can be turned off only for a confidential client.
     package func check(
         _ draft: PolicyDraft,
         of type: ClientType,
         redirectURIs: [RedirectURI],
+        postLogoutRedirectURIs: [RedirectURI],
         scope: Scope,
         now: Date
     ) throws(ClientRegistrationRefusal) -> ClientPolicy {
@@ -28,13 +30,21 @@ extension ClientRules {
         var policy = ClientPolicy.standard(for: type)
         policy.isFirstParty = draft.isFirstParty
         policy.isVouchedFor = draft.isVouchedFor || draft.isFirstParty
+        let isInDevelopment = (redirectURIs + postLogoutRedirectURIs).contains { $0.isForDevelopment(of: type) }
+        if draft.isFirstParty && isInDevelopment {
+            problems.append(ClientProblem(.firstParty, .firstPartyInDevelopment))
+        }
         policy.requiresState = draft.requiresState
         policy.isClaimedHTTPSVerified = draft.isClaimedHTTPSVerified
-        if draft.isClaimedHTTPSVerified && !(type == .native && redirectURIs.contains(where: \.isHTTPS)) {
+        if draft.isClaimedHTTPSVerified, !type.canClaimHTTPS || !redirectURIs.contains(where: \.isHTTPS) {
             problems.append(ClientProblem(.claimedHTTPSVerified, .nothingClaimed))
         }
         if let pkce = PKCEPolicy(draft.pkce) {
             policy.pkce = pkce
+            // RFC 9700 §2.1.1: a nonce can take the place of PKCE only if the client authenticates.
+            if pkce == .s256OrNonce, !PKCEPolicy.safe(for: type).contains(pkce) {
+                problems.append(ClientProblem(.pkce, .onlyS256))
+            }
             if case .exemptUntil(let day) = pkce, day < CalendarDay(of: now) {
                 problems.append(ClientProblem(.exemptUntil, .exemptionOver))
             }
@@ -53,10 +63,15 @@ extension ClientRules {
         } else {
             problems.append(ClientProblem(.webViews, .notAWebViewPolicy))
         }
-        if let algorithm = SigningAlgorithm(rawValue: draft.idTokenAlgorithm), KeyRing.algorithms.contains(algorithm) {
+        if let algorithm = DeveloperChoices.algorithm(draft.idTokenAlgorithm) {
             policy.idTokenAlgorithm = algorithm
         } else {
             problems.append(ClientProblem(.idTokenAlgorithm, .notAnAlgorithm))
+        }
+        if let putsUserClaims = Bool(draft.userClaimsInIDToken) {
+            policy.putsUserClaimsInIDToken = putsUserClaims
+        } else {
+            problems.append(ClientProblem(.userClaimsInIDToken, .notAYesOrNo))
         }
         if let subjectType = SubjectType(rawValue: draft.subjectType) {
             policy.subjectType = subjectType
@@ -142,12 +157,24 @@ extension ClientRules {
     }
 }
 
+extension ClientType {
+    /// Whether an administrator can verify that https redirect URIs belong to a client of this type.
+    ///
+    /// A confidential client needs no such proof, because it authenticates.
+    package var canClaimHTTPS: Bool {
+        switch self {
+        case .native, .singlePage: true
+        case .web, .device, .service: false
+        }
+    }
+}
+
 extension RedirectURI {
     fileprivate var isHTTPS: Bool { if case .https = kind { true } else { false } }
 }
 
 extension RegisteredClient {
-    /// Creates a client from a registration that has been checked.
+    /// Creates a client from a registration that has been checked; the developer's choices replace those of `policy`.
     package init(
         id: ClientIdentifier,
         type: ClientType,
@@ -171,7 +198,7 @@ extension RegisteredClient {
             postLogoutRedirectURIs: checked.postLogoutRedirectURIs,
             backchannelLogoutURI: checked.backchannelLogoutURI,
             keys: checked.keys,
-            policy: policy,
+            policy: policy.adopting(checked.choices),
             createdAt: now
         )
         presentation.logo = logo
@@ -179,7 +206,7 @@ extension RegisteredClient {
 
     /// Returns the client with a changed registration.
     ///
-    /// The client keeps its logo. It also keeps its policy, apart from the decisions that
+    /// The client keeps its logo. It also keeps its policy, apart from the developer's choices and the decisions that
     /// ``settled(after:byAdministrator:)`` revokes.
     package func rewritten(
         _ checked: CheckedClient, byAdministrator: Bool, now: Date
@@ -196,6 +223,7 @@ extension RegisteredClient {
         client.keys = checked.keys
         client.postLogoutRedirectURIs = checked.postLogoutRedirectURIs
         client.backchannelLogoutURI = checked.backchannelLogoutURI
+        client.policy = policy.adopting(checked.choices)
         client.changedAt = now
         return client.settled(after: self, byAdministrator: byAdministrator)
     }

@@ -15,17 +15,27 @@ struct RevocationEndpoint: Sendable {
     let keys: any SigningKeys
     let auditor: Auditor
 
-    var handlers: [EndpointHandler] { [EndpointHandler(.revocation, respond)] }
+    var handlers: [EndpointHandler] { [EndpointHandler(.revocation, ofClients: respond)] }
 
-    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+    func respond(
+        to request: IncomingRequest, now: Date, client: inout RequestingClient
+    ) async throws -> Reply {
         // RFC 6749 §2.3.1: credentials must not be in the URL, so the query is ignored. RFC 7009 §2.3: JSONP is
         // not supported.
         let form = try request.form()
         let token = try AnyToken(parsing: form)
-        let client = try await authenticator.authenticate(request, form: form, now: now).client
+        let presenter = try await authenticator.authenticate(request, form: form, now: now, client: &client).client
+        return try await ErrorOfClient.attributing(to: presenter.id) {
+            try await revoke(token, presentedBy: presenter, by: request, now: now)
+        }
+    }
+
+    private func revoke(
+        _ token: AnyToken, presentedBy presenter: RegisteredClient, by request: IncomingRequest, now: Date
+    ) async throws -> Reply {
         // RFC 7009 §2.2: a token that is unknown, or whose grant no longer exists, gets the same response as a revoked
         // one.
-        guard let grant = try await grant(of: token, presentedBy: client) else { return Reply(.ok) }
+        guard let grant = try await grant(of: token, presentedBy: presenter) else { return Reply(.ok) }
         if case .revoked = try await store.revokeGrant(grant.id, because: .application, at: now) {
             await auditor.note(
                 .revocation, by: request, person: grant.personID, client: grant.clientID, grant: grant.id,

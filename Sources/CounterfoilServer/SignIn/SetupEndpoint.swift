@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 
 /// The secret of the one-time link for creating the first administrator.
 ///

@@ -1,6 +1,6 @@
+import CounterfoilProtocol
 import Crypto
 import Foundation
-import Synchronization
 
 /// The rate limits of sign-ins, which count failures only.
 public struct SignInLimits: Sendable, Hashable {

@@ -1,28 +1,5 @@
 import CounterfoilProtocol
 
-/// The origin of a single-page application: scheme, host and port, such as `https://app.example.com`
-/// (RFC 6454).
-public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// The origin as a browser writes it in the `Origin` header field.
-    public let rawValue: String
-
-    /// Parses an origin; nil unless it is in lower case, has no path, and uses https (or http with a loopback
-    /// host).
-    ///
-    /// An explicit default port is not valid, because browsers omit it from the `Origin` header field.
-    public init?(_ text: String) {
-        guard let uri = try? AbsoluteURI(parsing: text), let host = uri.host, !host.isEmpty, text == text.lowercased(),
-            uri.scheme == "https" || (uri.scheme == "http" && LoopbackHost(rawValue: host) != nil),
-            uri.userInformation == nil, uri.query == nil, uri.fragment == nil, uri.path.isEmpty,
-            !text.hasSuffix(":"), uri.port != (uri.scheme == "https" ? 443 : 80)
-        else { return nil }
-        rawValue = text
-    }
-
-    /// The same text as ``rawValue``.
-    public var description: String { rawValue }
-}
-
 /// An app for Apple platforms, identified by team and bundle, such as `ABCDE12345.com.example.app`.
 public struct AppleApp: Sendable, Hashable, CustomStringConvertible {
     /// The application identifier: the team prefix, a period and the bundle identifier.

@@ -2,16 +2,18 @@ public import CounterfoilProtocol
 public import CounterfoilTokens
 public import Foundation
 
-/// The policy that an administrator sets for a client.
+/// The policy of a client, which an administrator sets.
 ///
-/// The developer of the client can read the policy, but not change it.
+/// The developer of the client can read the policy. Of its settings, the developer can change only
+/// ``idTokenAlgorithm``, ``putsUserClaimsInIDToken`` and, between ``PKCEPolicy/s256`` and
+/// ``PKCEPolicy/s256OrNonce``, ``pkce``.
 public struct ClientPolicy: Sendable, Hashable {
     /// Whether the client belongs to the owner of this server, so that users are not asked for consent.
     public var isFirstParty: Bool
     /// Whether an administrator vouches for the publisher of the client; if not, pages warn users.
     public var isVouchedFor: Bool
-    /// Whether an administrator has verified that the https redirect URIs that the client claims belong to it (RFC
-    /// 8252 §7.2 and §8.6).
+    /// Whether an administrator has verified that the https redirect URIs of a native or single-page client belong to
+    /// it (RFC 8252 §7.2 and §8.6).
     public var isClaimedHTTPSVerified: Bool
     /// The PKCE challenge that authorization requests must have (RFC 7636).
     public var pkce: PKCEPolicy
@@ -31,6 +33,10 @@ public struct ClientPolicy: Sendable, Hashable {
     public var webViews: WebViewPolicy
     /// The algorithm that signs ID tokens, `id_token_signed_response_alg`.
     public var idTokenAlgorithm: SigningAlgorithm
+    /// Whether ID tokens contain the claims of the granted scopes `profile` and `email` (OpenID Connect Core §5.4).
+    ///
+    /// If not, the client gets these claims only from UserInfo, or by requesting them individually (§5.5).
+    public var putsUserClaimsInIDToken: Bool
     /// The scopes that an administrator has approved for requests without a user (client credentials grant).
     public var machineScope: Scope
 
@@ -48,6 +54,7 @@ public struct ClientPolicy: Sendable, Hashable {
         idTokenLifetime: Int? = nil,
         webViews: WebViewPolicy = .block,
         idTokenAlgorithm: SigningAlgorithm = .es256,
+        putsUserClaimsInIDToken: Bool = false,
         machineScope: Scope = Scope()
     ) {
         self.isFirstParty = isFirstParty
@@ -62,27 +69,40 @@ public struct ClientPolicy: Sendable, Hashable {
         self.idTokenLifetime = idTokenLifetime
         self.webViews = webViews
         self.idTokenAlgorithm = idTokenAlgorithm
+        self.putsUserClaimsInIDToken = putsUserClaimsInIDToken
         self.machineScope = machineScope
     }
 
     /// Returns the default policy of a new client of a type.
     public static func standard(for type: ClientType) -> ClientPolicy {
         switch type {
-        case .native: ClientPolicy(requiresState: true, webViews: .block)
+        case .native: ClientPolicy(requiresState: true, webViews: .block, putsUserClaimsInIDToken: true)
         case .singlePage: ClientPolicy(requiresState: false, accessTokenLifetime: 600, webViews: .warn)
-        case .web, .device, .service: ClientPolicy(requiresState: false, webViews: .warn)
+        case .web:
+            // Web frameworks verify ID tokens with RS256 unless configured otherwise (OpenID Connect Core §3.1.3.7),
+            // and many send no code challenge.
+            ClientPolicy(
+                pkce: .s256OrNonce, requiresState: false, webViews: .warn, idTokenAlgorithm: .rs256,
+                putsUserClaimsInIDToken: true)
+        case .device: ClientPolicy(requiresState: false, webViews: .warn, putsUserClaimsInIDToken: true)
+        case .service: ClientPolicy(requiresState: false, webViews: .warn)
         }
     }
 }
 
 /// The PKCE challenge that the server requires of a client (RFC 7636).
 ///
-/// The text form is `s256`, `s256-or-plain` or `exempt-until:2027-01-31`. Only `s256` is safe. The others are
-/// exceptions for clients older than PKCE. The server counts every authorization without S256 under an exception
-/// (``ClientStore/pkceExceptionUse(of:)``).
+/// The text form is `s256`, `s256-or-nonce`, `s256-or-plain` or `exempt-until:2027-01-31`. The last two are exceptions
+/// for clients older than PKCE, which only an administrator can make. The server counts every authorization that
+/// needs an exception (``ClientStore/pkceExceptionUse(of:)``).
 public enum PKCEPolicy: Sendable, Hashable {
     /// Every request needs an S256 challenge.
     case s256
+    /// Every request needs an S256 challenge, or the scope `openid` and a `nonce` (OpenID Connect Core §3.1.2.1).
+    ///
+    /// The policy is for confidential clients only. Because of the client authentication, no other client can redeem a
+    /// stolen code. The `nonce` in the ID token shows the client that a code was injected (RFC 9700 §2.1.1).
+    case s256OrNonce
     /// Every request needs a challenge, with the method S256 or `plain` (RFC 7636 §4.2).
     case s256OrPlain
     /// A request can omit the challenge until the end of this day in UTC; after that day, every request needs an S256
@@ -91,10 +111,23 @@ public enum PKCEPolicy: Sendable, Hashable {
     /// A challenge that is present must have the method S256.
     case exemptUntil(CalendarDay)
 
-    /// Returns whether the policy accepts a request without a challenge at the time `now`.
+    /// Whether only an administrator can set the policy, because it leaves codes unprotected.
+    public var isException: Bool {
+        switch self {
+        case .s256, .s256OrNonce: false
+        case .s256OrPlain, .exemptUntil: true
+        }
+    }
+
+    /// Returns the policies that protect the codes of a client type, the default policy first.
+    package static func safe(for type: ClientType) -> [PKCEPolicy] {
+        type.usesAuthorizationCode && type.isConfidential ? [.s256OrNonce, .s256] : [.s256]
+    }
+
+    /// Returns whether the policy exempts requests from PKCE at the time `now`.
     func isExempt(at now: Date) -> Bool {
         switch self {
-        case .s256, .s256OrPlain: false
+        case .s256, .s256OrNonce, .s256OrPlain: false
         case .exemptUntil(let day): CalendarDay(of: now) <= day
         }
     }
@@ -155,6 +188,7 @@ extension PKCEPolicy: CustomStringConvertible {
         let exemption = "exempt-until:"
         switch text {
         case "s256": self = .s256
+        case "s256-or-nonce": self = .s256OrNonce
         case "s256-or-plain": self = .s256OrPlain
         case _ where text.hasPrefix(exemption):
             guard let day = CalendarDay(String(text.dropFirst(exemption.count))) else { return nil }
@@ -167,20 +201,31 @@ extension PKCEPolicy: CustomStringConvertible {
     public var description: String {
         switch self {
         case .s256: "s256"
+        case .s256OrNonce: "s256-or-nonce"
         case .s256OrPlain: "s256-or-plain"
         case .exemptUntil(let day): "exempt-until:\(day)"
         }
     }
 }
 
-/// The PKCE method of an authorization request.
+/// The protection of an authorization code by PKCE or, instead of it, by OpenID's `nonce`.
 public enum PKCEUse: String, Sendable, Hashable, CaseIterable {
     /// An S256 challenge, which every policy accepts.
     case s256 = "S256"
+    /// No challenge but a `nonce` and the scope `openid`, which only ``PKCEPolicy/s256OrNonce`` accepts.
+    case nonce
     /// A `plain` challenge, which only ``PKCEPolicy/s256OrPlain`` accepts.
     case plain
     /// No challenge, which only ``PKCEPolicy/exemptUntil(_:)`` accepts.
     case none
+
+    /// Whether the authorization needs an exception of the policy, which the server counts.
+    public var isException: Bool {
+        switch self {
+        case .s256, .nonce: false
+        case .plain, .none: true
+        }
+    }
 }
 
 /// The condition under which a client gets a refresh token.

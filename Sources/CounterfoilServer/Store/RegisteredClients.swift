@@ -53,7 +53,7 @@ public struct RegisteredClient: Sendable, Hashable {
     /// The subset of ``scope`` that a user can decline on the consent page.
     public var optionalScope: Scope
     /// The origins from which a single-page application may send requests (CORS).
-    public var origins: [WebOrigin]
+    public var origins: [RegisteredOrigin]
     /// The Apple apps that may claim the https redirect URIs of the client, as the server lists them in
     /// `apple-app-site-association`.
     public var appleApps: [AppleApp]
@@ -87,7 +87,7 @@ public struct RegisteredClient: Sendable, Hashable {
         redirectURIs: [RedirectURI],
         scope: Scope,
         optionalScope: Scope = Scope([]),
-        origins: [WebOrigin] = [],
+        origins: [RegisteredOrigin] = [],
         appleApps: [AppleApp] = [],
         androidApps: [AndroidApp] = [],
         postLogoutRedirectURIs: [RedirectURI] = [],
@@ -227,7 +227,7 @@ public protocol ClientStore: Sendable {
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
-    /// Returns whether the ``RegisteredClient/origins`` of any client contain the given origin (RFC 6454).
+    /// Returns whether the ``RegisteredClient/origins`` of any client cover the given origin (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.
     ///

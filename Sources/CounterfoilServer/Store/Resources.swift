@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+public import CounterfoilTokens
 public import Foundation
 
 /// An API (resource server) that accepts the tokens of this server and introspects them (RFC 7662 §2.1).
@@ -15,6 +16,10 @@ public struct RegisteredResource: Sendable, Hashable {
     ///
     /// Users consent to scopes. An API without a scope therefore gets no tokens.
     public var scope: Scope
+    /// The type of the access tokens for the API (`typ`, RFC 9068 §2.1).
+    ///
+    /// A token for several APIs has the type `JWT` only if all of them are registered with it.
+    public var tokenType: AccessTokenType
     /// The digest of the secret with which the API authenticates.
     ///
     /// The secret has 256 random bits, so a slow hash is not needed.
@@ -24,13 +29,14 @@ public struct RegisteredResource: Sendable, Hashable {
 
     /// Creates a record of an API that is to be registered or that a store has read.
     public init(
-        resource: Resource, clientID: ClientIdentifier, name: String, scope: Scope, secret: ArtefactDigest,
-        createdAt: Date
+        resource: Resource, clientID: ClientIdentifier, name: String, scope: Scope,
+        tokenType: AccessTokenType = .atJWT, secret: ArtefactDigest, createdAt: Date
     ) {
         self.resource = resource
         self.clientID = clientID
         self.name = name
         self.scope = scope
+        self.tokenType = tokenType
         self.secret = secret
         self.createdAt = createdAt
     }
@@ -58,16 +64,37 @@ public enum AddResourceOutcome: Sendable, Hashable {
     case unknownScopes(Scope)
 }
 
+/// The outcome of ``ResourceStore/updateResource(_:from:)``.
+public enum UpdateResourceOutcome: Sendable, Hashable {
+    /// The name, scopes or token type of the API were changed.
+    case updated
+    /// Another command changed the API after it was read; nothing was written.
+    case changedMeanwhile
+    /// There is no such API; nothing was written.
+    case notFound
+    /// The registration contains these scopes, which the server does not have; nothing was written.
+    case unknownScopes(Scope)
+}
+
 /// The registered APIs, each with its scopes and the digest of its secret.
 public protocol ResourceStore: Sendable {
     /// Reads all APIs, ordered by resource indicator.
     func resources() async throws(StoreFault) -> [RegisteredResource]
-    /// Reads the API with a resource indicator; nil if none is registered.
+    /// Reads the API with a resource indicator, in any spelling that is equal (see `Resource`); nil if none is
+    /// registered.
     func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource?
     /// Reads the API that authenticates with a `client_id`.
     func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource?
     /// Registers an API if all its scopes exist, and its resource indicator and `client_id` are not in use.
+    ///
+    /// A resource indicator is in use if an API is registered with an equal one, in whatever spelling.
     func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome
+    /// Changes the name, scopes and token type of an API, if the stored record still equals `former`.
+    ///
+    /// The other properties of `resource` are those of `former`.
+    func updateResource(
+        _ resource: RegisteredResource, from former: RegisteredResource
+    ) async throws(StoreFault) -> UpdateResourceOutcome
     /// Replaces the secret of an API, which invalidates the former secret at once; returns false if there is no
     /// such API.
     @discardableResult

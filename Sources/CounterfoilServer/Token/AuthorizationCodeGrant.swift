@@ -148,7 +148,8 @@ struct AuthorizationCodeGrant: TokenGrant {
             // request had no challenge, an attacker may have removed it.
             return .refuse(refusal("code_verifier came without a code_challenge in the authorization request"))
         case (nil, nil):
-            guard client.client.policy.pkce.isExempt(at: now) else {
+            // The client has authenticated, because only the policy of a confidential client accepts a nonce.
+            guard client.client.accepts(facts, withoutChallengeAt: now) else {
                 return .refuse(refusal("no code_challenge in the authorization request"))
             }
         case (_?, nil):
@@ -189,5 +190,16 @@ struct AuthorizationCodeGrant: TokenGrant {
             "the code is unknown, expired, used, or not for this client_id, redirect_uri and code_verifier",
             reason: reason
         )
+    }
+}
+
+extension RegisteredClient {
+    /// Returns true if the client may redeem a code whose authorization request had no `code_challenge`.
+    ///
+    /// The policy is that of now, not that of the authorization request.
+    fileprivate func accepts(_ facts: CodeFacts, withoutChallengeAt now: Date) -> Bool {
+        if policy.pkce.isExempt(at: now) { return true }
+        return type.isConfidential && policy.pkce == .s256OrNonce && facts.code.nonce != nil
+            && facts.grant.scope.contains(.openID)
     }
 }

@@ -12,21 +12,24 @@ struct ClientCredentialsGrant: TokenGrant {
 
     func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenExchange) async throws -> TokenResponse {
         let named = try await context.store.named(asked.resources, issuer: context.settings.issuer)
+        let defaultAPI = named.isEmpty ? try await context.store.defaultAPI(context.settings) : nil
         return try context.issuer.issue(
-            try Self.judge(asked, by: exchange.client, for: named, settings: context.settings))
+            try Self.judge(
+                asked, by: exchange.client, for: named, defaultAPI: defaultAPI, settings: context.settings))
     }
 
     /// Decides whether a client gets a token; only clients of the type `service`, all of which are
     /// confidential, may use this grant.
     static func judge(
         _ asked: TokenRequest.ClientCredentials, by client: AuthenticatedClient, for named: NamedResources,
-        settings: ServerSettings
+        defaultAPI: RegisteredResource?, settings: ServerSettings
     ) throws(OAuthError) -> MachineAccess {
         guard client.client.type == .service else {
             throw OAuthError(
                 .unauthorizedClient, "a client of this type cannot use the client_credentials grant; register a service"
             )
         }
-        return try MachineAccess.judge(client.client, requesting: asked.scope, for: named, settings: settings)
+        return try MachineAccess.judge(
+            client.client, requesting: asked.scope, for: named, defaultAPI: defaultAPI, settings: settings)
     }
 }

@@ -18,8 +18,10 @@ struct MachineAccess: Sendable {
     /// Decides whether a client gets a token without a user.
     ///
     /// If `requested` is nil, the token gets every approved scope. `named` contains the APIs that the request names.
+    /// `defaultAPI` is the API for which the token is if the request names none.
     static func judge(
-        _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources, settings: ServerSettings
+        _ client: RegisteredClient, requesting requested: Scope?, for named: NamedResources,
+        defaultAPI: RegisteredResource?, settings: ServerSettings
     ) throws(OAuthError) -> MachineAccess {
         let (candidates, approved) = (client.machineScopeCandidates, client.approvedMachineScope)
         guard !candidates.isEmpty else {
@@ -47,7 +49,8 @@ struct MachineAccess: Sendable {
             )
         }
         guard !named.isEmpty else {
-            return MachineAccess(client: client, target: TokenTarget(anywhere: scope, settings: settings))
+            let target = TokenTarget(anywhere: scope, of: defaultAPI, settings: settings)
+            return MachineAccess(client: client, target: target)
         }
         // No user approves the request, so the client needs an approved scope at each API that it names.
         for api in try named.checked().known where api.scope.intersection(approved).isEmpty {

@@ -7,10 +7,15 @@ import HTTPTypes
 struct TokenEndpoint: Sendable {
     let authenticator: ClientAuthenticator
     let metrics: ServerMetrics
+    let audiences: AudienceParameterLog
     private let grants: [String: any TokenGrant]
 
-    init(authenticator: ClientAuthenticator, metrics: ServerMetrics, context: GrantContext) {
+    init(
+        authenticator: ClientAuthenticator, metrics: ServerMetrics, audiences: AudienceParameterLog,
+        context: GrantContext
+    ) {
         self.authenticator = authenticator
+        self.audiences = audiences
         self.metrics = metrics
         grants = Dictionary(
             Self.grants(context).map { (type(of: $0).grantType, $0) }, uniquingKeysWith: { first, _ in first })
@@ -25,13 +30,25 @@ struct TokenEndpoint: Sendable {
         ]
     }
 
-    var handlers: [EndpointHandler] { [EndpointHandler(.token, respond)] }
+    var handlers: [EndpointHandler] { [EndpointHandler(.token, ofClients: respond)] }
 
-    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+    func respond(
+        to request: IncomingRequest, now: Date, client: inout RequestingClient
+    ) async throws -> Reply {
         // RFC 6749 §2.3.1: credentials must not be in the URL, so the query is ignored.
         let form = try request.form()
-        guard let grant = grants[try TokenRequest.grantType(of: form)] else { throw TokenRequest.unsupportedGrantType }
-        let response = try await respond(to: request, form, with: grant, now: now)
+        let response: TokenResponse
+        do {
+            guard let grant = grants[try TokenRequest.grantType(of: form)] else {
+                throw TokenRequest.unsupportedGrantType
+            }
+            response = try await respond(to: request, form, with: grant, now: now, client: &client)
+        } catch {
+            let explained = AudienceParameter(form).map { Self.explained(error, by: $0) } ?? error
+            // A malformed request is refused before the client is authenticated. Its developer searches the log too.
+            guard let claim = try? PresentedClientCredentials(request, form) else { throw explained }
+            throw ErrorOfClient(explained, clientID: claim.clientID)
+        }
         var reply = Reply(.ok, .json(response.encoded()))
         // RFC 6749 §5.1: `Pragma` is for HTTP/1.0 caches, which do not know `Cache-Control`.
         if let pragma = Self.pragma { reply.fields[pragma] = "no-cache" }
@@ -39,14 +56,27 @@ struct TokenEndpoint: Sendable {
     }
 
     private func respond<Grant: TokenGrant>(
-        to request: IncomingRequest, _ form: FormParameters, with grant: Grant, now: Date
+        to request: IncomingRequest, _ form: FormParameters, with grant: Grant, now: Date,
+        client: inout RequestingClient
     ) async throws -> TokenResponse {
         let asked = try Grant.parse(form)
-        let client = try await authenticator.authenticate(request, form: form, now: now)
+        let authenticated = try await authenticator.authenticate(request, form: form, now: now, client: &client)
+        audiences.note(AudienceParameter(form), of: authenticated.client.id, at: .token, now: now)
         let response = try await grant.respond(
-            to: asked, TokenExchange(client: client, request: request, now: now))
+            to: asked, TokenExchange(client: authenticated, request: request, now: now))
         metrics.countTokens(of: Grant.grantType)
         return response
+    }
+
+    private static func explained(_ error: any Error, by parameter: AudienceParameter) -> any Error {
+        switch error {
+        case let error as OAuthError: parameter.explaining(error)
+        case let refusal as ClientRefusal:
+            ClientRefusal(
+                parameter.explaining(refusal.error), asksForAuthentication: refusal.asksForAuthentication,
+                clientID: refusal.clientID)
+        default: error
+        }
     }
 
     private static let pragma = HTTPField.Name("Pragma")

@@ -44,8 +44,12 @@ struct GrantContext: Sendable {
     func target(
         of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = []
     ) async throws -> TokenTarget {
-        let wanted = asked.isEmpty ? grant.resources : asked
-        guard !wanted.isEmpty else { return TokenTarget(anywhere: scope, settings: settings) }
+        // An API of the grant is looked up by its spelling in the grant.
+        let wanted =
+            asked.isEmpty ? grant.resources : asked.map { name in grant.resources.first { $0 == name } ?? name }
+        guard !wanted.isEmpty else {
+            return TokenTarget(anywhere: scope, of: try await store.defaultAPI(settings), settings: settings)
+        }
         let named = try await store.named(wanted, issuer: settings.issuer, knowing: read)
         return asked.isEmpty
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 
 /// The APIs that a request or grant names, as they are registered now (RFC 8707 §2).
 ///
@@ -7,10 +8,12 @@ import CounterfoilProtocol
 struct NamedResources: Sendable {
     /// A registered API, or the server itself.
     struct Known: Sendable {
+        /// The resource indicator, spelled as it is registered.
         let resource: Resource
         /// The display name of the API; nil for the server itself, unless it is also registered as an API.
         let name: String?
         let scope: Scope
+        let tokenType: AccessTokenType
     }
 
     /// The requested APIs that exist, in the order of the request.
@@ -23,6 +26,13 @@ struct NamedResources: Sendable {
 
     /// The scopes of all APIs in the list.
     var scope: Scope { Scope(known.flatMap(\.scope.tokens)) }
+
+    /// The type of an access token for all APIs in the list: `JWT` only if every API is registered with it.
+    ///
+    /// RFC 9068 §4: an API that follows the standard refuses every other type than `at+jwt`.
+    var tokenType: AccessTokenType {
+        !known.isEmpty && known.allSatisfy { $0.tokenType == .jwt } ? .jwt : .atJWT
+    }
 
     /// The resource indicators, separated by spaces.
     var description: String { known.map(\.resource.rawValue).joined(separator: " ") }
@@ -52,7 +62,8 @@ extension ResourceStore {
             let own = isServer ? ScopeDefinition.ofUserInfo : Scope()
             known.append(
                 NamedResources.Known(
-                    resource: resource, name: api?.name, scope: (api?.scope ?? Scope()).union(own)))
+                    resource: api?.resource ?? issuer.resource ?? resource, name: api?.name,
+                    scope: (api?.scope ?? Scope()).union(own), tokenType: api?.tokenType ?? .atJWT))
         }
         return NamedResources(known: known, unknown: unknown)
     }
@@ -67,11 +78,19 @@ struct TokenTarget: Sendable {
     let audience: [String]
     /// The value of the claim `scope`; not empty if an API is named.
     let scope: Scope
+    /// The type of the access token (`typ`).
+    let type: AccessTokenType
 
     /// Creates the target of a token that names no API.
-    init(anywhere scope: Scope, settings: ServerSettings) {
+    ///
+    /// - Parameters:
+    ///   - scope: The scope of the token.
+    ///   - api: The API that is registered with the default audience; nil if there is none.
+    init(anywhere scope: Scope, of api: RegisteredResource?, settings: ServerSettings) {
         audience = [settings.defaultAudience]
         self.scope = scope
+        // Without `scope`, verifiers could not tell a token of the type `JWT` from an ID token.
+        type = scope.isEmpty ? .atJWT : api?.tokenType ?? .atJWT
     }
 
     /// Creates the target of a token for the APIs that a token request names.
@@ -81,6 +100,7 @@ struct TokenTarget: Sendable {
         guard !carried.isEmpty else { throw Self.nothing(of: scope, for: named) }
         audience = named.known.map(\.resource.rawValue)
         self.scope = carried
+        type = named.tokenType
     }
 
     /// Creates the target of a token whose request names no API: the token is for the APIs of the grant.
@@ -92,9 +112,11 @@ struct TokenTarget: Sendable {
         if !carried.isEmpty {
             audience = named.known.map(\.resource.rawValue)
             self.scope = carried
+            type = named.tokenType
         } else if scope.contains(.openID) {
             audience = [issuer.rawValue]
             self.scope = scope.intersection(ScopeDefinition.ofUserInfo)
+            type = .atJWT
         } else {
             throw named.known.isEmpty
                 ? OAuthError(.invalidTarget, "the resources of the authorization request are not registered any more")
@@ -105,6 +127,24 @@ struct TokenTarget: Sendable {
     private static func nothing(of scope: Scope, for named: NamedResources) -> OAuthError {
         OAuthError(
             .invalidScope, "none of the requested scopes \(scope) is registered for resource \(named.description)")
+    }
+}
+
+extension ResourceStore {
+    /// Reads the API that is registered with the default audience, whose tokens need not name it; nil if there is
+    /// none.
+    func defaultAPI(_ settings: ServerSettings) async throws(StoreFault) -> RegisteredResource? {
+        guard let audience = try? Resource(settings.defaultAudience) else { return nil }
+        return try await resource(audience)
+    }
+}
+
+extension AccessTokenClaims {
+    /// Returns the audience of the token that is equal to a resource indicator; nil if there is none.
+    func audience(equalTo name: String) -> String? {
+        if let exact = audience.first(where: { $0.utf8.elementsEqual(name.utf8) }) { return exact }
+        guard let resource = try? Resource(name) else { return nil }
+        return audience.first { (try? Resource($0)) == resource }
     }
 }
 
@@ -120,5 +160,10 @@ extension Grant {
 
 extension Resource {
     /// Returns true if this is the resource indicator of the server itself, which is its issuer identifier.
-    fileprivate func isServer(_ issuer: Issuer) -> Bool { rawValue.utf8.elementsEqual(issuer.rawValue.utf8) }
+    fileprivate func isServer(_ issuer: Issuer) -> Bool { self == issuer.resource }
+}
+
+extension Issuer {
+    /// The resource indicator of the server itself.
+    fileprivate var resource: Resource? { try? Resource(rawValue) }
 }

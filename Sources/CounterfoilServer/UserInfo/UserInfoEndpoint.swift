@@ -13,14 +13,16 @@ struct UserInfoEndpoint: Sendable {
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
 
-    var handlers: [EndpointHandler] { [EndpointHandler(.userInfo, respond)] }
+    var handlers: [EndpointHandler] { [EndpointHandler(.userInfo, ofClients: respond)] }
 
-    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+    func respond(
+        to request: IncomingRequest, now: Date, client: inout RequestingClient
+    ) async throws -> Reply {
         guard let token = try PresentedAccessToken(request).token else {
             // RFC 6750 §3.1: a request without a token gets no error code.
             return Reply(.unauthorized, fields: [.wwwAuthenticate: BearerChallenge().description])
         }
-        let access = try await verified(token, by: request, now: now)
+        let access = try await verified(token, by: request, now: now, client: &client)
         let (facts, scope) = try await allowed(access)
         guard scope.contains(.openID) else {
             throw BearerRefusal(
@@ -35,10 +37,10 @@ struct UserInfoEndpoint: Sendable {
     }
 
     private func verified(
-        _ token: AccessToken, by request: IncomingRequest, now: Date
+        _ token: AccessToken, by request: IncomingRequest, now: Date, client: inout RequestingClient
     ) async throws -> AccessTokenClaims {
         do {
-            return try verified(token)
+            return try verified(token, client: &client)
         } catch {
             if error.isForgery {
                 do {
@@ -57,12 +59,15 @@ struct UserInfoEndpoint: Sendable {
         }
     }
 
-    private func verified(_ token: AccessToken) throws(TokenRefusal) -> AccessTokenClaims {
+    private func verified(
+        _ token: AccessToken, client: inout RequestingClient
+    ) throws(TokenRefusal) -> AccessTokenClaims {
         let issued = try accessTokens.verify(AnyToken(token.exposed), keys: keys.publicKeys)
+        client = .ofToken(issued.claims.clientID)
         // The token must be for this server. Its audience is the issuer if the client requested the issuer as a
         // resource, and the default audience if the client requested no resource.
-        let isForThis = [settings.issuer.rawValue, settings.defaultAudience].contains { name in
-            issued.claims.audience.contains { $0.utf8.elementsEqual(name.utf8) }
+        let isForThis = [settings.issuer.rawValue, settings.defaultAudience].contains {
+            issued.claims.audience(equalTo: $0) != nil
         }
         guard isForThis else { throw .wrongAudience }
         guard issued.isCurrent(at: wallClock()) else { throw .expired }

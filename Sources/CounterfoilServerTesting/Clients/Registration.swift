@@ -9,10 +9,11 @@ extension TestServer {
         _ name: String,
         type: ClientType = .native,
         at redirectURIs: [String] = ["http://127.0.0.1/callback"],
+        for scope: String = "openid profile photos.read photos.write",
         under policy: ClientPolicy,
         secret: ClientSecret? = nil
     ) async throws -> RegisteredClient {
-        let client = try await register(name, type: type, redirectURIs: redirectURIs, policy: policy)
+        let client = try await register(name, type: type, redirectURIs: redirectURIs, scope: scope, policy: policy)
         if let secret {
             let record = ClientSecretRecord(
                 digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: clock.now)

@@ -1,18 +1,21 @@
 package import CounterfoilProtocol
 package import CounterfoilServer
+package import CounterfoilTokens
 import Foundation
 package import HTTPTypes
 
 extension TestServer {
     /// Registers an API with a new secret, with which the API authenticates to introspect tokens.
     package func addAPI(
-        _ uri: String = "https://photos.example.com", scope: String = "photos.read photos.write"
+        _ uri: String = "https://photos.example.com", scope: String = "photos.read photos.write",
+        tokenType: AccessTokenType = .atJWT
     ) async throws -> TestAPI {
         let secret = ClientSecret()
         guard let clientID = RegisteredResource.newClientID() else { throw Refused("no identifier for \(uri)") }
         let resource = RegisteredResource(
             resource: try Resource(uri), clientID: clientID, name: "Photo library",
-            scope: try Scope(lenient: scope), secret: ArtefactDigest(of: secret), createdAt: clock.now)
+            scope: try Scope(lenient: scope), tokenType: tokenType, secret: ArtefactDigest(of: secret),
+            createdAt: clock.now)
         let outcome = try await store.addResource(resource)
         guard outcome == .added else { throw Refused("\(uri) was not added: \(outcome)") }
         return TestAPI(test: self, resource: resource, secret: secret)

@@ -1,6 +1,6 @@
+import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
-import Synchronization
 
 /// A wrapper around any store, with which a test makes methods fail and accounts appear disabled.
 ///
@@ -58,8 +58,8 @@ public final class FaultyStore: Sendable {
         case refreshFacts, recordRefresh, refreshStatistics
         /// Recording a heartbeat, and reading the last heartbeat and the outages.
         case recordService, serviceRecord
-        /// Reading, registering and deleting APIs, and replacing the secret of an API.
-        case resources, addResource, replaceSecret, removeResource
+        /// Reading, registering, changing and deleting APIs, and replacing the secret of an API.
+        case resources, addResource, updateResource, replaceSecret, removeResource
         /// Reading whether any client has registered an origin for CORS.
         case isRegistered
         /// Writing and reading the audit log.

@@ -54,6 +54,13 @@ extension FaultyStore: ResourceStore {
         return try await store.addResource(resource)
     }
 
+    public func updateResource(
+        _ resource: RegisteredResource, from former: RegisteredResource
+    ) async throws(StoreFault) -> UpdateResourceOutcome {
+        try await enter(.updateResource)
+        return try await store.updateResource(resource, from: former)
+    }
+
     @discardableResult
     public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
         try await enter(.replaceSecret)

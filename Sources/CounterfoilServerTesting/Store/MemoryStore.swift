@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
-import Synchronization
 
 /// An in-memory store of the authorization server, for tests.
 ///

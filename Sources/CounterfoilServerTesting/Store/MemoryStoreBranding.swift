@@ -1,8 +1,8 @@
 // The store protocols document these methods.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
+import CounterfoilProtocol
 public import CounterfoilServer
-import Synchronization
 
 extension MemoryStore: BrandingStore {
     public func branding() async throws(StoreFault) -> Branding {

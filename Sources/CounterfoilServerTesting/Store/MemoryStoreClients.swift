@@ -4,7 +4,6 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
 import Foundation
-import Synchronization
 
 extension MemoryStore: ClientStore {
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
@@ -16,7 +15,7 @@ extension MemoryStore: ClientStore {
     }
 
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
-        state.withLock { state in state.clients.contains { $0.origins.contains(origin) } }
+        state.withLock { state in state.clients.contains { $0.origins.contains { $0.covers(origin) } } }
     }
 
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {

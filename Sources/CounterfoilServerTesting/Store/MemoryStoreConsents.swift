@@ -4,7 +4,6 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
-import Synchronization
 
 extension MemoryStore: ConsentStore {
     public func consent(

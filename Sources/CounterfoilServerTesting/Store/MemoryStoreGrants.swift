@@ -4,7 +4,6 @@
 import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
-import Synchronization
 
 extension MemoryStore: GrantStore {
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
@@ -21,7 +20,7 @@ extension MemoryStore: GrantStore {
             state.codes[code.digest] = code
             state.interactions.insert(code.interaction)
             state.consents[key] = approval.consent(after: state.consents[key])
-            if approval.pkce != .s256 {
+            if approval.pkce.isException {
                 let former = state.pkceExceptions[client.id]
                 state.pkceExceptions[client.id] = PKCEExceptionUse(
                     count: (former?.count ?? 0) + 1,

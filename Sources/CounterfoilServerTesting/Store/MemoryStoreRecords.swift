@@ -4,7 +4,6 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
-import Synchronization
 
 extension MemoryStore: ResourceStore {
     public func resources() async throws(StoreFault) -> [RegisteredResource] {
@@ -29,6 +28,21 @@ extension MemoryStore: ResourceStore {
             guard !isTaken else { return .exists }
             state.resources.append(resource)
             return .added
+        }
+    }
+
+    public func updateResource(
+        _ resource: RegisteredResource, from former: RegisteredResource
+    ) async throws(StoreFault) -> UpdateResourceOutcome {
+        state.withLock { state in
+            guard let index = state.resources.firstIndex(where: { $0.resource == former.resource }) else {
+                return .notFound
+            }
+            guard state.resources[index] == former else { return .changedMeanwhile }
+            let unknown = Scope(resource.scope.tokens.filter { state.scopes[$0] == nil })
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            state.resources[index] = resource
+            return .updated
         }
     }
 

@@ -4,7 +4,6 @@
 public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
-import Synchronization
 
 extension MemoryStore: RefreshTokenStore {
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {

@@ -1,9 +1,9 @@
 // The store protocols document these methods.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
+import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
-import Synchronization
 
 extension MemoryStore: ServiceRecordStore {
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {

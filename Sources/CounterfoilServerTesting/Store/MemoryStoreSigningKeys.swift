@@ -1,10 +1,10 @@
 // The store protocols document these methods.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
+import CounterfoilProtocol
 public import CounterfoilServer
 public import CounterfoilTokens
 public import Foundation
-import Synchronization
 
 extension MemoryStore: SigningKeyStore {
     public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {

@@ -61,7 +61,7 @@ struct FrameTests {
         let test = try await TestServer()
         let error = try await Attempt(test).with("ui_locales", "de").with("code_challenge", nil)
             .with("code_challenge_method", nil).error()
-        #expect(error.description == "code challenge required")
+        #expect(error.description?.hasPrefix("code_challenge is missing") == true)
     }
 
     @Test func `the branding of the owner is around every page immediately`() async throws {

@@ -38,7 +38,11 @@ struct AuthorizationParameterTests {
             .with("code_challenge", nil).with("code_challenge_method", nil)
         let error = try await attempt.error()
         #expect(error.code == .invalidRequest)
-        #expect(error.description == "code challenge required")
+        // The description names the parameter, the policy and the setting.
+        let description = try #require(error.description)
+        #expect(description.hasPrefix("code_challenge"))
+        #expect(description.contains("is missing: this client must use PKCE (S256)") != (type == .web))
+        #expect(description.hasSuffix("this is the setting PKCE in its registration"))
         #expect(try await Attempt(test, by: client, at: address).authorize().code.exposed.utf8.count == 43)
     }
 

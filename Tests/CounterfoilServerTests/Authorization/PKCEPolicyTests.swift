@@ -6,6 +6,8 @@ import Testing
 
 /// Exemptions from PKCE that an administrator grants to clients older than PKCE, and their limits.
 struct PKCEPolicyTests {
+    private static let challengeMissing =
+        "code_challenge is missing: this client must use PKCE (S256); this is the setting PKCE in its registration"
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
     private static func day(_ test: TestServer, later days: Double) -> CalendarDay {
@@ -41,7 +43,7 @@ struct PKCEPolicyTests {
         let unnamed = try await Self.plain(test, client, named: false).error()
         #expect(unnamed.code == .invalidRequest)
         #expect(unnamed.description == "code_challenge_method is missing; it must be S256")
-        #expect(try await Self.bare(test, client).error().description == "code challenge required")
+        #expect(try await Self.bare(test, client).error().description == Self.challengeMissing)
         #expect(try await Attempt(test, by: client).tokens().isBearer)
         #expect(Self.exceptions(test).isEmpty)
         #expect(try await test.store.pkceExceptionUse(of: client.id) == nil)
@@ -60,7 +62,7 @@ struct PKCEPolicyTests {
         #expect(try await test.redeem(form.setting("code_verifier", to: nil)).tokenError.error == "invalid_grant")
         #expect(try await test.redeem(form).tokenResponse.isBearer)
         #expect(try await Attempt(test, by: client).tokens().isBearer)
-        #expect(try await Self.bare(test, client).error().description == "code challenge required")
+        #expect(try await Self.bare(test, client).error().description == Self.challengeMissing)
     }
 
     // R086, R090, SEC-07: a plain challenge is the verifier itself, so only its SHA-256 digest is stored.
@@ -116,7 +118,7 @@ struct PKCEPolicyTests {
         test.clock.advance(by: 2 * 86_400)
         let error = try await attempt.error()
         #expect(error.code == .invalidRequest)
-        #expect(error.description == "code challenge required")
+        #expect(error.description == Self.challengeMissing)
     }
 
     // The exemption must still be valid when the code is redeemed.

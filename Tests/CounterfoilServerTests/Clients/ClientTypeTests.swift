@@ -29,7 +29,7 @@ struct ClientTypeTests {
         }
     }
 
-    // R307, B-17: a code with PKCE at an exact https redirect URI, no token in any URL, and no secret.
+    // R307: a code with PKCE at an exact https redirect URI, no token in any URL, and no secret.
     @Test func `a single-page app is a public client with a code and PKCE`() async throws {
         let test = try await TestServer()
         let address = "https://app.example.com/callback"

@@ -70,6 +70,44 @@ struct RedirectURITests {
         try await expectPage(Attempt(test, by: client, at: sent), hiding: "evil")
     }
 
+    // R244, SEC-42: the port of a development redirect URI matches as registered; without one, any port matches.
+    @Test(
+        arguments: [ClientType.web, .singlePage],
+        [
+            ("http://localhost:5173/cb", "http://localhost:5173/cb", true),
+            ("http://localhost/cb", "http://localhost:5173/cb", true),
+            ("http://localhost/cb", "http://localhost/cb", true),
+            ("http://127.0.0.1", "http://127.0.0.1:3000", true),
+            ("http://[::1]/cb?a=1", "http://[::1]:3000/cb?a=1", true),
+            ("http://localhost:5173/cb", "http://localhost:5174/cb", false),
+            ("http://localhost:5173/cb", "http://localhost/cb", false),
+            ("http://localhost:80/cb", "http://localhost/cb", false),
+            ("http://localhost:5173/cb", "http://127.0.0.1:5173/cb", false),
+            ("http://localhost:5173/cb", "http://[::1]:5173/cb", false),
+            ("http://127.0.0.1/cb", "http://localhost:5173/cb", false),
+            ("http://[::1]/cb", "http://127.0.0.1:5173/cb", false),
+            ("http://localhost:5173/cb", "https://localhost:5173/cb", false),
+            ("http://localhost:5173/cb", "http://localhost:5173/cb/", false),
+            ("http://localhost:5173/cb", "http://localhost:5173/CB", false),
+            ("http://localhost/cb", "http://localhost:5173/evil", false),
+            ("http://localhost/cb", "http://localhost:0/cb", false),
+            ("http://localhost/cb", "http://localhost:70000/cb", false),
+            ("http://localhost/cb", "http://localhost:/cb", false),
+            ("http://localhost/cb", "http://evil@localhost:5173/cb", false),
+            ("http://localhost/cb", "http://localhost.evil.example:5173/cb", false),
+            ("http://localhost/cb", "http://localhost:5173@evil.example/cb", false),
+        ])
+    func `a development redirect URI matches only its registered port`(
+        type: ClientType, uri: (registered: String, sent: String, matches: Bool)
+    ) async throws {
+        let test = try await TestServer()
+        let client = try await test.register("Darkroom", type: type, redirectURIs: [uri.registered])
+        let attempt = Attempt(test, by: client, at: uri.sent)
+        guard uri.matches else { return try await expectPage(attempt, hiding: "evil") }
+        let separator = uri.sent.contains("?") ? "&" : "?"
+        #expect(try await attempt.authorize().destination.hasPrefix("\(uri.sent)\(separator)code="))
+    }
+
     // AZ-42: a redirect URI of another client is as foreign as any other.
     @Test func `the redirect URI of another client is refused`() async throws {
         let test = try await TestServer()
@@ -165,6 +203,8 @@ struct RedirectURITests {
         try await expectPage(Attempt(test, by: client, at: sent))
         let other = Attempt(test, by: client, at: sent.replacing("8080", with: "8081"))
         #expect(try await other.authorize().destination.contains(":8081/callback?code="))
+        let web = try await test.register("Gallery", type: .web, redirectURIs: client.redirectURIs.map(\.rawValue))
+        try await expectPage(Attempt(test, by: web, at: sent))
     }
 
     private func expectPage(_ attempt: Attempt, hiding text: String = "evil") async throws {

@@ -82,11 +82,12 @@ struct ConfirmationTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).code.exposed.isEmpty == false)
     }
 
-    @Test func `a web client at a loopback address is confirmed as well`() async throws {
+    // A loopback URI of a web client is for development, where no client counts as first-party.
+    @Test func `a web client at a loopback address needs consent`() async throws {
         let test = try await TestServer()
         let attempt = try await Self.attempt(test, at: Self.unassured[0], type: .web)
         var browser = try await Self.browser(test)
-        _ = try await browser.open(attempt.url).continuePage
+        _ = try await browser.open(attempt.url).consentPage
     }
 
     // A password that was typed for this request is an interaction, so the user is not asked twice.

@@ -16,6 +16,7 @@ struct RememberedConsentTests {
         let registered: String
         var sent: String?
         var isClaimedHTTPSVerified = false
+        var isVouchedFor = true
         let isRemembered: Bool
 
         var testDescription: String { name }
@@ -25,7 +26,7 @@ struct RememberedConsentTests {
         Kind(name: "web", type: .web, registered: web, isRemembered: true),
         Kind(
             name: "claimed https", type: .native, registered: web, isClaimedHTTPSVerified: true, isRemembered: true),
-        Kind(name: "https that nobody verified", type: .native, registered: web, isRemembered: false),
+        Kind(name: "unverified https", type: .native, registered: web, isRemembered: false),
         Kind(
             name: "private-use scheme of a verified application", type: .native, registered: "com.example.app:/cb",
             isClaimedHTTPSVerified: true, isRemembered: false),
@@ -35,7 +36,21 @@ struct RememberedConsentTests {
         Kind(
             name: "loopback of a verified application", type: .native, registered: "http://127.0.0.1/cb",
             sent: "http://127.0.0.1:4000/cb", isClaimedHTTPSVerified: true, isRemembered: false),
-        Kind(name: "single page", type: .singlePage, registered: web, isRemembered: false),
+        Kind(
+            name: "single page that an administrator vouches for", type: .singlePage, registered: web,
+            isRemembered: true),
+        Kind(
+            name: "single page on a verified host", type: .singlePage, registered: web, isClaimedHTTPSVerified: true,
+            isVouchedFor: false, isRemembered: true),
+        Kind(
+            name: "unverified single page", type: .singlePage, registered: web, isVouchedFor: false,
+            isRemembered: false),
+        Kind(
+            name: "single page on the device itself", type: .singlePage, registered: "http://localhost/cb",
+            sent: "http://localhost:5173/cb", isClaimedHTTPSVerified: true, isRemembered: false),
+        Kind(
+            name: "single page on the device itself", type: .singlePage, registered: "http://localhost:5173/cb",
+            isRemembered: false),
         Kind(
             name: "web on the device itself", type: .web, registered: "http://127.0.0.1/cb",
             sent: "http://127.0.0.1:4000/cb", isRemembered: false),
@@ -45,7 +60,7 @@ struct RememberedConsentTests {
         _ kind: Kind, _ test: TestServer, for scope: String? = "openid photos.read"
     ) async throws -> Attempt {
         var policy = ClientPolicy.standard(for: kind.type)
-        policy.isVouchedFor = true
+        policy.isVouchedFor = kind.isVouchedFor
         policy.requiresState = false
         policy.isClaimedHTTPSVerified = kind.isClaimedHTTPSVerified
         let client = try await test.register(
@@ -57,7 +72,7 @@ struct RememberedConsentTests {
         try await attempt(kinds[0], test, for: scope)
     }
 
-    // R061, R121, R144, R325, OK-16, AZ-71, B-05, SEC-16; RFC 8252 §8.6
+    // R061, R121, R144, R325, OK-16, AZ-71, B-05, SEC-16, SEC-124; RFC 8252 §8.6
     @Test(arguments: kinds)
     func `a consent is remembered only if the identity of the client is assured`(kind: Kind) async throws {
         let test = try await TestServer()
@@ -182,9 +197,10 @@ struct RememberedConsentTests {
     }
 
     // A client that is no longer verified is asked about again.
-    @Test func `without the verification the user is asked again`() async throws {
+    @Test(arguments: kinds.filter(\.isClaimedHTTPSVerified).filter(\.isRemembered))
+    func `without the verification the user is asked again`(kind: Kind) async throws {
         let test = try await TestServer()
-        let attempt = try await Self.attempt(Self.kinds[1], test)
+        let attempt = try await Self.attempt(kind, test)
         var browser = test.browser()
         _ = try await attempt.authorize(with: &browser)
         #expect(try await browser.open(attempt.url).status == .seeOther)

@@ -47,7 +47,8 @@ struct CrossOriginTests {
         let methods = endpoint == .userInfo ? "GET, POST" : "POST"
         #expect(reply.fields[.accessControlAllowMethods] == methods)
         #expect(
-            reply.fields[.accessControlAllowHeaders] == "Content-Type, Authorization, DPoP, MCP-Protocol-Version")
+            reply.fields[.accessControlAllowHeaders]
+                == "Content-Type, Authorization, DPoP, MCP-Protocol-Version, X-Requested-With")
         #expect(reply.fields[.accessControlMaxAge] == "3600")
         #expect(reply.fields[.vary] == "Origin")
         #expect(reply.fields[.accessControlAllowCredentials] == nil)

@@ -5,7 +5,6 @@ import CounterfoilServerTesting
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 

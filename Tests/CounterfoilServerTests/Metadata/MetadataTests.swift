@@ -23,6 +23,7 @@ struct MetadataTests {
         #expect(metadata.codeChallengeMethodsSupported == ["S256"])
         #expect(metadata.authorizationResponseIssParameterSupported == true)
         #expect(metadata.requestURIParameterSupported == false)
+        #expect(metadata.offlineAccessPromptRequired == false)
     }
 
     private static let standard = ["openid", "offline_access", "profile", "email", "address", "phone"]

@@ -4,7 +4,6 @@ import CounterfoilServerTesting
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// A wall clock that jumps an hour either way, in a running server or before a restart.

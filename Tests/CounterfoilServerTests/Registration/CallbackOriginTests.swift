@@ -117,7 +117,8 @@ struct CallbackOriginTests {
             id: id, type: .native, presentation: ClientPresentation(name: "Darkroom"),
             redirectURIs: [try RedirectURI(text)], scope: Scope([]), policy: ClientPolicy(), createdAt: .distantPast)
         let match = RedirectURIMatching.verdict(
-            on: text, of: client, asksForOpenID: false, issuer: issuer, callbackOrigin: callbackOrigin)
+            on: text, of: client, asksForOpenID: false, issuer: issuer, callbackOrigin: callbackOrigin,
+            allowsDevelopment: true)
         if case .matches = match { #expect(isAccepted) } else { #expect(match == .refused(.ownOrigin) && !isAccepted) }
     }
 
@@ -152,6 +153,20 @@ struct CallbackOriginTests {
         } else {
             _ = try again.consentPage
         }
+    }
+
+    // SEC-124: only native clients have callback URLs, whatever is in the store.
+    @Test(arguments: [issuer, origin])
+    func `a single-page app gets no code at an origin of the server`(origin: String) async throws {
+        let test = try await Self.server()
+        var policy = ClientPolicy.standard(for: .singlePage)
+        policy.isClaimedHTTPSVerified = true
+        policy.isVouchedFor = true
+        let uri = "\(origin)/callback/app_darkroom"
+        let client = try await test.register("Darkroom", type: .singlePage, redirectURIs: [uri], policy: policy)
+        let reply = try await Attempt(test, by: client, at: uri).firstReply()
+        #expect(reply.status == .badRequest && reply.location == nil)
+        _ = try reply.problemPage
     }
 
     // MARK: - Association files

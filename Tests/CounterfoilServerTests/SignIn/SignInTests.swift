@@ -2,7 +2,6 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// The sign-in page.

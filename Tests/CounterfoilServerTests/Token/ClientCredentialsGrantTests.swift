@@ -56,7 +56,7 @@ struct ClientCredentialsGrantTests {
         let named = try await service.token(["resource": api.resource.resource.rawValue]).accessToken
         #expect(try await api.sees(named.exposed))
         #expect(try await api.sees(service.token().accessToken.exposed) == false)
-        for resource in ["https://other.example.com", "https://photos.example.com/", "no URI", "https://a.example#b"] {
+        for resource in ["https://other.example.com", "https://photos.example.com/a", "no URI", "https://a.example#b"] {
             let form = FormParameters(["grant_type": "client_credentials", "resource": resource])
             #expect(try await test.redeem(form, fields: service.fields).tokenError.error == "invalid_target")
         }

@@ -46,11 +46,75 @@ struct ResourceIndicatorTests {
             try Self.audience(try await Attempt(test).adding("resource", "").tokens()) == ["https://id.example.com"])
     }
 
-    // TK-33, R261; RFC 8707 §2: unknown, malformed, or in another spelling; the client gets the error.
+    // R347, B-20. RFC 3986 §6.2.2.1 and §6.2.3: `new URL(resource).href` names the same API. `aud` stays as registered.
     @Test(arguments: [
-        "https://other.example.com", "https://read.example.com/", "https://READ.example.com", "read.example.com",
-        "/api",
-        "https://read.example.com#part", "https://write.example.com/v1", "javascript:alert(1)", "é",
+        "https://read.example.com/", "https://READ.example.com", "HTTPS://read.example.com",
+        "https://read.example.com:443", "https://Read.Example.com:443/",
+    ])
+    func `an equal spelling names the registered API, in every request`(spelling: String) async throws {
+        let test = try await Self.withAPIs()
+        let client = try await test.register(
+            "Stay", redirectURIs: ["http://127.0.0.1/callback"], scope: "openid offline_access photos.read")
+        let attempt = Attempt(test, by: client, for: "openid offline_access photos.read").adding("resource", spelling)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let first = try await test.redeem(form.adding("resource", Self.read)).tokenResponse
+        #expect(try Self.audience(first) == [Self.read])
+        let grant = try await IssuedTokens(test).grant(id: first)
+        #expect(grant.resources.map(\.rawValue) == [Self.read])
+        let refresh = FormParameters([
+            "grant_type": "refresh_token", "client_id": client.id.rawValue,
+            "refresh_token": try #require(first.refreshToken).exposed,
+        ])
+        let second = try await test.redeem(refresh.adding("resource", spelling)).tokenResponse
+        #expect(try Self.audience(second) == [Self.read])
+        let both = Attempt(test).adding("resource", Self.read).adding("resource", spelling)
+        #expect(try Self.audience(try await both.tokens()) == [Self.read])
+    }
+
+    // The issuer of the server is compared in the same way, and the token is for UserInfo.
+    @Test(arguments: ["https://id.example.com", "https://id.example.com/", "https://ID.example.com:443/"])
+    func `an equal spelling of the issuer names the server itself`(spelling: String) async throws {
+        let test = try await Self.withAPIs()
+        let attempt = Attempt(test, for: "openid photos.read").adding("resource", Self.read)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let tokens = try await test.redeem(form.adding("resource", spelling)).tokenResponse
+        #expect(try Self.audience(tokens) == ["https://id.example.com"])
+        let reply = await test.send(
+            .get, to: .userInfo, fields: [.authorization: "Bearer \(tokens.accessToken.exposed)"])
+        #expect(reply.status == .ok)
+    }
+
+    // An API that is registered with a final slash keeps it in `aud`, and stored grants have the registered spelling.
+    @Test func `an API that is registered with a slash keeps it`() async throws {
+        let test = try await TestServer()
+        let api = try await test.addAPI("https://read.example.com/", scope: "photos.read")
+        let tokens = try await Attempt(test).adding("resource", Self.read).tokens()
+        #expect(try Self.audience(tokens) == ["https://read.example.com/"])
+        #expect(try await api.sees(tokens.accessToken.exposed))
+    }
+
+    // A grant holds its spelling; the API is registered again with another one.
+    @Test func `a grant outlives a registration of its API in another spelling`() async throws {
+        let test = try await Self.withAPIs()
+        let client = try await test.register(
+            "Stay", redirectURIs: ["http://127.0.0.1/callback"], scope: "offline_access photos.read")
+        let attempt = Attempt(test, by: client, for: "offline_access photos.read").adding("resource", Self.read)
+        let first = try await attempt.tokens()
+        try await test.store.removeResource(try Resource(Self.read))
+        _ = try await test.addAPI(Self.read + "/", scope: "photos.read")
+        let refresh = FormParameters([
+            "grant_type": "refresh_token", "client_id": client.id.rawValue,
+            "refresh_token": try #require(first.refreshToken).exposed,
+        ])
+        #expect(try Self.audience(try await test.redeem(refresh).tokenResponse) == [Self.read + "/"])
+    }
+
+    // TK-33, R261; RFC 8707 §2: unknown, malformed, or with another path, port or query; the client gets the error.
+    @Test(arguments: [
+        "https://other.example.com", "https://read.example.com//", "http://read.example.com", "read.example.com",
+        "/api", "https://read.example.com:8443", "https://read.example.com?", "https://user@read.example.com",
+        "https://read.example.com#part", "https://write.example.com/v1", "https://write.example.com/v1/?a=b",
+        "https://write.example.com/V1?a=b", "javascript:alert(1)", "é",
     ])
     func `an API that is not registered is refused by redirect`(resource: String) async throws {
         let test = try await Self.withAPIs()

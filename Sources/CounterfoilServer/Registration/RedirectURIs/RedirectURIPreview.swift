@@ -3,7 +3,8 @@ package import CounterfoilProtocol
 /// Examples of requested URIs that match a registered redirect URI, and of URIs that do not.
 ///
 /// The first example is the registered URI. Each other example differs from it in one detail. The verdict on an
-/// example comes from ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:)``, which the
+/// example comes from
+/// ``RedirectURIMatching/verdict(on:of:asksForOpenID:issuer:callbackOrigin:allowsDevelopment:)``, which the
 /// authorization endpoint uses too.
 package enum RedirectURIPreview {
     /// A redirect URI that a request could contain.
@@ -20,13 +21,15 @@ package enum RedirectURIPreview {
     /// An example that matches another redirect URI of the client counts as a match. The client may be a draft that
     /// is not stored yet.
     package static func examples(
-        for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?, callbackOrigin: CallbackOrigin? = nil
+        for registered: RedirectURI, of client: RegisteredClient, issuer: Issuer?,
+        callbackOrigin: CallbackOrigin? = nil, allowsDevelopment: Bool
     ) -> [Example] {
         var seen: Set<String> = []
         return variations(of: registered).compactMap { variation in
             guard seen.insert(variation.uri).inserted else { return nil }
             let verdict = RedirectURIMatching.verdict(
-                on: variation.uri, of: client, asksForOpenID: false, issuer: issuer, callbackOrigin: callbackOrigin)
+                on: variation.uri, of: client, asksForOpenID: false, issuer: issuer, callbackOrigin: callbackOrigin,
+                allowsDevelopment: allowsDevelopment)
             switch verdict {
             case .matches(let match) where match.registered == registered:
                 return Example(uri: variation.uri, matches: true, why: match.text)
@@ -52,26 +55,29 @@ package enum RedirectURIPreview {
     /// Finds the registered redirect URI that is most similar to a requested one.
     ///
     /// - Parameters:
-    ///   - tried: The requested URI, which matches no redirect URI of the client.
+    ///   - tried: The requested URI, which matches no redirect URI of the client. It may be one that no client can
+    ///     register, such as http with another host than a loopback one.
     ///   - client: The client whose redirect URIs are compared.
-    /// - Returns: The registered URI; nil if `tried` is not a redirect URI or the client has none.
+    /// - Returns: The registered URI; nil if `tried` is not an absolute URI or the client has no redirect URI.
     package static func nearest(to tried: String, of client: RegisteredClient) -> Nearest? {
-        guard let tried = try? RedirectURI(tried) else { return nil }
-        return client.redirectURIs.map { registered in
-            Nearest(
-                registered: registered,
-                differences: differences(between: registered, and: tried).map(\.text))
-        }.min { $0.differences.count < $1.differences.count }
+        guard let tried = try? AbsoluteURI(parsing: tried) else { return nil }
+        let compared = client.redirectURIs.map {
+            (registered: $0, differences: differences(between: $0, and: tried, of: client.type))
+        }
+        let distance = { (differences: [Difference]) in differences.reduce(0) { $0 + $1.weight } }
+        let nearest = compared.min { distance($0.differences) < distance($1.differences) }
+        return nearest.map { Nearest(registered: $0.registered, differences: $0.differences.map(\.text)) }
     }
 
     private static func differences(
-        between registered: RedirectURI, and tried: RedirectURI
+        between registered: RedirectURI, and tried: AbsoluteURI, of type: ClientType
     ) -> [Difference] {
-        let (ours, theirs) = (Parts(registered.uri), Parts(tried.uri))
+        let (ours, theirs) = (Parts(registered.uri), Parts(tried))
         var found: [Difference] = []
         func note(_ difference: Difference) { if !found.contains(difference) { found.append(difference) } }
-        var portIsFree = false
-        if case .loopback = registered.kind, case .loopback = tried.kind { portIsFree = true }
+        let areOnTheDevice =
+            registered.loopbackAuthority != nil && (try? RedirectURI(tried.rawValue))?.loopbackAuthority != nil
+        let portIsFree = areOnTheDevice && RedirectURIMatching.hasFreePort(registered, of: type)
         if ours.scheme != theirs.scheme {
             let schemes = [ours.scheme.lowercased(), theirs.scheme.lowercased()]
             note(
@@ -87,7 +93,7 @@ package enum RedirectURIPreview {
         if ours.host != theirs.host {
             note(
                 ours.host?.lowercased() == theirs.host?.lowercased()
-                    ? .otherCase : portIsFree ? .otherNameOfTheDevice : .otherHost)
+                    ? .otherCase : areOnTheDevice ? .otherNameOfTheDevice : .otherHost)
         }
         if ours.port != theirs.port, !portIsFree {
             let usual = [ours.port, theirs.port].compactMap(\.self) == [443] && ours.scheme == "https"
@@ -118,6 +124,18 @@ package enum RedirectURIPreview {
         case otherQuery = "redirect-uri.preview.other-query"
         case defaultPort = "redirect-uri.preview.default-port"
         case doubleSlash = "redirect-uri.preview.double-slash"
+
+        /// The distance that the difference adds: a URI on the same host is nearer than one with the same path on
+        /// another host.
+        var weight: Int {
+            switch self {
+            case .same: 0
+            case .trailingSlash, .otherCase, .defaultPort, .otherNameOfTheDevice, .doubleSlash: 1
+            case .otherPort, .otherScheme, .otherQuery: 2
+            case .otherPath: 4
+            case .otherHost, .anotherScheme: 8
+            }
+        }
     }
 
     /// An example URI, and the detail in which it differs from the registered URI.

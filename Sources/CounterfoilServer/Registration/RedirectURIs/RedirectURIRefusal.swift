@@ -24,8 +24,12 @@ extension RedirectURIRegistration {
         case ipAddressInsteadOfName
         /// The URI is an https URI with a loopback host, for which no trusted certificate exists.
         case httpsOnTheDevice
-        /// The URI is an http loopback URI, but clients of this type do not run on the user's device (RFC 8252 §7.3).
-        case loopbackNotNative
+        /// The URI is a development redirect URI, but the operator does not allow them
+        /// (``ServerSettings/allowsDevelopmentRedirectURIs``).
+        case developmentOff
+        /// The URI is a development redirect URI, but the client is first-party, so that users are not asked for
+        /// consent.
+        case developmentOfFirstParty
         /// The URI has a private-use scheme, which clients of this type cannot claim on a device (RFC 8252 §7.1).
         case schemeNotNative
         /// The client is a service, which has no redirect URIs.
@@ -54,7 +58,8 @@ extension RedirectURIRegistration {
             case .badHost: LocalizedText("redirect-uri.bad-host")
             case .ipAddressInsteadOfName: LocalizedText("redirect-uri.ip-address-instead-of-name")
             case .httpsOnTheDevice: LocalizedText("redirect-uri.https-on-the-device")
-            case .loopbackNotNative: LocalizedText("redirect-uri.loopback-not-native")
+            case .developmentOff: LocalizedText("redirect-uri.development-off")
+            case .developmentOfFirstParty: LocalizedText("redirect-uri.development-of-first-party")
             case .schemeNotNative: LocalizedText("redirect-uri.scheme-not-native")
             case .noneForServices: LocalizedText("redirect-uri.none-for-services")
             case .schemeWithoutPeriod(let scheme):

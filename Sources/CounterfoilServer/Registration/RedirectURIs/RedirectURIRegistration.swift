@@ -38,8 +38,9 @@ package enum RedirectURIRegistration {
         try checkQuery(uri)
         switch uri.kind {
         case .loopback:
-            // RFC 8252 §7.3, RFC 9700 §2.6: only clients that run on the user's device may have http URIs.
-            guard context.type.runsOnTheDevice else { throw .loopbackNotNative }
+            // RFC 8252 §7.3, RFC 9700 §2.6: only clients that run on the user's device may have http URIs. Web and
+            // single-page clients may have them during development.
+            if uri.isForDevelopment(of: context.type) { try checkDevelopment(context) }
         case .privateUseScheme(let scheme):
             guard context.type.runsOnTheDevice else { throw .schemeNotNative }
             try PrivateUseScheme.check(scheme, of: uri, plainSchemes: context.plainSchemes)
@@ -49,6 +50,14 @@ package enum RedirectURIRegistration {
         if namesOwnOrigin(uri, for: context) { throw .ownOrigin }
         guard !uri.uri.hasDotSegments else { throw .dotSegments }
         return uri
+    }
+
+    /// Refuses a development redirect URI if the server does not allow them, or if the client is first-party.
+    ///
+    /// Users are not asked for consent to a first-party client, but a development redirect URI always needs consent.
+    private static func checkDevelopment(_ context: RedirectURIContext) throws(Refusal) {
+        guard context.allowsDevelopment else { throw .developmentOff }
+        guard !context.isFirstParty else { throw .developmentOfFirstParty }
     }
 
     /// Refuses query parameters with the names of authorization response parameters.
@@ -93,6 +102,8 @@ package enum RedirectURIRegistration {
     private static func warnings(of uri: RedirectURI, for context: RedirectURIContext) -> [RedirectURIWarning] {
         var warnings: [RedirectURIWarning] = []
         switch uri.kind {
+        case .loopback(_, let port) where uri.isForDevelopment(of: context.type):
+            warnings.append(.development(port: port))
         case .loopback(let host, let port):
             // RFC 8252 §8.3: the loopback IP literals are preferred to localhost.
             if host == .localhost { warnings.append(.localhost) }

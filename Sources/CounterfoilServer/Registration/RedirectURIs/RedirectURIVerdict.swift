@@ -18,6 +18,10 @@ package struct RedirectURIContext: Sendable, Hashable {
     package var callbackOrigin: CallbackOrigin?
     /// The private-use schemes that are allowed although they contain no period (RFC 8252 §8.4), in lower case.
     package var plainSchemes: Set<String>
+    /// Whether the operator allows development redirect URIs.
+    package var allowsDevelopment: Bool
+    /// Whether the client is first-party, so that users are not asked for consent.
+    package var isFirstParty: Bool
     /// The bundle identifiers of the client's Apple apps and the package names of its Android apps.
     package var appNames: Set<String>
     /// The private-use schemes of other clients of the same owner, in lower case.
@@ -29,6 +33,8 @@ package struct RedirectURIContext: Sendable, Hashable {
         issuer: Issuer? = nil,
         callbackOrigin: CallbackOrigin? = nil,
         plainSchemes: Set<String> = ServerSettings.standardPlainSchemes,
+        allowsDevelopment: Bool = true,
+        isFirstParty: Bool = false,
         appNames: Set<String> = [],
         schemesInUse: Set<String> = []
     ) {
@@ -37,6 +43,8 @@ package struct RedirectURIContext: Sendable, Hashable {
         self.issuer = issuer
         self.callbackOrigin = callbackOrigin
         self.plainSchemes = plainSchemes
+        self.allowsDevelopment = allowsDevelopment
+        self.isFirstParty = isFirstParty
         self.appNames = appNames
         self.schemesInUse = schemesInUse
     }
@@ -57,6 +65,9 @@ package enum RedirectURIWarning: Localized, Hashable {
     case localhost
     /// The URI is a loopback URI with this port, but a request may use any other port too (RFC 8252 §7.3).
     case portIgnored(Int)
+    /// The URI is a development redirect URI: the user is asked for consent at each request. If it has a port, a
+    /// request must have the same port; if it has none, a request may have any port.
+    case development(port: Int?)
     /// The scheme has more than 39 characters, the maximum on Windows (RFC 8252 appendix B.3).
     case longScheme(String)
     /// The scheme is neither a bundle identifier nor a package name of the client's apps (RFC 8252 §7.1).
@@ -76,7 +87,7 @@ package enum RedirectURIWarning: Localized, Hashable {
     /// Whether the warning is about no risk, so that the console and the command line show it as a note.
     package var isNote: Bool {
         switch self {
-        case .portIgnored, .notAnAppName, .claimed: true
+        case .portIgnored, .development, .notAnAppName, .claimed: true
         case .localhost, .longScheme, .schemeInUse, .plainScheme, .perhapsNotReversed, .upperCase: false
         }
     }
@@ -86,6 +97,9 @@ package enum RedirectURIWarning: Localized, Hashable {
         switch self {
         case .localhost: LocalizedText("redirect-uri.localhost")
         case .portIgnored(let port): LocalizedText("redirect-uri.port-ignored", ["port": .number(port)])
+        case .development(let port?):
+            LocalizedText("redirect-uri.development-port", ["port": .number(port)])
+        case .development(port: nil): LocalizedText("redirect-uri.development-any-port")
         case .longScheme(let scheme):
             LocalizedText("redirect-uri.long-scheme", ["length": .number(scheme.utf8.count)])
         case .notAnAppName(let scheme): LocalizedText("redirect-uri.not-an-app-name", ["scheme": .cut(scheme)])

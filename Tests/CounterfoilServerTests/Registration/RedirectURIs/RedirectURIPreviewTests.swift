@@ -6,15 +6,16 @@ import Testing
 /// The preview of a redirect URI before it is saved.
 struct RedirectURIPreviewTests {
     private static func examples(
-        of text: String, among others: [String] = [], issuer: String = "https://id.example.com"
+        of text: String, among others: [String] = [], type: ClientType = .native,
+        issuer: String = "https://id.example.com", allowsDevelopment: Bool = true
     ) throws -> [String: Bool] {
         let client = RegisteredClient(
-            id: try #require(ClientIdentifier("app_darkroom")), type: .native,
+            id: try #require(ClientIdentifier("app_darkroom")), type: type,
             presentation: ClientPresentation(name: "Darkroom"),
             redirectURIs: try ([text] + others).map { try RedirectURI($0) }, scope: Scope([]), policy: ClientPolicy(),
             createdAt: .distantPast)
         let examples = RedirectURIPreview.examples(
-            for: try RedirectURI(text), of: client, issuer: try Issuer(issuer))
+            for: try RedirectURI(text), of: client, issuer: try Issuer(issuer), allowsDevelopment: allowsDevelopment)
         for example in examples {
             let why = Localizer.english(example.why)
             #expect(!why.isEmpty && !why.hasPrefix("redirect-uri."), "\(why)")
@@ -37,6 +38,20 @@ struct RedirectURIPreviewTests {
         #expect(try Self.examples(of: "http://localhost:51004/")["http://localhost:51005/"] == true)
         #expect(try Self.examples(of: "http://localhost:51004/")["http://localhost/"] == true)
         #expect(try Self.examples(of: "http://localhost:51004/")["http://127.0.0.1:51004/"] == false)
+    }
+
+    @Test(arguments: [ClientType.web, .singlePage])
+    func `the port of a development redirect URI is free only if none is registered`(type: ClientType) throws {
+        #expect(
+            try Self.examples(of: "http://localhost:5173/cb", type: type) == [
+                "http://localhost:5173/cb": true, "http://localhost:51004/cb": false, "http://localhost/cb": false,
+                "http://127.0.0.1:5173/cb": false, "https://localhost:5173/cb": false,
+                "http://localhost:5173/cb/": false, "http://localhost:5173/cb/other": false,
+                "http://localhost:5173/CB": false, "http://localhost:5173/cb?added=1": false,
+            ])
+        #expect(try Self.examples(of: "http://localhost/cb", type: type)["http://localhost:51004/cb"] == true)
+        let off = try Self.examples(of: "http://localhost/cb", type: type, allowsDevelopment: false)
+        #expect(off.values.allSatisfy { !$0 })
     }
 
     @Test func `an https URI must match completely`() throws {

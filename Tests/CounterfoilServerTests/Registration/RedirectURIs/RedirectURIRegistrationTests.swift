@@ -52,14 +52,18 @@ struct RedirectURIRegistrationTests {
         #expect(try Self.refusal("https://app.example/cb", .service) == .noneForServices)
     }
 
-    // R140, R192, R244, R299, B-11; RFC 8252 §7.3, RFC 9700 §2.6: http and private-use schemes are for apps
-    // on the device.
+    // R140, R192, R244, R299, B-11; RFC 8252 §7.3, RFC 9700 §2.6: private-use schemes are for apps on the device, and
+    // http beside them for development.
     @Test(arguments: [ClientType.web, .singlePage])
-    func `web clients register https URIs with a domain name and no others`(type: ClientType) throws {
-        #expect(try Self.refusal("https://app.example/callback?tenant=1", type) == nil)
+    func `web clients register https URIs with a domain name, and loopback URIs`(type: ClientType) throws {
+        for text in [
+            "https://app.example/callback?tenant=1", "http://localhost/cb", "http://127.0.0.1:3000/cb",
+            "http://[::1]/cb",
+        ] {
+            #expect(try Self.refusal(text, type) == nil, "\(text)")
+        }
         let refused: [(String, Refusal)] = [
-            ("http://localhost/cb", .loopbackNotNative), ("http://127.0.0.1:3000/cb", .loopbackNotNative),
-            ("http://[::1]/cb", .loopbackNotNative), ("http://app.example/cb", .malformed(.insecure)),
+            ("http://app.example/cb", .malformed(.insecure)),
             ("https://localhost/cb", .httpsOnTheDevice), ("https://127.0.0.1/cb", .httpsOnTheDevice),
             ("https://[::1]/cb", .httpsOnTheDevice), ("https://192.0.2.1/cb", .ipAddressInsteadOfName),
             ("com.example.app:/cb", .schemeNotNative), ("vscode://publisher.app/cb", .schemeNotNative),
@@ -313,17 +317,18 @@ struct RedirectURIRegistrationTests {
         ]
         let refusals: [Refusal] = [
             .tooLong, .wildcard, .dotSegments, .badQuery, .reservedParameter("code"), .ownOrigin, .badHost,
-            .ipAddressInsteadOfName, .httpsOnTheDevice, .loopbackNotNative, .schemeNotNative, .noneForServices,
+            .ipAddressInsteadOfName, .httpsOnTheDevice, .developmentOff, .developmentOfFirstParty, .schemeNotNative,
+            .noneForServices,
             .schemeWithoutPeriod("myapp"), .schemeNotADomainName("c.example"), .registeredScheme("spotify"),
             .notASingleSlash,
         ]
         let warnings: [RedirectURIWarning] = [
             .localhost, .portIgnored(4000), .longScheme("com.example.app"), .notAnAppName("com.example.app"),
             .schemeInUse("com.example.app"), .plainScheme("vscode"), .perhapsNotReversed("example.com"), .upperCase,
-            .claimed,
+            .claimed, .development(port: 5173), .development(port: nil),
         ]
         let requests: [RedirectURIMatching.Refusal] = [
-            .notRegistered, .ambiguous, .requiredByOpenID, .portUnknown, .ownOrigin,
+            .notRegistered, .ambiguous, .requiredByOpenID, .portUnknown, .ownOrigin, .developmentOff,
         ]
         let unusable = malformed.map(RedirectURIMatching.Refusal.malformed)
         let messages: [[any Localized]] = [refusals, malformed, warnings, requests, unusable]

@@ -11,9 +11,10 @@ struct RedirectURIVerdictTests {
     /// URIs to register and to request, with typing errors and attacks among them.
     private static let addresses = [
         "http://127.0.0.1/cb", "http://127.0.0.1:4000/cb", "http://127.0.0.1", "http://127.0.0.1/cb?a=1",
-        "http://[::1]/cb", "http://localhost/cb", "http://localhost:4000/", "com.example.app:/cb",
-        "com.example.app:/cb?a=1", "vscode://publisher.app/cb", "https://app.example/cb", "https://app.example",
-        "https://app.example:8443/cb", "https://app.example/cb?a=1", "https://id.example.com/callback/app_darkroom",
+        "http://[::1]/cb", "http://localhost/cb", "http://localhost:4000/", "http://localhost:5173/cb",
+        "com.example.app:/cb", "com.example.app:/cb?a=1", "vscode://publisher.app/cb", "https://app.example/cb",
+        "https://app.example", "https://app.example:8443/cb", "https://app.example/cb?a=1",
+        "https://id.example.com/callback/app_darkroom",
     ]
 
     // R112, R312
@@ -25,11 +26,17 @@ struct RedirectURIVerdictTests {
                 let count = Int.random(in: 0...4, using: &random)
                 let registered = Array(
                     Set((0..<count).compactMap { _ in Self.addresses.randomElement(using: &random) }))
-                let test = try await TestServer(issuer: issuer)
-                let client = try await test.register("Darkroom", redirectURIs: registered.sorted())
+                let allowsDevelopment = Int.random(in: 0..<4, using: &random) > 0
+                let test = try await TestServer(issuer: issuer) {
+                    $0.allowsDevelopmentRedirectURIs = allowsDevelopment
+                }
+                let type = [ClientType.native, .native, .web, .singlePage].randomElement(using: &random) ?? .native
+                let client = try await test.register("Darkroom", type: type, redirectURIs: registered.sorted())
                 var administrator = try await Developer("ada", of: test, isAdministrator: true)
                 for uri in client.redirectURIs {
-                    for example in RedirectURIPreview.examples(for: uri, of: client, issuer: test.issuer) {
+                    let examples = RedirectURIPreview.examples(
+                        for: uri, of: client, issuer: test.issuer, allowsDevelopment: allowsDevelopment)
+                    for example in examples {
                         try await expectOneAnswer(to: example.uri, of: client, on: test, claimed: example.matches)
                         try await expectSameTrial(of: example.uri, for: client, by: &administrator)
                     }
@@ -51,7 +58,8 @@ struct RedirectURIVerdictTests {
         let query = FormParameters(["uri": tried]).encoded
         let page = try await administrator.browser.open("/apps/\(client.id)?\(query)").applicationPage
         let verdict = RedirectURIMatching.verdict(
-            on: tried, of: client, asksForOpenID: false, issuer: administrator.test.issuer)
+            on: tried, of: client, asksForOpenID: false, issuer: administrator.test.issuer,
+            allowsDevelopment: administrator.test.server.settings.allowsDevelopmentRedirectURIs)
         switch verdict {
         case .matches: #expect(page.trial?.matches == true, "\(tried)")
         case .refused: #expect(page.trial?.matches == false, "\(tried)")
@@ -64,7 +72,8 @@ struct RedirectURIVerdictTests {
     ) async throws {
         for scope in ["photos.read", "openid"] {
             let verdict = RedirectURIMatching.verdict(
-                on: requested, of: client, asksForOpenID: scope == "openid", issuer: test.issuer)
+                on: requested, of: client, asksForOpenID: scope == "openid", issuer: test.issuer,
+                allowsDevelopment: test.server.settings.allowsDevelopmentRedirectURIs)
             // An unknown response type is reported to the client once its redirect URI is valid.
             let attempt = Attempt(test, by: client, at: requested, for: scope).with("response_type", "none")
             let reply = await test.send(.get, to: .authorization, query: attempt.request.encoded)

@@ -1,0 +1,21 @@
+import CounterfoilProtocol
+
+/// An error of a request that names its client, so that the log names the client too.
+///
+/// The client may be unknown or not authenticated. The response is that to the error itself.
+struct ErrorOfClient: Error {
+    let error: any Error
+    let clientID: ClientIdentifier
+
+    init(_ error: any Error, clientID: ClientIdentifier) {
+        self.error = (error as? ErrorOfClient)?.error ?? error
+        self.clientID = clientID
+    }
+
+    /// Runs the part of a request after the client is known; an error that it throws names the client.
+    static func attributing<Result>(
+        to clientID: ClientIdentifier, _ work: () async throws -> Result
+    ) async throws -> Result {
+        do { return try await work() } catch { throw ErrorOfClient(error, clientID: clientID) }
+    }
+}

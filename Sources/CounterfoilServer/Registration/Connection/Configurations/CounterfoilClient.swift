@@ -1,0 +1,52 @@
+import CounterfoilProtocol
+
+extension ConfigurationRecipe {
+    static let counterfoilSwift = ConfigurationRecipe(
+        "counterfoil-swift", "CounterfoilClient (Swift)", file: "SignIn.swift", for: [.native]
+    ) { connection -> ConfigurationText<SwiftCode>? in
+        let options: [ConfigurationText<SwiftCode>] =
+            connection.redirectURIs.sorted { $0.preference < $1.preference }
+            .map { ".registered(\($0.rawValue))" }
+        guard let first = options.first else { return nil }
+        let others = options.dropFirst().map { "\n    .otherwise(\($0.text))" }.joined()
+        return """
+            import CounterfoilClient
+
+            var signIn = try NativeSignIn(
+                issuer: \(connection.issuer.rawValue),
+                clientID: \(connection.clientID.rawValue),
+                scope: \(connection.scope.description))
+            signIn.redirect = try \(first)\(ConfigurationText(stringLiteral: others))
+            let credentials = try await signIn.run()
+
+            """
+    }
+
+    static let counterfoilLogin = ConfigurationRecipe(
+        ReadyConfiguration.loginCommand, "counterfoil (command line)", file: "login.sh", for: [.native]
+    ) { connection -> ConfigurationText<Shell>? in
+        guard let redirectURI = connection.loopbackRedirectURI else { return nil }
+        let command: ConfigurationText<Shell> = """
+            counterfoil login \(connection.issuer.rawValue) \\
+              --client-id \(connection.clientID.rawValue) \\
+              --redirect-uri \(redirectURI.rawValue)
+            """
+        return connection.scope.isEmpty
+            ? command
+            : """
+            \(command) \\
+              --scope \(connection.scope.description)
+            """
+    }
+}
+
+extension RedirectURI {
+    /// The order in which an app tries its redirect URIs, the most trustworthy kind first (RFC 8252 §7).
+    fileprivate var preference: Int {
+        switch kind {
+        case .https: 0
+        case .privateUseScheme: 1
+        case .loopback: 2
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// A configuration or a piece of code that connects a client to this server with a widely used library.
+///
+/// The text contains no secret. Where a library needs one, the text names the environment variable that holds it.
+package struct ReadyConfiguration: Sendable, Hashable {
+    /// The name in the option `--config` and in JSON, such as `spring`.
+    package let name: String
+    /// The name of the library.
+    package let product: String
+    /// The file that the text is for, such as `src/main/resources/application.yml`.
+    package let file: String
+    package let text: String
+
+    /// The ``name`` of the `counterfoil login` command.
+    package static let loginCommand = "counterfoil-login"
+
+    /// Returns the configurations that suit a client, in the order of the table.
+    package static func all(for connection: ClientConnection) -> [ReadyConfiguration] {
+        ConfigurationRecipe.all.compactMap { $0.configuration(for: connection) }
+    }
+}
+
+/// A row of the table of ready configurations.
+package struct ConfigurationRecipe: Sendable {
+    let name: String
+    let product: String
+    let file: String
+    /// The client types that the library is for.
+    let types: Set<ClientType>
+    /// Returns the text; nil if the library cannot be used with the registration.
+    let text: @Sendable (ClientConnection) -> String?
+
+    init<Syntax>(
+        _ name: String, _ product: String, file: String, for types: Set<ClientType>,
+        _ text: @escaping @Sendable (ClientConnection) -> ConfigurationText<Syntax>?
+    ) {
+        self.name = name
+        self.product = product
+        self.file = file
+        self.types = types
+        self.text = { text($0)?.text }
+    }
+
+    /// The table, to which a file in `Configurations` adds a line.
+    static let all: [ConfigurationRecipe] = [
+        // Single-page apps.
+        .browserPage, .oidcClientTS,
+        // Web applications and services.
+        .spring, .springService, .authlib, .expressOpenIDConnect, .openIDClient, .openIDClientService, .oauth2Proxy,
+        .modAuthOpenIDC, .curl,
+        // Native apps.
+        .counterfoilSwift, .counterfoilLogin, .appAuthIOS, .appAuthAndroid, .kubelogin,
+    ]
+
+    func configuration(for connection: ClientConnection) -> ReadyConfiguration? {
+        guard types.contains(connection.type), let text = text(connection) else { return nil }
+        return ReadyConfiguration(name: name, product: product, file: file, text: text)
+    }
+}

@@ -1,0 +1,226 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A request with `prompt=none` in a frame, by which a single-page app renews a sign-in (OpenID Connect Core §3.1.2.1).
+///
+/// A page of this server cannot be shown in a frame, so the app would wait for its timeout.
+struct SilentFrameTests {
+    private static let address = "https://app.example/cb"
+
+    /// A single-page app of an unverified publisher, and a browser.
+    private struct Visit {
+        let store: FaultyStore
+        let test: TestServer
+        let client: RegisteredClient
+        var browser: ScriptedUserAgent
+
+        init(
+            _ redirectURI: String = SilentFrameTests.address, type: ClientType = .singlePage,
+            change: (inout ClientPolicy) -> Void = { _ in }
+        ) async throws {
+            store = FaultyStore()
+            test = try await TestServer(store: store)
+            var policy = ClientPolicy.standard(for: type)
+            change(&policy)
+            client = try await test.register("Album", type: type, redirectURIs: [redirectURI], policy: policy)
+            browser = test.browser()
+        }
+
+        /// An app on a verified host, to which the user has consented.
+        static func remembered(type: ClientType = .singlePage) async throws -> Visit {
+            var visit = try await Visit(type: type) { $0.isClaimedHTTPSVerified = type == .singlePage }
+            _ = try await visit.attempt.authorize(with: &visit.browser).code
+            return visit
+        }
+
+        var attempt: Attempt { Attempt(test, by: client, at: SilentFrameTests.address) }
+        var silent: Attempt { attempt.with("prompt", "none") }
+
+        /// Sends a request as a browser does for a frame, or for another destination.
+        mutating func open(_ attempt: Attempt, in destination: String = "iframe") async throws -> Reply {
+            try await browser.send(.get, to: attempt.url, fields: [.named("Sec-Fetch-Dest"): destination])
+        }
+    }
+
+    /// Expects an error response at the redirect URI.
+    private static func expectError(_ code: OAuthError.Code, in reply: Reply) throws {
+        #expect(reply.status == .seeOther)
+        #expect(reply.location?.hasPrefix(address + "?error=") == true)
+        #expect(try reply.redirectedError.code == code)
+        #expect(try reply.authorizationResponse.state?.exposed == "af0ifjsldkj")
+    }
+
+    // SEC-122: OpenID Connect Core §3.1.2.6
+    @Test(arguments: ["iframe", "frame"])
+    func `in a frame an unverified app gets login_required`(destination: String) async throws {
+        var visit = try await Visit()
+        try Self.expectError(.loginRequired, in: try await visit.open(visit.silent, in: destination))
+    }
+
+    @Test func `in a frame an unverified app gets consent_required`() async throws {
+        var visit = try await Visit()
+        _ = try await visit.attempt.authorize(with: &visit.browser)
+        try Self.expectError(.consentRequired, in: try await visit.open(visit.silent))
+    }
+
+    @Test func `in a frame an app with a remembered consent gets a code`() async throws {
+        var visit = try await Visit.remembered()
+        let silent = visit.silent
+        let reply = try await visit.open(silent)
+        #expect(reply.status == .seeOther)
+        #expect(try await visit.test.redeem(silent.exchange(try reply.code)).tokenResponse.isBearer)
+    }
+
+    // R164, B-24, SEC-123: RFC 9700 §4.11.2; only the destination of a frame changes the response.
+    @Test(arguments: ["document", "empty", "", "IFRAME", "iframe, document", "embed", "object"])
+    func `outside a frame a user must press a button`(destination: String) async throws {
+        var visit = try await Visit()
+        let reply = try await visit.open(visit.silent, in: destination)
+        #expect(reply.status == .badRequest && reply.location == nil)
+        #expect(try reply.goOnPage.host == "app.example")
+    }
+
+    @Test func `two destinations are none`() async throws {
+        var visit = try await Visit()
+        for _ in 0..<2 { visit.browser.fields.append(HTTPField(name: try .named("Sec-Fetch-Dest"), value: "iframe")) }
+        let reply = try await visit.browser.send(.get, to: visit.silent.url)
+        #expect(reply.status == .badRequest && reply.location == nil)
+    }
+
+    // Without prompt=none the user needs a page, which the browser does not show in a frame.
+    @Test func `in a frame without prompt=none an error is not redirected`() async throws {
+        var visit = try await Visit()
+        let reply = try await visit.open(visit.attempt.with("scope", "nonsense"))
+        #expect(reply.status == .badRequest && reply.location == nil)
+        _ = try await visit.open(visit.attempt).signInPage
+    }
+
+    // SEC-122: RFC 6749 §4.1.2.1; no redirect to an address that is not registered.
+    @Test(
+        arguments: [
+            ("client_id", "app_unknown"), ("client_id", nil), ("redirect_uri", "https://evil.example/cb"),
+            ("redirect_uri", "https://app.example/cb/"), ("redirect_uri", "https://app.example"),
+            ("redirect_uri", "javascript:alert(1)"), ("redirect_uri", ""),
+        ] as [(String, String?)])
+    func `in a frame an unregistered client or redirect URI gets a page`(name: String, value: String?) async throws {
+        var visit = try await Visit()
+        let reply = try await visit.open(visit.silent.with("scope", "openid").with(name, value))
+        #expect(reply.status == .badRequest)
+        #expect(reply.location == nil)
+        _ = try reply.problemPage
+    }
+
+    // SEC-122: every other error is a redirect, also if the parameters cannot be parsed.
+    @Test(
+        arguments: [
+            ("scope", "nonsense", OAuthError.Code.invalidScope), ("response_type", "token", .unsupportedResponseType),
+            ("response_type", nil, .invalidRequest), ("code_challenge", nil, .invalidRequest),
+            ("prompt", "none login", .invalidRequest), ("max_age", "x", .invalidRequest),
+            ("request", "x", .requestNotSupported), ("request_uri", "urn:x", .requestURINotSupported),
+            ("registration", "{}", .registrationNotSupported), ("claims", "[", .invalidRequest),
+            ("id_token_hint", "x", .invalidRequest), ("resource", "https://unknown.example", .invalidTarget),
+            ("response_mode", "fragment", .invalidRequest),
+            ("nonce", String(repeating: "n", count: 30_000), .invalidRequest),
+        ] as [(String, String?, OAuthError.Code)])
+    func `in a frame an invalid parameter gets an error response`(
+        name: String, value: String?, code: OAuthError.Code
+    ) async throws {
+        var visit = try await Visit()
+        try Self.expectError(code, in: try await visit.open(visit.silent.with(name, value)))
+    }
+
+    @Test func `in a frame a repeated parameter gets an error response`() async throws {
+        var visit = try await Visit()
+        for name in ["prompt", "scope", "nonce"] {
+            try Self.expectError(
+                .invalidRequest, in: try await visit.open(visit.silent.adding(name, "none").adding(name, "x")))
+        }
+    }
+
+    // The parameters of the form count as well.
+    @Test func `in a frame a posted request gets an error response`() async throws {
+        var visit = try await Visit()
+        let reply = try await visit.browser.send(
+            .post, to: "/oauth2/authorize", form: visit.silent.request, fields: [.named("Sec-Fetch-Dest"): "iframe"])
+        try Self.expectError(.loginRequired, in: reply)
+    }
+
+    // The page that posts the form cannot be shown in a frame, so the code would be lost.
+    @Test(arguments: [ClientType.singlePage, .web])
+    func `in a frame form_post is refused in the query`(type: ClientType) async throws {
+        var visit = try await Visit.remembered(type: type)
+        let attempt = visit.silent.with("response_mode", "form_post")
+        let reply = try await visit.open(attempt)
+        try Self.expectError(.invalidRequest, in: reply)
+        #expect(try reply.redirectedError.description?.contains("response_mode=form_post") == true)
+        // Also if another error comes first.
+        try Self.expectError(.invalidScope, in: try await visit.open(attempt.with("scope", "nonsense")))
+        // Outside a frame the form is posted.
+        #expect(try await visit.open(attempt, in: "document").goOnPage.fields.contains { $0.name == "code" })
+    }
+
+    // R157
+    @Test(arguments: [FaultyStore.Verb.session, .consent, .recordConsent, .resources])
+    func `in a frame a store fault gets an error response`(verb: FaultyStore.Verb) async throws {
+        var visit = try await Visit.remembered()
+        visit.store.fail(verb)
+        let attempt = verb == .resources ? visit.silent.with("resource", "https://photos.example") : visit.silent
+        try Self.expectError(.temporarilyUnavailable, in: try await visit.open(attempt))
+        #expect(visit.test.log.lines.contains { $0.hasPrefix("error") && $0.contains("the disk is full") })
+    }
+
+    // Without the client, its redirect URIs are not known.
+    @Test func `in a frame a client that cannot be read gets a page`() async throws {
+        var visit = try await Visit.remembered()
+        visit.store.fail(.client)
+        let reply = try await visit.open(visit.silent)
+        #expect(reply.status == .serviceUnavailable && reply.location == nil)
+    }
+
+    // SEC-75
+    @Test func `in a frame a session that ends meanwhile gets login_required`() async throws {
+        var visit = try await Visit.remembered()
+        let (store, alice, now) = (visit.store, visit.test.alice.id, visit.test.clock.now)
+        store.before(.recordConsent) { _ = try? await store.signOutEverywhere(alice, except: nil, at: now) }
+        try Self.expectError(.loginRequired, in: try await visit.open(visit.silent))
+    }
+
+    @Test func `in a frame a user who is deactivated meanwhile gets login_required`() async throws {
+        var visit = try await Visit.remembered()
+        let (store, alice, now) = (visit.store, visit.test.alice.id, visit.test.clock.now)
+        store.before(.recordConsent) { store.switchOff(alice, at: now) }
+        try Self.expectError(.loginRequired, in: try await visit.open(visit.silent))
+    }
+
+    // The request starts again, because the redirect URI may no longer be registered.
+    @Test func `in a frame a client that changes meanwhile is judged again`() async throws {
+        var visit = try await Visit.remembered()
+        let (store, id, now) = (visit.store, visit.client.id, visit.test.clock.now)
+        let moved = try RedirectURI("https://elsewhere.example/cb")
+        store.before(.recordConsent) {
+            guard var client = try? await store.client(id) else { return }
+            client.redirectURIs = [moved]
+            client.changedAt = now
+            _ = try? await store.updateClient(client, logo: .keep)
+        }
+        let reply = try await visit.open(visit.silent)
+        #expect(reply.status == .seeOther)
+        let location = try #require(reply.location)
+        #expect(location.hasPrefix("https://id.example.com/oauth2/authorize?"))
+        let again = try await visit.browser.send(
+            .get, to: location, fields: [.named("Sec-Fetch-Dest"): "iframe"])
+        #expect(again.status == .badRequest && again.location == nil)
+        _ = try again.problemPage
+    }
+
+    // OpenID Connect Core §3.1.2.6: too many approvals are an error response too.
+    @Test func `in a frame too many requests get an error response`() async throws {
+        var visit = try await Visit.remembered()
+        for _ in 0..<60 { _ = try await visit.open(visit.silent) }
+        try Self.expectError(.temporarilyUnavailable, in: try await visit.open(visit.silent))
+    }
+}
