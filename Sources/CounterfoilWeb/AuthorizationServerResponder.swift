@@ -83,7 +83,7 @@ final class AuthorizationServerResponder: Sendable {
             guard let endpoint = outcome.route?.endpoint else {
                 return try answer(await server.refuse(incoming, refusal, as: .page), to: incoming)
             }
-            return try answer(await server.refuse(incoming, refusal, at: endpoint), to: incoming)
+            return try answer(await server.refuse(incoming, refusal, at: endpoint), to: incoming, at: endpoint)
         }
         if request.head.targetIsTooLong { return try await refused(.targetTooLong(limit: Self.targetLimit)) }
         switch request {
@@ -97,7 +97,8 @@ final class AuthorizationServerResponder: Sendable {
         }
         switch outcome {
         case .endpoint(let route):
-            return try answer(await server.respond(to: incoming, at: route.endpoint), to: incoming)
+            return try answer(
+                await server.respond(to: incoming, at: route.endpoint), to: incoming, at: route.endpoint)
         case .noEndpoint:
             guard let asset = asset(at: incoming) else { return try await refused(.notFound) }
             return answer(asset, to: incoming)
@@ -124,7 +125,7 @@ final class AuthorizationServerResponder: Sendable {
         return target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
     }
 
-    private func answer(_ reply: Reply, to request: IncomingRequest) throws -> Answer {
+    private func answer(_ reply: Reply, to request: IncomingRequest, at endpoint: Endpoint? = nil) throws -> Answer {
         var fields = reply.fields
         var content = ResponseFields.Content.plain
         let bytes: [UInt8]
@@ -153,7 +154,7 @@ final class AuthorizationServerResponder: Sendable {
             content = ResponseFields.Content(page)
             fields[.contentType] = "text/html; charset=utf-8"
         }
-        responseFields.add(to: &fields, for: content)
+        responseFields.add(to: &fields, for: content, keepsOpener: endpoint?.keepsOpener == true)
         return answer(reply.status, fields, bytes, to: request)
     }
 

@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// Validation and resolution of host names.
 enum HostName {

@@ -9,6 +9,8 @@ import HTTPTypes
 struct ResponseFields: Sendable {
     private let fields: HTTPFields
 
+    private static let openerPolicy = HTTPField.Name("Cross-Origin-Opener-Policy")
+
     /// The properties of a response that determine its content security policy.
     struct Content: Hashable {
         /// The script that the page loads, if any.
@@ -72,12 +74,12 @@ struct ResponseFields: Sendable {
         fields[.xContentTypeOptions] = "nosniff"
         let others = [
             ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
-            ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
         ]
         for (name, value) in others {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
+        if let openerPolicy = Self.openerPolicy { fields[openerPolicy] = "same-origin" }
         if issuer.isSecure { fields[.strictTransportSecurity] = "max-age=63072000" }
         self.fields = fields
     }
@@ -85,13 +87,20 @@ struct ResponseFields: Sendable {
     /// Adds the fields to a response.
     ///
     /// Fields that the response already has take precedence.
-    func add(to response: inout HTTPFields, for content: Content = .plain) {
+    ///
+    /// - Parameters:
+    ///   - response: The fields of the response.
+    ///   - content: The properties of the response that determine its content security policy.
+    ///   - keepsOpener: Whether the app that opened the window keeps its reference to the window. A browser severs it
+    ///     at the first response without this, redirects included, and a popup then cannot report to its app.
+    func add(to response: inout HTTPFields, for content: Content = .plain, keepsOpener: Bool = false) {
         // There is room for four more fields: the content security policy, the length, the date, and perhaps
         // `Connection`.
         response.reserveCapacity(response.count + fields.count + 4)
         if !response.contains(.contentSecurityPolicy) {
             response[.contentSecurityPolicy] = Self.policy(of: content)
         }
+        if keepsOpener, let openerPolicy = Self.openerPolicy { response[openerPolicy] = "unsafe-none" }
         for field in fields where !response.contains(field.name) { response.append(field) }
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import CounterfoilProtocol
 
 /// The limits of memory for request bodies, in bytes: one for all connections together, and one for each source
 /// address.
@@ -11,12 +11,12 @@ final class BodyBudget: Sendable {
 
     private let total: Int
     private let perSource: Int
-    private let used = Atomic<Int>(0)
-    private let refusals = Atomic<Int>(0)
+    private let used = Mutex(0)
+    private let refusals = Mutex(0)
 
     /// The counted bytes of one source.
     final class Share: Sendable {
-        fileprivate let used = Atomic<Int>(0)
+        fileprivate let used = Mutex(0)
         fileprivate let isLimited: Bool
 
         init(isLimited: Bool) { self.isLimited = isLimited }
@@ -27,26 +27,32 @@ final class BodyBudget: Sendable {
         self.perSource = perSource
     }
 
-    var usedBytes: Int { used.load(ordering: .relaxed) }
+    var usedBytes: Int { used.withLock { $0 } }
 
     /// The number of times that `take` returned false.
-    var refusedBodies: Int { refusals.load(ordering: .relaxed) }
+    var refusedBodies: Int { refusals.withLock { $0 } }
 
     /// Counts bytes of a body.
     ///
     /// - Returns: False if the bytes would exceed a limit. They are not counted in this case.
     func take(_ count: Int, for share: Share) -> Bool {
-        let ofAll = used.add(count, ordering: .relaxed).newValue
-        let ofSource = share.used.add(count, ordering: .relaxed).newValue
+        let ofAll = used.withLock { used in
+            used += count
+            return used
+        }
+        let ofSource = share.used.withLock { used in
+            used += count
+            return used
+        }
         if ofAll <= total, ofSource <= perSource || !share.isLimited { return true }
         giveBack(count, for: share)
-        refusals.add(1, ordering: .relaxed)
+        refusals.withLock { $0 += 1 }
         return false
     }
 
     /// Releases counted bytes.
     func giveBack(_ count: Int, for share: Share) {
-        used.subtract(count, ordering: .relaxed)
-        share.used.subtract(count, ordering: .relaxed)
+        used.withLock { $0 -= count }
+        share.used.withLock { $0 -= count }
     }
 }

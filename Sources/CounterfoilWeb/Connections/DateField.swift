@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// The value of the `Date` field (RFC 9110 §6.6.1), cached for one second.
 final class DateField: Sendable {

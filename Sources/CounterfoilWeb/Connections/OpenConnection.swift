@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import NIOCore
-import Synchronization
 
 /// A connection that the server can close to make room for another one.
 protocol ClosableConnection: Sendable {
@@ -39,8 +39,8 @@ final class OpenConnection: Sendable {
     let share: BodyBudget.Share
     let slot: Int
     private let budget: BodyBudget
-    private let mark: Atomic<UInt64>
-    private let eviction = Atomic<Bool>(false)
+    private let mark: Mutex<UInt64>
+    private let eviction = Mutex(false)
 
     init(
         _ closable: any ClosableConnection, from place: String, share: BodyBudget.Share, slot: Int, budget: BodyBudget
@@ -50,16 +50,16 @@ final class OpenConnection: Sendable {
         self.share = share
         self.slot = slot
         self.budget = budget
-        mark = Atomic(Self.mark(.silent))
+        mark = Mutex(Self.mark(.silent))
     }
 
     /// The phase, and the uptime in nanoseconds at which it began.
     var current: (phase: Phase, since: UInt64) {
-        let value = mark.load(ordering: .relaxed)
+        let value = mark.withLock { $0 }
         return (Phase(rawValue: value & 3) ?? .answering, value >> 2)
     }
 
-    func enter(_ phase: Phase) { mark.store(Self.mark(phase), ordering: .relaxed) }
+    func enter(_ phase: Phase) { mark.withLock { $0 = Self.mark(phase) } }
 
     /// Counts bytes of a body; returns false if they would exceed a limit.
     func take(_ count: Int) -> Bool { budget.take(count, for: share) }
@@ -70,11 +70,11 @@ final class OpenConnection: Sendable {
     /// Whether the connection was evicted.
     ///
     /// An evicted connection closes after the response to the current request.
-    var isEvicted: Bool { eviction.load(ordering: .relaxed) }
+    var isEvicted: Bool { eviction.withLock { $0 } }
 
     /// Closes the connection, but not before the response to a request that is being answered.
     func evict() {
-        eviction.store(true, ordering: .relaxed)
+        eviction.withLock { $0 = true }
         closable.close { [self] in current.phase == .answering }
     }
 

@@ -2,7 +2,6 @@ import CounterfoilProtocol
 public import CounterfoilServer
 public import Logging
 import NIOCore
-import Synchronization
 
 /// A registry of open connections that enforces the limits.
 ///

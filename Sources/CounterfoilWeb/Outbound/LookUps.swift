@@ -1,7 +1,7 @@
+import CounterfoilProtocol
 import Dispatch
 import Foundation
 import NIOCore
-import Synchronization
 
 /// DNS lookups for several parties, in which a slow lookup cannot delay the others for long.
 ///

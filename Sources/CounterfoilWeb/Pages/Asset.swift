@@ -1,6 +1,6 @@
+import CounterfoilProtocol
 public import CounterfoilServer
 import Crypto
-import Synchronization
 
 /// A static file that pages load.
 ///

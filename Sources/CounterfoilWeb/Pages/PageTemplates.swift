@@ -1,6 +1,6 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import Mustache
-import Synchronization
 
 /// The page templates in one language.
 ///

@@ -1,6 +1,6 @@
+import CounterfoilProtocol
 import Dispatch
 import NIOCore
-import Synchronization
 import TestSupport
 import Testing
 
