@@ -64,6 +64,7 @@ extension ServerPages {
     public static let console = ServerPages(
         home: .account,
         signIn: .consoleSignIn,
+        clientSettings: .editApp,
         endpoints: [
             .consoleSignIn, .account, .connectedApp, .sessions, .password, .signOut, .applications,
             .newApp, .application, .editApp, .applicationLogo, .applicationPolicy, .connectApp,

@@ -67,6 +67,7 @@ struct ApplicationList: Sendable {
 /// The last part of the raw value is the code in the query parameter `done`.
 enum AppNotice: String, LocalizationKey, Notice {
     case registered = "applications.notice.registered"
+    case registeredWithStandardScopes = "applications.notice.registered-with-standard-scopes"
     case saved = "applications.notice.saved"
     case deleted = "applications.notice.deleted"
     case secretRemoved = "applications.notice.secret-removed"

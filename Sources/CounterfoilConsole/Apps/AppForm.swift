@@ -27,7 +27,7 @@ struct AppForm: Sendable {
                 applicationsPath: console.path(.applications))
             return Reply(.ok, .page(page))
         }
-        return try await page(visit, draft: ClientDraft(), type: type, of: nil)
+        return try await page(visit, draft: ClientDraft(startingFor: type), type: type, of: nil)
     }
 
     func register(_ visit: Console.Visit) async throws -> Reply {
@@ -48,10 +48,13 @@ struct AppForm: Sendable {
         if try form.value("action") == "check" { return try await again([], .ok) }
         if isLate { return try await again([ClientProblem(.whole, .pageExpired)]) }
 
+        // `draft` stays as entered, so that a refused form is shown with the boxes that the developer left empty.
+        var completed = draft
+        let notice = completed.useStandardScopes(for: type) ? AppNotice.registeredWithStandardScopes : .registered
         let schemes = try await console.schemesInUse(by: visit.person.id, except: id)
         let checked: CheckedClient
         do {
-            checked = try rules.check(draft, type: type, id: id, schemesInUse: schemes)
+            checked = try rules.check(completed, type: type, id: id, isFirstParty: false, schemesInUse: schemes)
         } catch {
             return try await again(error.problems)
         }
@@ -87,9 +90,10 @@ struct AppForm: Sendable {
         await console.note(.application, by: visit, client: id, detail: "registered")
         await console.noteMachineAccess(from: nil, to: client, by: visit)
         if let secret {
-            return try await AppSecrets(console: console).page(visit, client: client, newSecret: secret)
+            return try await AppSecrets(console: console).page(
+                visit, client: client, newSecret: secret, notice: notice == .registered ? nil : notice)
         }
-        return .done(AppNotice.registered, at: console.path(.application, of: id))
+        return .done(notice, at: console.path(.application, of: id))
     }
 
     func showEdit(_ visit: Console.Visit) async throws -> Reply {
@@ -113,7 +117,9 @@ struct AppForm: Sendable {
         let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let checked: CheckedClient
         do {
-            checked = try rules.check(draft, type: client.type, id: client.id, schemesInUse: schemes)
+            checked = try rules.check(
+                draft, type: client.type, id: client.id, isFirstParty: client.policy.isFirstParty,
+                schemesInUse: schemes)
         } catch {
             return try await again(error.problems)
         }
@@ -147,7 +153,7 @@ struct AppForm: Sendable {
         let words = visit.words
         let interaction = interaction ?? InteractionIdentifier(random: console.random)
         let subject =
-            client.map { RedirectURIVerdicts.Subject(type: $0.type, id: $0.id, owner: $0.owner) }
+            client.map(RedirectURIVerdicts.Subject.init)
             ?? RedirectURIVerdicts.Subject(
                 type: type, id: ClientIdentifier(registeredFrom: interaction), owner: visit.person.id)
         let verdicts = try await RedirectURIVerdicts(console: console).rows(draft, of: subject, words: words)
@@ -175,6 +181,7 @@ struct AppForm: Sendable {
             client.map { console.path(.editApp, of: $0.id) } ?? console.path(.newApp)
         let addresses = AppFormPage.Addresses(
             redirectURIs: lines(.redirectURIs, draft.redirectURIs, verdicts), verdictPath: console.path(.verdicts),
+            allowsDevelopment: console.settings.allowsDevelopmentRedirectURIs,
             postLogoutRedirectURIs: lines(.postLogoutRedirectURIs, draft.postLogoutRedirectURIs),
             backchannelLogoutURI: field(.backchannelLogoutURI, draft.backchannelLogoutURI))
         let platforms = AppFormPage.Platforms(
@@ -209,7 +216,8 @@ struct AppForm: Sendable {
             privacyURI: field(.privacyURI, draft.privacyURI),
             termsURI: field(.termsURI, draft.termsURI),
             cancelPath: client.map { console.path(.application, of: $0.id) } ?? console.path(.applications),
-            keys: type.isConfidential ? field(.keys, draft.keys) : nil
+            keys: type.isConfidential ? field(.keys, draft.keys) : nil,
+            settings: AppFormPage.LibrarySettings(draft, type: type, of: client, words: words, problem: problem)
         )
         return Reply(status, .page(page))
     }
@@ -250,5 +258,8 @@ extension ClientDraft {
         keys = try value(.keys)
         postLogoutRedirectURIs = try lines(.postLogoutRedirectURIs)
         backchannelLogoutURI = try value(.backchannelLogoutURI)
+        pkce = try value(.pkce)
+        idTokenAlgorithm = try value(.idTokenAlgorithm)
+        userClaimsInIDToken = try value(.userClaimsInIDToken)
     }
 }

@@ -20,6 +20,8 @@ package struct AppFormPage: ConsolePage, Hashable {
         package var redirectURIs: FormLines
         /// The path from which the script of the page gets verdicts while the developer types.
         package var verdictPath: String
+        /// Whether the operator allows development redirect URIs, so that the hint mentions them.
+        package var allowsDevelopment: Bool
         /// The URIs to which a user may return after signing out.
         package var postLogoutRedirectURIs: FormLines
         /// The URL that gets a logout token when a session ends.
@@ -30,6 +32,16 @@ package struct AppFormPage: ConsolePage, Hashable {
     package struct Platforms: Sendable, Hashable {
         package var appleApps: FormLines
         package var androidApps: FormLines
+    }
+
+    /// The settings on which the configuration of a library depends, for client types in which users sign in.
+    package struct LibrarySettings: Sendable, Hashable {
+        /// The PKCE policy; nil if the type does not use the authorization code grant.
+        package var pkce: FormChoices?
+        /// The algorithm that signs ID tokens.
+        package var idTokenAlgorithm: FormChoices
+        /// Whether ID tokens contain the claims of the scopes `profile` and `email`.
+        package var userClaimsInIDToken: FormChoices
     }
 
     package var console: ConsoleHead
@@ -66,6 +78,8 @@ package struct AppFormPage: ConsolePage, Hashable {
     package var cancelPath: String
     /// The field for the keys of client authentication; nil if the type has none.
     package var keys: FormField?
+    /// The settings for libraries; nil if users do not sign in to clients of this type.
+    package var settings: LibrarySettings?
 
     /// Whether clients of this type ask users for consent.
     package let asksPeople: Bool
@@ -79,7 +93,7 @@ package struct AppFormPage: ConsolePage, Hashable {
         name: FormField,
         publisher: FormField, addresses: Addresses? = nil, platforms: Platforms? = nil, origins: FormLines? = nil,
         scopes: [ScopeChoice], scopeProblem: String? = nil, consentText: FormField, privacyURI: FormField,
-        termsURI: FormField, cancelPath: String, keys: FormField? = nil
+        termsURI: FormField, cancelPath: String, keys: FormField? = nil, settings: LibrarySettings? = nil
     ) {
         self.console = console
         self.application = application
@@ -102,6 +116,7 @@ package struct AppFormPage: ConsolePage, Hashable {
         self.termsURI = termsURI
         self.cancelPath = cancelPath
         self.keys = keys
+        self.settings = settings
         asksPeople = type != ClientType.service.rawValue
         isNative = type == ClientType.native.rawValue
         getsSecret = application == nil && ClientType(rawValue: type)?.isConfidential == true

@@ -24,7 +24,7 @@ struct AppOverview: Sendable {
             application: console.summary(client, visit),
             addresses: client.redirectURIs.map { address($0, of: client, schemesInUse: schemes, words: words) },
             trial: client.type.hasRedirectURIs ? trial(client, visit) : nil,
-            origins: client.origins.map(\.rawValue),
+            origins: client.origins.map { AppPage.Origin(text: $0.rawValue, isAnyPort: $0.isAnyPort) },
             apps: client.appleApps.map(\.rawValue) + client.androidApps.map(\.description),
             permissions: client.scope.tokens.map {
                 AppPage.Permission(
@@ -85,18 +85,21 @@ struct AppOverview: Sendable {
     ) -> AppPage.Address {
         let rules = ClientRules(console.settings)
         let context = rules.context(
-            ClientDraft(client), type: client.type, id: client.id, schemesInUse: schemesInUse)
+            ClientDraft(client), type: client.type, id: client.id, isFirstParty: client.policy.isFirstParty,
+            schemesInUse: schemesInUse)
         var found: [RedirectURIWarning] = []
         if case .accepted(_, let warnings) = RedirectURIRegistration.verdict(on: uri.rawValue, for: context) {
             found = warnings
         }
         return AppPage.Address(
             uri: uri.rawValue,
-            kind: words(uri.kind.label(of: client.type)),
+            kind: words(uri.label(of: client.type)),
             notes: found.filter(\.isNote).map { words($0) },
             warnings: found.filter { !$0.isNote }.map { words($0) },
             examples: RedirectURIPreview.examples(
-                for: uri, of: client, issuer: console.settings.issuer, callbackOrigin: console.settings.callbackOrigin
+                for: uri, of: client, issuer: console.settings.issuer,
+                callbackOrigin: console.settings.callbackOrigin,
+                allowsDevelopment: console.settings.allowsDevelopmentRedirectURIs
             )
             .map { AppPage.Example($0, words: words) }
         )
@@ -120,7 +123,8 @@ struct AppOverview: Sendable {
         trial.uri = String(tried.prefix(RedirectURIRegistration.byteLimit))
         switch RedirectURIMatching.verdict(
             on: tried, of: client, asksForOpenID: false, issuer: console.settings.issuer,
-            callbackOrigin: console.settings.callbackOrigin)
+            callbackOrigin: console.settings.callbackOrigin,
+            allowsDevelopment: console.settings.allowsDevelopmentRedirectURIs)
         {
         case .matches(let match):
             trial.matches = true
@@ -128,7 +132,7 @@ struct AppOverview: Sendable {
         case .refused(let refusal):
             trial.matches = false
             trial.why = visit.words(refusal)
-            if case .notRegistered = refusal, let nearest = RedirectURIPreview.nearest(to: tried, of: client) {
+            if let nearest = refusal.nearest(to: tried, of: client) {
                 trial.nearest = nearest.registered.rawValue
                 trial.differences = nearest.differences.map { visit.words($0) }
             }
@@ -149,7 +153,7 @@ struct AppOverview: Sendable {
         let use = try await console.store.pkceExceptionUse(of: client.id)
         let exception: String
         switch client.policy.pkce {
-        case .s256:
+        case .s256, .s256OrNonce:
             guard let use else { return nil }
             return words(
                 LocalizedText(
@@ -180,10 +184,11 @@ struct AppOverview: Sendable {
     }
 }
 
-extension RedirectURI.Kind {
-    /// Returns the localized name of the kind; for an https URI, the name depends on the client type.
+extension RedirectURI {
+    /// Returns the localized name of the kind of URI, which depends on the client type.
     fileprivate func label(of type: ClientType) -> LocalizedText {
-        switch self {
+        switch kind {
+        case .loopback where isForDevelopment(of: type): LocalizedText("applications.kind.development")
         case .loopback: LocalizedText("applications.kind.loopback")
         case .privateUseScheme: LocalizedText("applications.kind.private-use-scheme")
         case .https where type == .native: LocalizedText("applications.kind.claimed-https")

@@ -73,6 +73,13 @@ package struct AppPage: ConsolePage, Hashable {
         }
     }
 
+    /// An origin of a single-page app.
+    package struct Origin: Sendable, Hashable {
+        package var text: String
+        /// Whether the origin stands for every port of its host.
+        package var isAnyPort: Bool
+    }
+
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
@@ -80,7 +87,8 @@ package struct AppPage: ConsolePage, Hashable {
     package var addresses: [Address]
     /// The form that tries a redirect URI; nil for a client type without redirect URIs.
     package var trial: Trial?
-    package var origins: [String] = []
+    /// The origins of a single-page app.
+    package var origins: [Origin] = []
     /// The identifiers of the Apple and Android apps.
     package var apps: [String] = []
     package var permissions: [Permission]

@@ -29,7 +29,8 @@ struct AppPolicyForm: Sendable {
         var changed = client
         do {
             changed.policy = try rules.check(
-                draft, of: client.type, redirectURIs: client.redirectURIs, scope: client.scope, now: visit.now)
+                draft, of: client.type, redirectURIs: client.redirectURIs,
+                postLogoutRedirectURIs: client.postLogoutRedirectURIs, scope: client.scope, now: visit.now)
         } catch { return try await again(error.problems) }
         changed.changedAt = visit.now
         switch try await console.store.updateClient(changed, logo: .keep) {
@@ -99,11 +100,13 @@ struct AppPolicyForm: Sendable {
             firstParty: signsIn ? check(.firstParty, draft.isFirstParty) : nil,
             claimedHTTPSVerified: client.type == .native
                 ? check(.claimedHTTPSVerified, draft.isClaimedHTTPSVerified) : nil,
+            httpsVerified: client.type == .singlePage
+                ? check(.claimedHTTPSVerified, draft.isClaimedHTTPSVerified) : nil,
             pkce: signsIn
                 ? choices(
                     .pkce, exemption == nil ? draft.pkce : "exempt-until",
-                    [
-                        ("s256", PolicyLabel.s256.text), ("s256-or-plain", PolicyLabel.s256OrPlain.text),
+                    PKCEPolicy.safe(for: client.type).map { ($0.description, $0.text) } + [
+                        (PKCEPolicy.s256OrPlain.description, PolicyLabel.s256OrPlain.text),
                         ("exempt-until", PolicyLabel.exemptUntilDay.text),
                     ]) : nil,
             exemptUntil: signsIn ? field(.exemptUntil, exemption ?? "") : nil,
@@ -124,6 +127,10 @@ struct AppPolicyForm: Sendable {
                         FormChoices.Choice(
                             $0.rawValue, label: $0.rawValue, isChosen: $0.rawValue == draft.idTokenAlgorithm)
                     }, problem: problem(.idTokenAlgorithm)) : nil,
+            userClaimsInIDToken: signsIn
+                ? FormCheck(
+                    ClientField.userClaimsInIDToken.rawValue, isOn: draft.userClaimsInIDToken == "true",
+                    problem: problem(.userClaimsInIDToken)) : nil,
             subjectType: signsIn
                 ? choices(
                     .subjectType, draft.subjectType, SubjectType.allCases.map { ($0.rawValue, $0.label) }) : nil,
@@ -205,6 +212,7 @@ extension PolicyDraft {
         idTokenLifetime = try form.value(ClientField.idTokenLifetime.rawValue)
         webViews = try form.value(ClientField.webViews.rawValue)
         idTokenAlgorithm = try form.value(ClientField.idTokenAlgorithm.rawValue)
+        userClaimsInIDToken = String(try isOn(.userClaimsInIDToken))
         subjectType = try form.value(ClientField.subjectType.rawValue)
     }
 }

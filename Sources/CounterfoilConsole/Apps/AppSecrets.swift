@@ -44,14 +44,14 @@ struct AppSecrets: Sendable {
 
     /// Shows the list of secrets, and `newSecret` in clear text if it was just created.
     func page(
-        _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil
+        _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil, notice: AppNotice? = nil
     ) async throws -> Reply {
         let records = try await console.store.clientSecrets(of: client.id)
         let new = newSecret.map { ArtefactDigest(of: $0) }
         let action = console.path(.applicationSecrets, of: client.id)
         let page = SecretsPage(
             console: console.head(visit, in: console.part(of: client, visit)),
-            notice: visit.notice(AppNotice.self),
+            notice: notice.map { visit.words($0) } ?? visit.notice(AppNotice.self),
             application: console.summary(client, visit),
             paths: console.paths(of: client, at: .secrets, visit),
             newSecret: newSecret?.exposed,

@@ -28,7 +28,7 @@ package struct AppSummary: Sendable, Hashable {
         typeName = words(client.type.label)
         publisher = client.presentation.publisher.map { DisplayName($0) }
         isVouchedFor = client.policy.isVouchedFor
-        hasPKCEException = client.policy.pkce != .s256
+        hasPKCEException = client.policy.pkce.isException
         hasPendingScopes = !client.pendingMachineScope.isEmpty
         self.owner = owner.map { DisplayName(of: $0) }
         path = issuer.path + Endpoint.application.path(of: client.id)

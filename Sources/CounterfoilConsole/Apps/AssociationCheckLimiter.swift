@@ -1,7 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
-import Synchronization
 
 /// A rate limit on the association checks that a user may start, with bounded memory.
 final class AssociationCheckLimiter: Sendable {

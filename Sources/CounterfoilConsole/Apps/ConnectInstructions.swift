@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilTokens
 import Foundation
 
 /// The labels of the values that a client needs to use this server.
@@ -7,46 +8,79 @@ private enum ConnectLabel: String, LocalizationKey {
     case issuer = "connect.issuer"
     case clientID = "connect.client-id"
     case redirectURI = "connect.redirect-uri"
+    case postLogoutRedirectURI = "connect.post-logout-redirect-uri"
+    case origin = "connect.origin"
     case scope = "connect.scope"
+    case clientAuthentication = "connect.client-authentication"
     case metadata = "connect.metadata"
+    case oauthMetadata = "connect.oauth-metadata"
     case authorizationEndpoint = "connect.authorization-endpoint"
     case tokenEndpoint = "connect.token-endpoint"
     case userInfoEndpoint = "connect.user-info-endpoint"
+    case keySet = "connect.key-set"
+    case revocationEndpoint = "connect.revocation-endpoint"
+    case introspectionEndpoint = "connect.introspection-endpoint"
     case endSessionEndpoint = "connect.end-session-endpoint"
-    case postLogoutRedirectURI = "connect.post-logout-redirect-uri"
+
+    init(_ endpoint: ConnectionEndpoint) {
+        self =
+            switch endpoint {
+            case .authorization: .authorizationEndpoint
+            case .token: .tokenEndpoint
+            case .userInfo: .userInfoEndpoint
+            case .keySet: .keySet
+            case .revocation: .revocationEndpoint
+            case .introspection: .introspectionEndpoint
+            case .endSession: .endSessionEndpoint
+            }
+    }
 }
 
 extension ConnectPage {
     init(_ client: RegisteredClient, console: Console, visit: Console.Visit) {
-        let issuer = console.settings.issuer
-        let words = visit.words
-        var values = [
-            Value(words(ConnectLabel.issuer), issuer.rawValue),
-            Value(words(ConnectLabel.clientID), client.id.rawValue),
-        ]
-        values += client.redirectURIs.map { Value(words(ConnectLabel.redirectURI), $0.rawValue) }
-        values += client.postLogoutRedirectURIs.map {
-            Value(words(ConnectLabel.postLogoutRedirectURI), $0.rawValue)
-        }
-        if !client.scope.isEmpty { values.append(Value(words(ConnectLabel.scope), client.scope.description)) }
-        values.append(Value(words(ConnectLabel.metadata), issuer.metadataURLs.last ?? ""))
-        if client.type.hasRedirectURIs {
-            values.append(
-                Value(words(ConnectLabel.authorizationEndpoint), issuer.endpoint(Endpoint.authorization.path)))
-        }
-        values.append(Value(words(ConnectLabel.tokenEndpoint), issuer.endpoint(Endpoint.token.path)))
-        if client.type.hasRedirectURIs, client.scope.contains(.openID) {
-            values.append(Value(words(ConnectLabel.userInfoEndpoint), issuer.endpoint(Endpoint.userInfo.path)))
-            values.append(Value(words(ConnectLabel.endSessionEndpoint), issuer.endpoint(Endpoint.logout.path)))
-        }
+        let connection = ClientConnection(of: client, issuer: console.settings.issuer)
+        let configurations = ReadyConfiguration.all(for: connection)
+        let isCommand: (ReadyConfiguration) -> Bool = { $0.name == ReadyConfiguration.loginCommand }
+        let paths = console.paths(of: client, at: .connect, visit)
         self.init(
             console: console.head(visit, in: console.part(of: client, visit)),
             application: console.summary(client, visit),
-            paths: console.paths(of: client, at: .connect, visit),
-            values: values,
-            command: client.loginCommand(issuer: issuer),
+            paths: paths,
+            values: Self.values(connection, words: visit.words),
+            command: configurations.first(where: isCommand)?.text.trimmingCharacters(in: .newlines),
+            configurations: configurations.filter { !isCommand($0) }.map {
+                Configuration(
+                    product: $0.product, file: $0.file, text: $0.text.trimmingCharacters(in: .newlines))
+            },
+            secretsPath: client.type.isConfidential && client.keys == nil ? paths.secrets : nil,
             callback: client.callbackToClaim(settings: console.settings)?.rawValue
         )
+    }
+
+    private static func values(_ connection: ClientConnection, words: Localizer) -> [Value] {
+        func value(_ label: ConnectLabel, _ text: String) -> Value { Value(words(label), text) }
+        var values = [
+            value(.issuer, connection.issuer.rawValue), value(.clientID, connection.clientID.rawValue),
+            value(.clientAuthentication, connection.authenticationMethods.joined(separator: ", ")),
+        ]
+        values += connection.redirectURIs.map { value(.redirectURI, $0.rawValue) }
+        values += connection.postLogoutRedirectURIs.map { value(.postLogoutRedirectURI, $0.rawValue) }
+        values += connection.origins.map { value(.origin, $0.rawValue) }
+        if !connection.scope.isEmpty { values.append(value(.scope, connection.scope.description)) }
+        if connection.type.hasRedirectURIs {
+            values.append(Value(words(PolicyLabel.pkce), words(connection.pkce.text), isLiteral: false))
+        }
+        if connection.usesOpenID {
+            values.append(Value(words(PolicyLabel.idTokenAlgorithm), connection.idTokenAlgorithm.rawValue))
+            let answer = PolicyLabel(connection.putsUserClaimsInIDToken)
+            values.append(Value(words(PolicyLabel.userClaimsInIDToken), words(answer), isLiteral: false))
+        }
+        values.append(value(.metadata, connection.openIDConfiguration))
+        values.append(value(.oauthMetadata, connection.oauthMetadata))
+        values += ConnectionEndpoint.allCases.compactMap { endpoint in
+            connection.url(of: endpoint).map { value(ConnectLabel(endpoint), $0) }
+        }
+        return values
     }
 }
 
@@ -61,32 +95,5 @@ extension RegisteredClient {
             return CallbackURL(of: id, type: type, at: origin)
         }
         return CallbackURL(of: id, type: type, issuer: settings.issuer)
-    }
-}
-
-extension RegisteredClient {
-    /// Returns the `counterfoil login` command that signs in with this client, one option per line.
-    ///
-    /// The result is nil unless the client is native and has a loopback redirect URI.
-    func loginCommand(issuer: Issuer) -> String? {
-        guard type == .native,
-            let uri = redirectURIs.first(where: { uri in if case .loopback = uri.kind { true } else { false } })
-        else { return nil }
-        var lines = [["counterfoil", "login", issuer.rawValue], ["--client-id", id.rawValue]]
-        lines.append(["--redirect-uri", uri.rawValue])
-        if !scope.isEmpty { lines.append(["--scope", scope.description]) }
-        return lines.map { $0.map(\.quotedForShell).joined(separator: " ") }.joined(separator: " \\\n  ")
-    }
-}
-
-extension String {
-    /// The text quoted as one word of a POSIX shell.
-    fileprivate var quotedForShell: String {
-        let plain = utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/:._-".utf8.contains(byte)
-        }
-        return plain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
     }
 }

@@ -38,6 +38,8 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var firstParty: FormCheck?
     /// The check box that marks claimed https redirect URIs as verified; nil unless the client is native.
     package var claimedHTTPSVerified: FormCheck?
+    /// The check box that marks https redirect URIs as verified; nil unless the client is a single-page app.
+    package var httpsVerified: FormCheck?
     /// The required PKCE: `s256`, `s256-or-plain` or `exempt-until`.
     package var pkce: FormChoices?
     /// The last day of the PKCE exemption, if `pkce` is `exempt-until`.
@@ -53,6 +55,8 @@ package struct PolicyPage: ConsolePage, Hashable {
     /// The treatment of sign-ins in an embedded web view.
     package var webViews: FormChoices?
     package var idTokenAlgorithm: FormChoices?
+    /// The check box that puts the claims of the scopes `profile` and `email` into ID tokens.
+    package var userClaimsInIDToken: FormCheck?
     package var subjectType: FormChoices?
     /// The scopes that an administrator approves for requests without a user (client credentials grant); nil if the
     /// client has no scope to approve.

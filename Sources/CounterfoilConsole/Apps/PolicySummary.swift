@@ -8,6 +8,7 @@ enum PolicyLabel: String, LocalizationKey {
     case firstParty = "policy.first-party"
     case vouchedFor = "policy.vouched-for"
     case claimedHTTPSVerified = "policy.claimed-https-verified"
+    case httpsVerified = "policy.https-verified"
     case pkce = "policy.pkce"
     case requireState = "policy.require-state"
     case refreshTokens = "policy.refresh-tokens"
@@ -19,6 +20,7 @@ enum PolicyLabel: String, LocalizationKey {
     case idTokenLifetime = "policy.id-token-lifetime"
     case webViews = "policy.web-views"
     case idTokenAlgorithm = "policy.id-token-algorithm"
+    case userClaimsInIDToken = "policy.user-claims-in-id-token"
     case subjectType = "policy.subject-type"
     case machineScope = "policy.machine-scope"
     case noMachineScope = "policy.machine-scope-none"
@@ -27,6 +29,7 @@ enum PolicyLabel: String, LocalizationKey {
     case seconds = "policy.seconds"
     case asServer = "policy.as-server"
     case s256 = "policy.pkce.s256"
+    case s256OrNonce = "policy.pkce.s256-or-nonce"
     case s256OrPlain = "policy.pkce.s256-or-plain"
     /// The label of the choice that exempts a client from PKCE until a day; the field beside it contains the day.
     case exemptUntilDay = "policy.pkce.exempt-until-day"
@@ -58,7 +61,10 @@ extension AppOverview {
             ]
         }
         lines.append(line(.firstParty, yes(policy.isFirstParty)))
-        if type == .native { lines.append(line(.claimedHTTPSVerified, yes(policy.isClaimedHTTPSVerified))) }
+        if type.canClaimHTTPS {
+            let label = type == .native ? PolicyLabel.claimedHTTPSVerified : .httpsVerified
+            lines.append(line(label, yes(policy.isClaimedHTTPSVerified)))
+        }
         lines += [
             line(.pkce, words(policy.pkce.text)),
             line(.requireState, yes(policy.requiresState)),
@@ -70,6 +76,7 @@ extension AppOverview {
             line(.idTokenLifetime, seconds(policy.idTokenLifetime, console.settings.idTokenLifetime)),
             line(.webViews, words(policy.webViews.label)),
             line(.idTokenAlgorithm, policy.idTokenAlgorithm.rawValue),
+            line(.userClaimsInIDToken, yes(policy.putsUserClaimsInIDToken)),
             line(.subjectType, words(policy.subjectType.label)),
         ]
         return lines
@@ -117,6 +124,7 @@ extension PKCEPolicy {
     var text: LocalizedText {
         switch self {
         case .s256: PolicyLabel.s256.text
+        case .s256OrNonce: PolicyLabel.s256OrNonce.text
         case .s256OrPlain: PolicyLabel.s256OrPlain.text
         case .exemptUntil(let day): LocalizedText("policy.pkce.exempt-until", ["day": .text(day.description)])
         }

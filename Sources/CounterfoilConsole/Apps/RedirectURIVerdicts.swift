@@ -16,6 +16,7 @@ struct RedirectURIVerdicts: Sendable {
         /// The identifier of the client; nil for a new client whose form has no valid ticket.
         let id: ClientIdentifier?
         let owner: PersonIdentifier?
+        var isFirstParty = false
     }
 
     /// Responds to `/apps/verdict` with the verdicts as JSON, by the same rules and for the same client as when the
@@ -31,7 +32,7 @@ struct RedirectURIVerdicts: Sendable {
     func rows(_ draft: ClientDraft, of subject: Subject, words: Localizer) async throws -> [FormVerdict] {
         let rules = ClientRules(console.settings)
         let context = rules.context(
-            draft, type: subject.type, id: subject.id,
+            draft, type: subject.type, id: subject.id, isFirstParty: subject.isFirstParty,
             schemesInUse: try await console.schemesInUse(by: subject.owner, except: subject.id))
         let judged = draft.redirectURIs.prefix(RedirectURIRegistration.limit).map { text in
             (text: text, verdict: RedirectURIRegistration.verdict(on: text, for: context))
@@ -49,7 +50,8 @@ struct RedirectURIVerdicts: Sendable {
                     examples: client.map {
                         RedirectURIPreview.examples(
                             for: uri, of: $0, issuer: console.settings.issuer,
-                            callbackOrigin: console.settings.callbackOrigin
+                            callbackOrigin: console.settings.callbackOrigin,
+                            allowsDevelopment: console.settings.allowsDevelopmentRedirectURIs
                         )
                         .map { AppPage.Example($0, words: words) }
                     } ?? [])
@@ -66,7 +68,7 @@ struct RedirectURIVerdicts: Sendable {
             guard let id = ClientIdentifier(named),
                 let client = AppAccess.judge(try await console.store.client(id), by: visit.person)?.client
             else { throw NotFoundError() }
-            return Subject(type: client.type, id: client.id, owner: client.owner)
+            return Subject(client)
         }
         guard console.settings.registration.isOpen(to: visit.person) else { throw NotFoundError() }
         // The identifier of the new client is derived from the ticket of the form. Without a valid ticket, the verdicts
@@ -87,6 +89,13 @@ struct RedirectURIVerdicts: Sendable {
             id: id, type: subject.type, owner: subject.owner, presentation: ClientPresentation(name: ""),
             redirectURIs: redirectURIs, scope: Scope([]), policy: .standard(for: subject.type),
             createdAt: .distantPast)
+    }
+}
+
+extension RedirectURIVerdicts.Subject {
+    init(_ client: RegisteredClient) {
+        self.init(
+            type: client.type, id: client.id, owner: client.owner, isFirstParty: client.policy.isFirstParty)
     }
 }
 

@@ -83,6 +83,31 @@ struct AdministrationTests {
         #expect(try await test.store.client(test.lightbox.id)?.policy == test.lightbox.policy)
     }
 
+    // SEC-124: the mark is the same as that of app links; a loopback URI cannot be verified.
+    @Test func `an administrator verifies the https redirect URIs of a single-page app`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let album = try await test.register(
+            "Album", type: .singlePage, redirectURIs: ["https://album.example/cb"],
+            policy: .standard(for: .singlePage))
+        let local = try await test.register(
+            "Local", type: .singlePage, redirectURIs: ["http://localhost/cb"], policy: .standard(for: .singlePage))
+        for (client, isPossible) in [(album, true), (local, false)] {
+            let reply = try await administrator.browser.open("/apps/\(client.id)/policy")
+            let page = try reply.policyPage
+            #expect(page.httpsVerified?.isOn == false && page.claimedHTTPSVerified == nil)
+            #expect(try reply.html().contains("Redirect URIs verified"))
+            let form = Self.policyForm(page, ["claimed_https_verified": "on"])
+            let saved = try await administrator.browser.submit(form, to: page.action)
+            #expect(saved.status == (isPossible ? .ok : .badRequest))
+            #expect(try await test.store.client(client.id)?.policy.isClaimedHTTPSVerified == isPossible)
+            if isPossible {
+                let lines = try saved.applicationPage.policy
+                #expect(lines.contains(AppPage.PolicyLine("Redirect URIs verified", "Yes")))
+            }
+        }
+    }
+
     // The day is marked, not the choice above it.
     @Test(arguments: ["2001-01-01", "tomorrow", ""])
     func `an invalid last day of an exemption is marked`(day: String) async throws {

@@ -57,10 +57,15 @@ struct AppAccessTests {
         // Policy fields in the developer's form are ignored.
         let edit = try await owner.browser.open("/apps/\(client.id)/edit").applicationFormPage
         let form = Developer.form().adding("ticket", edit.ticket).adding("revision", String(edit.revision))
-            .adding("first_party", "on").adding("vouched_for", "on").adding("pkce", "s256-or-plain")
-            .adding("require_state", "")
+            .adding("first_party", "on").adding("vouched_for", "on").adding("require_state", "")
         _ = try await owner.browser.submit(form, to: edit.action).applicationPage
         #expect(try await test.store.client(client.id)?.policy == client.policy)
+        for pkce in ["s256-or-plain", "s256-or-nonce", "exempt-until:2099-01-31"] {
+            let next = form.setting("revision", to: String(edit.revision + 1)).adding("pkce", pkce)
+            let refused = try await owner.browser.submit(next, to: edit.action)
+            #expect(try refused.applicationFormPage.problems.map(\.field) == ["pkce"])
+            #expect(try await test.store.client(client.id)?.policy == client.policy)
+        }
         for path in ["/admin", "/admin/branding"] {
             #expect(try await owner.browser.send(.get, to: path).status == .notFound)
         }

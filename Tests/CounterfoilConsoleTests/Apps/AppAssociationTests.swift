@@ -3,7 +3,6 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// The page that checks whether the hosts of claimed URLs list the app.

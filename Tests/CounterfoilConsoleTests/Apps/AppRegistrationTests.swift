@@ -97,6 +97,41 @@ struct AppRegistrationTests {
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
     }
 
+    @Test(arguments: ["native", "spa", "web", "device", "service"])
+    func `the form of a new app has openid, profile and email ticked`(type: String) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let page = try await developer.browser.open("/apps/new?type=\(type)").applicationFormPage
+        let ticked = Set(page.scopes.filter(\.isAssigned).map(\.name))
+        #expect(ticked == (type == "service" ? [] : ["openid", "profile", "email"]))
+    }
+
+    // A client without scopes could not make a single request; the page says that it got some.
+    @Test func `an app without scopes gets openid, profile and email, and the page says so`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let said = "No permission was selected, so it may request openid, profile and email."
+        let native = try await developer.register(Developer.form(scopes: [])).applicationPage
+        #expect(native.notice?.contains(said) == true)
+        let web = try await developer.register(
+            Developer.form(type: "web", redirectURIs: "https://app.example.com/callback", scopes: [])
+        ).secretsPage
+        #expect(web.notice?.contains(said) == true)
+        let service = try await developer.register(
+            Developer.form(type: "service", redirectURIs: "", scopes: [])
+        ).secretsPage
+        #expect(service.notice == nil)
+        for (id, scope) in [
+            (native.application.clientID, "openid profile email"), (web.application.clientID, "openid profile email"),
+            (service.application.clientID, ""),
+        ] {
+            let client = try await developer.test.store.client(try #require(ClientIdentifier(id)))
+            #expect(client?.scope.description == scope)
+        }
+
+        // A refused form keeps the boxes as the developer left them.
+        let again = try await developer.register(Developer.form("", scopes: [])).applicationFormPage
+        #expect(again.scopes.allSatisfy { !$0.isAssigned })
+    }
+
     // Submitting twice, or going back and submitting again.
     @Test func `a form that is submitted twice registers one client`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
@@ -171,21 +206,6 @@ struct AppRegistrationTests {
         #expect(try await test.redeem(Attempt(test, by: client).exchange(reply.code)).status == .badRequest)
     }
 
-    // Ready to paste, with short lines.
-    @Test func `the sign-in command has one option in each line`() async throws {
-        var developer = try await Developer("dora", of: try await TestServer())
-        let client = try await developer.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
-        let page = try await developer.browser.open("/apps/\(client.id)/connect").connectPage
-        #expect(
-            page.command == #"""
-                counterfoil login https://id.example.com \
-                  --client-id \#(client.id) \
-                  --redirect-uri http://127.0.0.1/callback \
-                  --scope 'openid photos.read'
-                """#)
-        #expect(page.paths.isAtConnect && !page.paths.isAtOverview)
-    }
-
     @Test func `a change takes effect at the next request`() async throws {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
@@ -243,6 +263,26 @@ struct AppRegistrationTests {
         #expect(reply.status == .badRequest)
         #expect(try reply.applicationFormPage.problems.map(\.field) == [field])
         #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+    }
+
+    // SEC-12, SEC-124: an administrator verified the redirect URIs that were registered.
+    @Test func `a developer who moves a single-page app loses the verification of its redirect URIs`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let redirectURI = "https://album.example.com/callback"
+        let client = try await developer.registered(Developer.form(type: "spa", redirectURIs: redirectURI))
+        var policy = client.policy
+        policy.isVouchedFor = true
+        policy.isClaimedHTTPSVerified = true
+        try await test.setPolicy(policy, of: client.id)
+        for (uris, isVerified) in [(redirectURI, true), (redirectURI + "\nhttps://evil.example/callback", false)] {
+            let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+            let form = Developer.form(type: "spa", redirectURIs: uris)
+                .adding("ticket", edit.ticket).adding("revision", String(edit.revision))
+            _ = try await developer.browser.submit(form, to: edit.action).applicationPage
+            let changed = try #require(try await test.store.client(client.id)).policy
+            #expect(changed.isClaimedHTTPSVerified == isVerified && changed.isVouchedFor == isVerified)
+        }
     }
 
     // An administrator vouched for the name that was shown.

@@ -80,6 +80,44 @@ struct AppTrustTests {
         #expect(try await test.store.client(client.id)?.redirectURIs.count == 2)
     }
 
+    // Both directions: a development redirect URI for a first-party client, and first-party for a client with one.
+    @Test(arguments: ["web", "spa"])
+    func `no client is first-party and under development`(type: String) async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let production = "https://app.example.com/cb"
+        let development = production + "\nhttp://localhost:5173/cb"
+        let client = try await administrator.registered(Developer.form(type: type, redirectURIs: development))
+        func mark() async throws -> Reply {
+            let page = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
+            let form = FormParameters([
+                "ticket": page.ticket, "revision": String(page.revision), "first_party": "on", "pkce": "s256",
+                "refresh_tokens": "offline-access", "web_views": "warn", "id_token_signed_response_alg": "ES256",
+                "subject_type": "public",
+            ])
+            return try await administrator.browser.submit(form, to: page.action)
+        }
+        func edit(_ redirectURIs: String) async throws -> Reply {
+            let page = try await administrator.browser.open("/apps/\(client.id)/edit").applicationFormPage
+            let form = Developer.form(type: type, redirectURIs: redirectURIs).adding("client_id", client.id.rawValue)
+                .adding("ticket", page.ticket).adding("revision", String(page.revision))
+            return try await administrator.browser.submit(form, to: page.action)
+        }
+        let refused = try await mark()
+        #expect(refused.status == .badRequest)
+        #expect(try refused.policyPage.problems.map(\.field) == ["first_party"])
+
+        _ = try await edit(production).applicationPage
+        _ = try await mark().applicationPage
+        #expect(try await test.store.client(client.id)?.policy.isFirstParty == true)
+        let again = try await edit(development)
+        #expect(again.status == .badRequest)
+        let verdicts = try #require(try again.applicationFormPage.addresses).redirectURIs.verdicts
+        #expect(verdicts.map(\.state) == [.accepted, .refused])
+        #expect(verdicts[1].words.joined().contains("first-party"))
+        #expect(try await test.store.client(client.id)?.redirectURIs.map(\.rawValue) == [production])
+    }
+
     // The reviewed registration is unchanged.
     @Test func `a developer who saves without changes keeps the trust`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())

@@ -78,6 +78,45 @@ struct RedirectURIVerdictPageTests {
         #expect(saved.problems.count == 1)
     }
 
+    @Test(arguments: ["web", "spa"])
+    func `a developer registers a development redirect URI and reads what it is for`(type: String) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let new = try await developer.browser.open("/apps/new?type=\(type)")
+        #expect(try new.html().contains("<code>http://localhost:5173/callback</code>"))
+        let form = Developer.form(
+            type: type, redirectURIs: "http://localhost:5173/callback\nhttp://localhost/\nhttps://localhost/cb")
+        let page = try await developer.register(form.adding("action", "check")).applicationFormPage
+        let verdicts = try #require(page.addresses).redirectURIs.verdicts
+        #expect(verdicts.map(\.state) == [.accepted, .accepted, .refused])
+        #expect(verdicts[0].words.joined().contains("Only port 5173 matches."))
+        #expect(verdicts[1].words.joined().contains("Any port matches."))
+        #expect(verdicts[2].words.joined().contains("http://localhost:5173/callback"))
+        #expect(try await Self.live(&developer, form).map(\.words) == verdicts.map(\.words))
+
+        let client = try await developer.registered(
+            Developer.form(type: type, redirectURIs: "http://localhost:5173/callback"))
+        let query = FormParameters(["uri": "http://localhost:5174/callback"]).encoded
+        let shown = try await developer.browser.open("/apps/\(client.id)?\(query)").applicationPage
+        #expect(shown.addresses.first?.kind == "For development: http on the developer's own device.")
+        #expect(shown.addresses.first?.notes.joined().contains("asked for consent each time") == true)
+        #expect(shown.addresses.first?.warnings == [])
+        #expect(shown.trial?.matches == false)
+        #expect(shown.trial?.differences == ["The port differs."])
+    }
+
+    @Test func `the form refuses a development redirect URI that is switched off`() async throws {
+        let test = try await TestServer { $0.allowsDevelopmentRedirectURIs = false }
+        var developer = try await Developer("dora", of: test)
+        let new = try await developer.browser.open("/apps/new?type=spa")
+        #expect(try !new.html().contains("http://localhost:5173/callback"))
+        let form = Developer.form(type: "spa", redirectURIs: "http://localhost:5173/callback")
+        let reply = try await developer.register(form)
+        #expect(reply.status == .badRequest)
+        let verdict = try #require(try reply.applicationFormPage.addresses?.redirectURIs.verdicts.first)
+        #expect(verdict.state == .refused)
+        #expect(verdict.words.joined().contains("--no-development-redirect-uris"))
+    }
+
     @Test func `a new client can register its own callback URL`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let page = try await developer.browser.open("/apps/new?type=native").applicationFormPage

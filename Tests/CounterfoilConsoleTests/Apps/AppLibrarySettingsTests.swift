@@ -1,0 +1,106 @@
+import CounterfoilConsole
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The settings for libraries that a developer can change in the form of a client.
+struct AppLibrarySettingsTests {
+    private static let web = Developer.form(type: "web", redirectURIs: "https://app.example.com/callback")
+
+    private static func chosen(_ choices: FormChoices?) -> [String] {
+        (choices?.choices ?? []).filter(\.isChosen).map(\.value)
+    }
+
+    // B-19
+    @Test(arguments: [
+        ("native", ["s256"], "s256", "ES256", "true"), ("spa", ["s256"], "s256", "ES256", "false"),
+        ("web", ["s256-or-nonce", "s256"], "s256-or-nonce", "RS256", "true"),
+    ])
+    func `the form shows the defaults of the type, each with its reason`(
+        type: String, offered: [String], pkce: String, algorithm: String, claims: String
+    ) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let page = try await developer.browser.open("/apps/new?type=\(type)").applicationFormPage
+        let settings = try #require(page.settings)
+        #expect(settings.pkce?.choices.map(\.value) == offered)
+        #expect(Self.chosen(settings.pkce) == [pkce])
+        #expect(Self.chosen(settings.idTokenAlgorithm) == [algorithm])
+        #expect(Self.chosen(settings.userClaimsInIDToken) == [claims])
+        for choices in [settings.pkce, settings.idTokenAlgorithm, settings.userClaimsInIDToken] {
+            #expect(choices?.choices.allSatisfy { $0.detail?.isEmpty == false } == true)
+        }
+    }
+
+    @Test func `no user signs in to a service, so its form has no such settings`() async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        #expect(try await developer.browser.open("/apps/new?type=service").applicationFormPage.settings == nil)
+        let device = try await developer.browser.open("/apps/new?type=device").applicationFormPage
+        #expect(device.settings?.pkce == nil && device.settings?.idTokenAlgorithm != nil)
+    }
+
+    @Test func `a developer changes the settings, and the client keeps the trust of the administrator`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(Self.web)
+        try await test.change(client) { $0.policy.isVouchedFor = true }
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        let form = Self.web.adding("ticket", edit.ticket).adding("revision", String(edit.revision))
+            .adding("pkce", "s256").adding("id_token_signed_response_alg", "EdDSA")
+            .adding("user_claims_in_id_token", "false")
+        _ = try await developer.browser.submit(form, to: edit.action).applicationPage
+        let policy = try #require(try await test.store.client(client.id)?.policy)
+        #expect(policy.pkce == .s256)
+        #expect(policy.idTokenAlgorithm == .edDSA)
+        #expect(!policy.putsUserClaimsInIDToken)
+        #expect(policy.isVouchedFor)
+    }
+
+    @Test(arguments: [
+        ("native", "pkce", "s256-or-nonce"), ("spa", "pkce", "s256-or-nonce"), ("web", "pkce", "s256-or-plain"),
+        ("web", "pkce", "exempt-until:2099-01-31"), ("web", "pkce", "none"),
+        ("web", "id_token_signed_response_alg", "HS256"), ("web", "id_token_signed_response_alg", "none"),
+        ("web", "user_claims_in_id_token", "on"),
+    ])
+    func `an invalid setting is refused at its field`(type: String, field: String, value: String) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let form = Developer.form(type: type, redirectURIs: "https://app.example.com/callback").adding(field, value)
+        let reply = try await developer.register(form)
+        #expect(reply.status == .badRequest)
+        #expect(try reply.applicationFormPage.problems.map(\.field) == [field])
+    }
+
+    // SEC-11: an administrator's exception stays, and the developer can end it.
+    @Test func `a developer can keep or end an exemption from PKCE, but not make one`() async throws {
+        let test = try await TestServer()
+        var developer = try await Developer("dora", of: test)
+        let client = try await developer.registered(Self.web)
+        try await test.change(client) { $0.policy.pkce = .s256OrPlain }
+        let edit = try await developer.browser.open("/apps/\(client.id)/edit").applicationFormPage
+        #expect(edit.settings?.pkce?.choices.map(\.value) == ["s256-or-nonce", "s256", ""])
+        #expect(Self.chosen(edit.settings?.pkce) == [""])
+        let form = Self.web.adding("ticket", edit.ticket)
+        let kept = form.adding("revision", String(edit.revision)).adding("pkce", "")
+        _ = try await developer.browser.submit(kept, to: edit.action).applicationPage
+        #expect(try await test.store.client(client.id)?.policy.pkce == .s256OrPlain)
+        let ended = form.adding("revision", String(edit.revision + 1)).adding("pkce", "s256-or-nonce")
+        _ = try await developer.browser.submit(ended, to: edit.action).applicationPage
+        #expect(try await test.store.client(client.id)?.policy.pkce == .s256OrNonce)
+    }
+
+    // Also an administrator cannot let a client without a secret replace PKCE by a nonce.
+    @Test(arguments: [ClientType.native, .singlePage, .device])
+    func `the policy s256-or-nonce is for web clients only`(type: ClientType) {
+        var draft = PolicyDraft(.standard(for: type))
+        draft.pkce = "s256-or-nonce"
+        let rules = ClientRules(issuer: nil, allowsDevelopment: true)
+        let refusal = #expect(throws: ClientRegistrationRefusal.self) {
+            try rules.check(
+                draft, of: type, redirectURIs: [], postLogoutRedirectURIs: [], scope: Scope(), now: .distantPast)
+        }
+        #expect(refusal?.problems.map(\.field) == [.pkce])
+    }
+}
