@@ -27,27 +27,36 @@ struct AppCheck: AsyncParsableCommand {
             let client = try await directory.client(app.clientID)
             let verdict = RedirectURIMatching.verdict(
                 on: uri, of: client, asksForOpenID: false, issuer: directory.issuer,
-                callbackOrigin: directory.callbackOrigin)
-            return try report(verdict)
+                callbackOrigin: directory.callbackOrigin,
+                allowsDevelopment: directory.allowsDevelopmentRedirectURIs)
+            return try report(verdict, of: client)
         }
         guard matches else { throw ExitCode(1) }
     }
 
-    private func report(_ verdict: RedirectURIMatching.MatchVerdict) throws -> Bool {
+    private func report(_ verdict: RedirectURIMatching.MatchVerdict, of client: RegisteredClient) throws -> Bool {
         switch verdict {
         case .matches(let match):
             if options.json {
-                try Output.json(Answer(matches: true, registered: match.registered.rawValue, reason: nil))
+                try Output.json(Answer(matches: true, registered: match.registered.rawValue))
             } else {
                 Output.line("matches \(match.registered)")
             }
             return true
         case .refused(let refusal):
             let reason = Localizer.english(refusal.text)
+            let nearest = refusal.nearest(to: uri, of: client)
+            let differences = nearest?.differences.map { Localizer.english($0) }
             if options.json {
-                try Output.json(Answer(matches: false, registered: nil, reason: reason))
+                try Output.json(
+                    Answer(
+                        matches: false, reason: reason, nearest: nearest?.registered.rawValue, differences: differences
+                    ))
             } else {
-                Output.line("does not match: \(reason)")
+                var lines = ["does not match: \(reason)"]
+                if let nearest { lines.append("  nearest registered URI: \(nearest.registered)") }
+                lines += (differences ?? []).map { "  \($0)" }
+                Output.line(lines.joined(separator: "\n"))
             }
             return false
         }
@@ -55,7 +64,9 @@ struct AppCheck: AsyncParsableCommand {
 
     private struct Answer: Encodable {
         let matches: Bool
-        let registered: String?
-        let reason: String?
+        var registered: String?
+        var reason: String?
+        var nearest: String?
+        var differences: [String]?
     }
 }

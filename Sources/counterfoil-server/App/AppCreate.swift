@@ -14,9 +14,15 @@ struct AppCreate: AsyncParsableCommand {
             devices get none, because a secret in every copy of a program is not secret.
 
             A redirect URI is of one of three kinds:
-              http://127.0.0.1/callback         loopback; every port matches
+              http://127.0.0.1/callback         loopback; every port matches a native app
               com.example.app:/callback         private-use scheme
               https://app.example.com/callback  https URL of the app
+
+            A web or single-page app may have a loopback URI for development, such as \
+            http://localhost:5173/callback. If it has a port, only that port matches. Users are asked for consent \
+            each time.
+
+            Without --scope, the app may request openid, profile and email; a service may request nothing.
 
             --client-id keeps the client_id of an app that moves here from another server, so that installed copies \
             still work. It has only letters, digits and - . _ ~, and must not be in use.
@@ -57,6 +63,7 @@ struct AppCreate: AsyncParsableCommand {
         var draft = ClientDraft()
         draft.name = name
         try registration.write(into: &draft)
+        let getsStandardScopes = draft.useStandardScopes(for: type)
         var policyDraft = PolicyDraft(.standard(for: type))
         // Only the operator runs this command, so the publisher of the app counts as verified.
         policyDraft.isVouchedFor = true
@@ -84,9 +91,17 @@ struct AppCreate: AsyncParsableCommand {
                 await directory.note(.application, client: id, detail: "registered")
                 await directory.noteMachineAccess(from: nil, to: client)
                 review.warn(of: draft)
-                let document = AppDocument(client, secrets: record.map { [$0] } ?? [], newSecret: secret)
-                if options.json { return try Output.json(document) }
+                let connection = AppDocument.Connection(of: client, in: directory)
+                let document = AppDocument(
+                    client, secrets: record.map { [$0] } ?? [], newSecret: secret, connection: connection)
+                if options.json {
+                    try Output.json(document)
+                    return connection.warnIfUnknown()
+                }
                 Output.line(document.words)
+                if getsStandardScopes {
+                    Output.note("note: no --scope was given, so the app may request \(client.scope)")
+                }
                 if secret != nil {
                     Output.note("The client secret is shown only once. Store it where only the app can read it.")
                 }

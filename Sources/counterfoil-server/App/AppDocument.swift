@@ -12,15 +12,29 @@ struct AppDocument: Encodable {
     private let secrets: [ClientSecretRecord]
     private let newSecret: ClientSecret?
     private let exceptionUse: PKCEExceptionUse?
+    private let connection: Connection
+
+    /// The part of a document that says how the client connects to the server.
+    enum Connection {
+        case omitted
+        /// The URLs depend on the issuer, which is unknown until a server has started on the data directory.
+        case unknown
+        case known(ClientConnection)
+
+        init(of client: RegisteredClient, in directory: DataDirectory) {
+            self = directory.issuer.map { Self.known(ClientConnection(of: client, issuer: $0)) } ?? .unknown
+        }
+    }
 
     init(
         _ client: RegisteredClient, secrets: [ClientSecretRecord] = [], newSecret: ClientSecret? = nil,
-        exceptionUse: PKCEExceptionUse? = nil
+        exceptionUse: PKCEExceptionUse? = nil, connection: Connection = .omitted
     ) {
         self.client = client
         self.secrets = secrets
         self.newSecret = newSecret
         self.exceptionUse = exceptionUse
+        self.connection = connection
     }
 
     /// The JSON members that are not fields of the registration form.
@@ -34,6 +48,7 @@ struct AppDocument: Encodable {
         case pendingMachineScope = "pending_machine_scope"
         case pkceExceptionUse = "pkce_exception_use"
         case clientSecrets = "client_secrets"
+        case connection
         case clientIDIssuedAt = "client_id_issued_at"
         case changedAt = "changed_at"
         case revision
@@ -44,7 +59,7 @@ struct AppDocument: Encodable {
     }
 
     private struct Secret: Encodable {
-        let digest: String
+        let id: String
         let created_at: Int
     }
 
@@ -82,12 +97,13 @@ struct AppDocument: Encodable {
             try values.encode(use, forKey: .pkceExceptionUse)
         }
         if !secrets.isEmpty {
-            let shown = secrets.map { Secret(digest: $0.digest.hexadecimal, created_at: Self.seconds($0.createdAt)) }
+            let shown = secrets.map { Secret(id: $0.shortID, created_at: Self.seconds($0.createdAt)) }
             try values.encode(shown, forKey: .clientSecrets)
         }
         try values.encode(Self.seconds(client.createdAt), forKey: .clientIDIssuedAt)
         try values.encode(Self.seconds(client.changedAt), forKey: .changedAt)
         try values.encode(client.revision, forKey: .revision)
+        if case .known(let connection) = connection { try values.encode(connection, forKey: .connection) }
     }
 
     private func encodePresentation(into fields: inout KeyedEncodingContainer<ClientField>) throws {
@@ -115,6 +131,7 @@ struct AppDocument: Encodable {
         try fields.encodeIfPresent(policy.idTokenLifetime, forKey: .idTokenLifetime)
         try fields.encode(policy.webViews.rawValue, forKey: .webViews)
         try fields.encode(policy.idTokenAlgorithm.rawValue, forKey: .idTokenAlgorithm)
+        try fields.encode(policy.putsUserClaimsInIDToken, forKey: .userClaimsInIDToken)
         try fields.encode(policy.subjectType.rawValue, forKey: .subjectType)
     }
 
@@ -141,7 +158,7 @@ extension AppDocument {
         if !client.pendingMachineScope.isEmpty {
             lines.append("  awaiting approval: \(client.pendingMachineScope)")
         }
-        lines += client.origins.map { "  origin: \($0)" }
+        lines += client.origins.map { "  origin: \($0)\($0.isAnyPort ? " (any port)" : "")" }
         lines += client.appleApps.map { "  Apple app: \($0)" }
         lines += client.androidApps.map { "  Android app: \($0)" }
         lines += client.postLogoutRedirectURIs.map { "  redirect URI after sign-out: \($0)" }
@@ -150,10 +167,34 @@ extension AppDocument {
         lines += policyLines
         if newSecret == nil {
             lines += secrets.map {
-                "  secret: \($0.digest.hexadecimal.prefix(12)), created \(CalendarDay(of: $0.createdAt))"
+                "  secret: \($0.shortID), created \(CalendarDay(of: $0.createdAt))"
             }
         }
+        lines += connectionLines
         return lines.joined(separator: "\n")
+    }
+
+    private var connectionLines: [String] {
+        switch connection {
+        case .omitted: return []
+        case .unknown:
+            return ["  issuer: unknown until the server has started once; then app show prints how to connect"]
+        case .known(let connection):
+            var lines = [
+                "  issuer: \(connection.issuer)", "  discovery URL: \(connection.openIDConfiguration)",
+                "  discovery URL (OAuth): \(connection.oauthMetadata)",
+            ]
+            lines += ConnectionEndpoint.allCases.compactMap { endpoint in
+                connection.url(of: endpoint).map { "  \(endpoint.words): \($0)" }
+            }
+            lines.append("  client authentication: \(connection.authenticationMethods.joined(separator: ", "))")
+            let names = ReadyConfiguration.all(for: connection).map(\.name)
+            if !names.isEmpty {
+                lines.append("  ready configurations: \(names.joined(separator: ", "))")
+                lines.append("    print one with: counterfoil-server app show \(client.id) --config \(names[0])")
+            }
+            return lines
+        }
     }
 
     private var presentationLines: [String] {
@@ -176,10 +217,7 @@ extension AppDocument {
         if policy.isFirstParty { lines.append("  first party: users are not asked for consent") }
         if !policy.isVouchedFor { lines.append("  not vouched for: pages show a warning") }
         if policy.isClaimedHTTPSVerified { lines.append("  https redirect URIs verified") }
-        if policy.pkce != .s256 {
-            let use = exceptionUse.map { ", used \($0.count) times, last on \(CalendarDay(of: $0.lastAt))" }
-            lines.append("  DANGER, PKCE: \(policy.pkce)\(use ?? "")")
-        }
+        lines += signInLines
         if policy.requiresState != usual.requiresState {
             lines.append("  requests without state are \(policy.requiresState ? "refused" : "accepted")")
         }
@@ -188,14 +226,50 @@ extension AppDocument {
         if let seconds = policy.idTokenLifetime { lines.append("  ID token lifetime: \(seconds) seconds") }
         if policy.webViews != usual.webViews { lines.append("  web-views: \(policy.webViews.rawValue)") }
         if policy.subjectType == .pairwise { lines.append("  subject identifiers: pairwise") }
-        lines.append("  ID token algorithm: \(policy.idTokenAlgorithm.rawValue)")
+        return lines
+    }
+
+    /// The settings on which the configuration of the client depends, each with its reason.
+    private var signInLines: [String] {
+        let policy = client.policy
+        var lines: [String] = []
+        func add(_ name: String, _ value: String, _ reason: PolicyReason) {
+            lines += ["  \(name): \(value)", "    \(Localizer.english(reason.text))"]
+        }
+        if client.type.hasRedirectURIs {
+            let use = exceptionUse.map { ", used \($0.count) times, last on \(CalendarDay(of: $0.lastAt))" }
+            add(
+                policy.pkce.isException ? "DANGER, PKCE" : "PKCE", "\(policy.pkce)\(use ?? "")",
+                PolicyReason(policy.pkce, of: client.type))
+        }
+        if client.type != .service {
+            add("ID token algorithm", policy.idTokenAlgorithm.rawValue, PolicyReason(policy.idTokenAlgorithm))
+            add(
+                "profile and email in ID tokens", policy.putsUserClaimsInIDToken ? "yes" : "no",
+                PolicyReason(userClaimsInIDToken: policy.putsUserClaimsInIDToken))
+        }
         return lines
     }
 }
 
-extension ArtefactDigest {
-    /// The digest as lowercase hexadecimal digits.
-    var hexadecimal: String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+extension ClientSecretRecord {
+    /// The start of the digest, 12 hexadecimal digits, which tells the secrets of a client apart.
+    var shortID: String {
+        digest.bytes.prefix(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension ConnectionEndpoint {
+    /// The name in text output.
+    fileprivate var words: String {
+        switch self {
+        case .authorization: "authorization endpoint"
+        case .token: "token endpoint"
+        case .userInfo: "UserInfo endpoint"
+        case .keySet: "public keys (JWKS)"
+        case .revocation: "revocation endpoint"
+        case .introspection: "introspection endpoint"
+        case .endSession: "end-session endpoint"
+        }
     }
 }

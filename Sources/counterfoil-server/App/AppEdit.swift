@@ -56,7 +56,8 @@ struct AppEdit: AsyncParsableCommand {
             // If a scope is no longer registered for the client, its approval for requests without a user is dropped.
             policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
             registration.write(into: &policyDraft)
-            let checked = try review.check(draft, policy: registration.hasPolicyChanges ? policyDraft : nil, now: now)
+            let checked = try review.check(
+                draft, policy: policyDraft, checksPolicy: registration.hasPolicyChanges, now: now)
             var client = former.rewritten(checked.application, byAdministrator: true, now: now)
             if let policy = checked.policy { client.policy = policy }
             switch try await directory.store.updateClient(client, logo: picture) {

@@ -17,7 +17,9 @@ struct AppRequestOptions: ParsableArguments {
 
     @Option(
         name: .customLong("origin"),
-        help: "An origin of a single-page app, allowed by CORS. Can be repeated.")
+        help: ArgumentHelp(
+            "An origin of a single-page app, allowed by CORS. Can be repeated. "
+                + "Default: the origins of its redirect URIs."))
     var origins: [String] = []
 
     @Option(

@@ -10,34 +10,45 @@ struct AppReview {
     private let id: ClientIdentifier
     private let schemesInUse: Set<String>
 
-    /// Reads the facts that the rules need: the issuer, the callback origin, the allowed redirect URI schemes without a
-    /// period, and the redirect URI schemes of the owner's other clients.
+    /// Reads the facts that the rules need: the settings of the server that administration commands share with it, and
+    /// the redirect URI schemes of the owner's other clients.
     init(
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
     ) async throws {
         rules = ClientRules(
-            issuer: directory.issuer, callbackOrigin: directory.callbackOrigin, plainSchemes: directory.plainSchemes)
+            issuer: directory.issuer, callbackOrigin: directory.callbackOrigin, plainSchemes: directory.plainSchemes,
+            allowsDevelopment: directory.allowsDevelopmentRedirectURIs)
         self.type = type
         self.id = id
         let others = try await directory.store.clients().filter { $0.owner == owner && $0.id != id }
         schemesInUse = RedirectURIContext.schemes(of: others)
     }
 
-    /// Validates the draft of a registration and, if there is one, the draft of a policy.
+    /// Validates the draft of a registration and the draft of a policy.
+    ///
+    /// - Parameters:
+    ///   - draft: The draft of the registration.
+    ///   - policyDraft: The draft of the policy, on which the rules of the registration depend, too.
+    ///   - checksPolicy: Whether the policy itself is validated; if false, the result contains none.
+    ///   - now: The current time.
     func check(
-        _ draft: ClientDraft, policy policyDraft: PolicyDraft?, now: Date
+        _ draft: ClientDraft, policy policyDraft: PolicyDraft, checksPolicy: Bool = true, now: Date
     ) throws -> (application: CheckedClient, policy: ClientPolicy?) {
         var problems: [ClientProblem] = []
         var application: CheckedClient?
         var policy: ClientPolicy?
         do {
-            application = try rules.check(draft, type: type, id: id, schemesInUse: schemesInUse)
+            application = try rules.check(
+                draft, type: type, id: id, isFirstParty: policyDraft.isFirstParty, schemesInUse: schemesInUse)
         } catch { problems += error.problems }
-        if let policyDraft {
+        if checksPolicy {
             let redirectURIs = application?.redirectURIs ?? draft.redirectURIs.compactMap { try? RedirectURI($0) }
             let scope = application?.scope ?? Scope(draft.scopes.compactMap { Scope.Token($0) })
             do {
-                policy = try rules.check(policyDraft, of: type, redirectURIs: redirectURIs, scope: scope, now: now)
+                // The rules of the registration have already judged the post-logout redirect URIs by the same policy.
+                policy = try rules.check(
+                    policyDraft, of: type, redirectURIs: redirectURIs,
+                    postLogoutRedirectURIs: application?.postLogoutRedirectURIs ?? [], scope: scope, now: now)
             } catch { problems += error.problems }
         }
         guard problems.isEmpty, let application else { throw CommandFailure.refused(problems) }
@@ -46,7 +57,7 @@ struct AppReview {
 
     /// Prints the warnings and notes about accepted redirect URIs on standard error.
     func warn(of draft: ClientDraft) {
-        let context = rules.context(draft, type: type, id: id, schemesInUse: schemesInUse)
+        let context = rules.context(draft, type: type, id: id, isFirstParty: false, schemesInUse: schemesInUse)
         for text in draft.redirectURIs {
             guard case .accepted(let uri, let warnings) = RedirectURIRegistration.verdict(on: text, for: context) else {
                 continue

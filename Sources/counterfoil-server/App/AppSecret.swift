@@ -23,7 +23,7 @@ struct AppSecret: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Delete a secret: oldest, or the start of its digest as printed by app show.", valueName: "secret"))
+            "Delete a secret: oldest, or the start of its id as printed by app show.", valueName: "secret"))
     var remove: String?
 
     @OptionGroup var options: AdministrationOptions
@@ -31,7 +31,7 @@ struct AppSecret: AsyncParsableCommand {
     func validate() throws {
         guard remove.map({ $0.utf8.count >= 4 }) ?? true else {
             throw ValidationError(
-                "--remove must be oldest, or at least the first 4 digits of the digest that app show prints.")
+                "--remove must be oldest, or at least the first 4 digits of the id that app show prints.")
         }
     }
 
@@ -80,15 +80,15 @@ struct AppSecret: AsyncParsableCommand {
         let secrets = try await directory.store.clientSecrets(of: client.id)
         let chosen =
             which == "oldest"
-            ? Array(secrets.prefix(1)) : secrets.filter { $0.digest.hexadecimal.hasPrefix(which.lowercased()) }
+            ? Array(secrets.prefix(1)) : secrets.filter { $0.shortID.hasPrefix(which.lowercased()) }
         guard let secret = chosen.first else {
             throw CommandFailure.refused(
                 secrets.isEmpty
-                    ? "the app has no secret" : "no secret of the app has a digest that starts with \(which)")
+                    ? "the app has no secret" : "no secret of the app has an id that starts with \(which)")
         }
         guard chosen.count == 1 else {
             throw CommandFailure.refused(
-                "more than one secret has a digest that starts with \(which); give more digits")
+                "more than one secret has an id that starts with \(which); give more digits")
         }
         guard try await directory.store.removeClientSecret(secret.digest, of: client.id) else {
             throw CommandFailure.temporary(
@@ -97,19 +97,19 @@ struct AppSecret: AsyncParsableCommand {
         await directory.note(.applicationSecret, client: client.id, detail: "deleted")
         let left = secrets.count - 1
         if options.json {
-            return try Output.json(Ended(digest: secret.digest.hexadecimal, secretsLeft: left))
+            return try Output.json(Ended(id: secret.shortID, secretsLeft: left))
         }
         Output.line(
-            "Deleted the secret \(secret.digest.hexadecimal.prefix(12)) of \(client.displayName); "
+            "Deleted the secret \(secret.shortID) of \(client.displayName); "
                 + (left == 0 ? "the app has no secret left and cannot authenticate." : "\(left) left."))
     }
 
     private struct Ended: Encodable {
-        let digest: String
+        let id: String
         let secretsLeft: Int
 
         private enum CodingKeys: String, CodingKey {
-            case digest
+            case id
             case secretsLeft = "secrets_left"
         }
     }

@@ -45,6 +45,12 @@ struct AppTokenOptions: ParsableArguments {
     var idTokenAlgorithm: String?
 
     @Option(
+        name: .customLong("user-claims-in-id-token"),
+        help: ArgumentHelp(
+            "Put the claims of the scopes profile and email into its ID tokens: true or false.", valueName: "bool"))
+    var userClaimsInIDToken: String?
+
+    @Option(
         name: .long,
         help: ArgumentHelp(
             "The type of subject identifiers (sub): public, or pairwise for different ones per redirect URI host.",
@@ -55,7 +61,7 @@ struct AppTokenOptions: ParsableArguments {
     var hasChanges: Bool {
         [
             refreshTokens, rotateRefreshTokens, refreshGracePeriod, refreshIdleLifetime, refreshLifetime,
-            accessTokenLifetime, idTokenLifetime, idTokenAlgorithm, subjectType,
+            accessTokenLifetime, idTokenLifetime, idTokenAlgorithm, userClaimsInIDToken, subjectType,
         ].contains { $0 != nil }
     }
 
@@ -69,6 +75,7 @@ struct AppTokenOptions: ParsableArguments {
         if let accessTokenLifetime { draft.accessTokenLifetime = accessTokenLifetime }
         if let idTokenLifetime { draft.idTokenLifetime = idTokenLifetime }
         if let idTokenAlgorithm { draft.idTokenAlgorithm = idTokenAlgorithm }
+        if let userClaimsInIDToken { draft.userClaimsInIDToken = userClaimsInIDToken }
         if let subjectType { draft.subjectType = subjectType }
     }
 }

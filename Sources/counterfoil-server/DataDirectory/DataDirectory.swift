@@ -80,11 +80,20 @@ struct DataDirectory {
         return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
     }
 
+    /// The setting ``ServerSettings/allowsDevelopmentRedirectURIs`` of the server that last ran on this directory; true
+    /// if none has run.
+    var allowsDevelopmentRedirectURIs: Bool {
+        let file = Self.file("development-redirect-uris", in: path)
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return true }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines) != "no"
+    }
+
     /// Stores the settings of this server that administration commands need to validate registrations.
     func note(_ settings: ServerSettings) throws {
         try note(settings.issuer.rawValue, in: "issuer")
         try note(settings.callbackOrigin?.rawValue ?? "", in: "callback-origin")
         try note(settings.plainSchemes.sorted().joined(separator: "\n"), in: "plain-schemes")
+        try note(settings.allowsDevelopmentRedirectURIs ? "yes" : "no", in: "development-redirect-uris")
     }
 
     private func note(_ text: String, in name: String) throws {

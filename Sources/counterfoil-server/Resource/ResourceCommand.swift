@@ -5,6 +5,8 @@ struct ResourceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resource",
         abstract: "Manage the APIs that accept tokens of this server.",
-        subcommands: [ResourceCreate.self, ResourceList.self, ResourceSecret.self, ResourceDelete.self]
+        subcommands: [
+            ResourceCreate.self, ResourceList.self, ResourceEdit.self, ResourceSecret.self, ResourceDelete.self,
+        ]
     )
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilTokens
 import Foundation
 
 struct ResourceCreate: AsyncParsableCommand {
@@ -12,6 +13,9 @@ struct ResourceCreate: AsyncParsableCommand {
             Clients request tokens for the API with the resource parameter (RFC 8707). Its URI is the audience (aud) \
             of those tokens. The API uses the printed client_id and client_secret to introspect tokens (RFC 7662). \
             The secret is printed only once.
+
+            The type of access tokens is at+jwt (RFC 9068). If the library of the API refuses that type, register the \
+            API with --jwt-type jwt.
 
             Example:
               counterfoil-server resource create https://api.example.com \\
@@ -25,8 +29,7 @@ struct ResourceCreate: AsyncParsableCommand {
     @Option(name: .long, help: "The name shown to users, 1 to 100 characters.")
     var name: String
 
-    @Option(name: .customLong("scope"), help: "A scope that the API uses. Can be repeated.")
-    var scopes: [ScopeNames] = []
+    @OptionGroup var properties: ResourceOptions
 
     @OptionGroup var options: AdministrationOptions
 
@@ -35,17 +38,12 @@ struct ResourceCreate: AsyncParsableCommand {
         guard uri.utf8.count <= 2048 else {
             throw ValidationError("The URI of the API must not be longer than 2048 bytes.")
         }
-        let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard (1...100).contains(name.count) else {
-            throw ValidationError("The name of an API must be 1 to 100 characters.")
-        }
-        guard !scopes.isEmpty else {
+        _ = try ResourceOptions.checked(name: name)
+        guard !properties.scopes.isEmpty else {
             throw ValidationError(
                 "An API needs at least one scope, because users consent to scopes. Name one with --scope.")
         }
-        for scope in scopes.names where Scope.Token(scope) == nil {
-            throw ValidationError("--scope: \(scope) is not a valid scope name.")
-        }
+        try properties.checkScopes()
     }
 
     func run() async throws {
@@ -54,8 +52,9 @@ struct ResourceCreate: AsyncParsableCommand {
         let resource = RegisteredResource(
             resource: try Resource(uri),
             clientID: clientID,
-            name: name.trimmingCharacters(in: .whitespacesAndNewlines),
-            scope: Scope(scopes.names.compactMap(Scope.Token.init(_:))),
+            name: try ResourceOptions.checked(name: name),
+            scope: properties.scope,
+            tokenType: properties.tokenType ?? .atJWT,
             secret: ArtefactDigest(of: secret),
             createdAt: Date()
         )
@@ -64,7 +63,12 @@ struct ResourceCreate: AsyncParsableCommand {
             case .added:
                 await directory.note(.setting, detail: "registered the API \(uri)")
                 try ResourceDocument(resource, newSecret: secret).print(json: options.json)
-            case .exists: throw CommandFailure.refused("an API with the URI \(uri) is already registered")
+            case .exists:
+                let existing = try await directory.store.resource(resource.resource)?.resource.rawValue ?? uri
+                throw CommandFailure.refused(
+                    existing == uri
+                        ? "an API with the URI \(uri) is already registered"
+                        : "an API with the URI \(existing) is already registered, which is the same as \(uri)")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             }
         }

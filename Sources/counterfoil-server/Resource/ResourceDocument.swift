@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import CounterfoilTokens
 import Foundation
 
 /// An API in the output of commands.
@@ -16,6 +17,7 @@ struct ResourceDocument: Encodable {
         case resource, name, scope
         case clientID = "client_id"
         case clientSecret = "client_secret"
+        case tokenType = "jwt_type"
         case createdAt = "created_at"
     }
 
@@ -26,6 +28,7 @@ struct ResourceDocument: Encodable {
         try values.encodeIfPresent(newSecret?.exposed, forKey: .clientSecret)
         try values.encode(resource.name, forKey: .name)
         try values.encode(resource.scope, forKey: .scope)
+        try values.encode(resource.tokenType.rawValue, forKey: .tokenType)
         try values.encode(Int(resource.createdAt.timeIntervalSince1970), forKey: .createdAt)
     }
 
@@ -36,6 +39,7 @@ struct ResourceDocument: Encodable {
         ]
         if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
         if !resource.scope.isEmpty { lines.append("  scope: \(resource.scope)") }
+        lines.append("  jwt_type: \(resource.tokenType.rawValue)")
         return lines.joined(separator: "\n")
     }
 

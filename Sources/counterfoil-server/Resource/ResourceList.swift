@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilTokens
 
 struct ResourceList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,7 +20,9 @@ struct ResourceList: AsyncParsableCommand {
                 return Output.line("No API is registered. See: counterfoil-server resource create --help")
             }
             for resource in resources {
-                Output.line("\(resource.resource)  \(resource.clientID)  \(DisplayName(resource.name))")
+                Output.line(
+                    "\(resource.resource)  \(resource.clientID)  \(resource.tokenType.rawValue)  "
+                        + "\(DisplayName(resource.name))")
             }
         }
     }

@@ -17,6 +17,11 @@ struct RegistrationOptions: ParsableArguments {
             valueName: "scheme"))
     var plainSchemes: [String] = []
 
+    @Flag(
+        name: .customLong("no-development-redirect-uris"),
+        help: "Refuse redirect URIs for development: http on loopback, of web and single-page apps.")
+    var refusesDevelopmentRedirectURIs = false
+
     func validate() throws {
         try LimitOptions.check(applicationsPerDeveloper, of: "--applications-per-developer")
         for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {

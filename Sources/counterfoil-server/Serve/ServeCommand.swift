@@ -150,6 +150,7 @@ struct ServeCommand: AsyncParsableCommand {
         settings.registration = registration.policy
         settings.applicationsPerDeveloper = registration.applicationsPerDeveloper
         settings.plainSchemes.formUnion(registration.plainSchemes)
+        settings.allowsDevelopmentRedirectURIs = !registration.refusesDevelopmentRedirectURIs
         for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime

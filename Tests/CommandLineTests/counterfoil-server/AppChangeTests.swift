@@ -115,18 +115,26 @@ struct AppChangeTests {
                 #expect(ended.output.hasPrefix("matches http://127.0.0.1/callback"))
                 #expect(ended.errors.isEmpty)
             }
-            for uri in [
-                "http://localhost:51004/callback", "http://127.0.0.1:51004/other", "https://127.0.0.1/callback", "x",
-                "",
+            for (uri, difference) in [
+                ("http://localhost:51004/callback", "localhost, 127.0.0.1 and [::1] are not interchangeable."),
+                ("http://127.0.0.1:51004/other", "The path differs."),
+                ("http://127.0.0.1:51004/callback/", "The slash at the end differs."),
+                ("https://127.0.0.1/callback", "http and https are not the same."), ("x", nil), ("", nil),
             ] {
                 let ended = try await site.administer(["app", "check", id, uri])
                 #expect(ended.status == 1)
                 #expect(ended.output.hasPrefix("does not match: "))
-                #expect(ended.output.filter { $0 == "\n" }.count == 1)
+                let lines = ended.output.split(separator: "\n").dropFirst().map(String.init)
+                #expect(
+                    lines
+                        == (difference.map { ["  nearest registered URI: http://127.0.0.1/callback", "  \($0)"] } ?? [])
+                )
                 let json = try AppCommandTests.object(
                     try await site.administer(["app", "check", id, uri, "--json"]).output)
                 #expect(json["matches"] as? Bool == false)
                 #expect(json["reason"] is String)
+                #expect(json["nearest"] as? String == difference.map { _ in "http://127.0.0.1/callback" })
+                #expect(json["differences"] as? [String] == difference.map { [$0] })
             }
             let unknown = try await site.administer(["app", "check", "nobody", "http://127.0.0.1/callback"])
             #expect(unknown.status == 3)
@@ -147,15 +155,15 @@ struct AppChangeTests {
             #expect(third.errors.contains("--remove oldest"))
 
             let secrets = try #require(try await Self.shown(first.id, at: site)["client_secrets"] as? [[String: Any]])
-            let digests = secrets.compactMap { $0["digest"] as? String }
-            #expect(digests.count == 2)
+            let ids = secrets.compactMap { $0["id"] as? String }
+            #expect(ids.count == 2)
             let ended = try await site.administer(["app", "secret", first.id, "--remove", "oldest"])
             #expect(ended.status == 0)
-            #expect(ended.output.contains(digests[0].prefix(12)))
-            let unknown = try await site.administer(["app", "secret", first.id, "--remove", digests[0]])
+            #expect(ended.output.contains(ids[0]))
+            let unknown = try await site.administer(["app", "secret", first.id, "--remove", ids[0]])
             #expect(unknown.status == 3)
             let last = try await site.administer([
-                "app", "secret", first.id, "--remove", String(digests[1].prefix(12)), "--json",
+                "app", "secret", first.id, "--remove", ids[1], "--json",
             ])
             #expect(try AppCommandTests.object(last.output)["secrets_left"] as? Int == 0)
             #expect(try await Self.shown(first.id, at: site)["client_secrets"] == nil)

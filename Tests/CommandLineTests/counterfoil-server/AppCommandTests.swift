@@ -75,10 +75,48 @@ struct AppCommandTests {
                       redirect URI: http://127.0.0.1/callback
                       redirect URI: com.example.lightbox:/callback
                       scope: openid photos.read
+                      PKCE: s256
+                        Required: without a secret, only PKCE binds a code to the app (RFC 8252 §8.1).
                       ID token algorithm: ES256
+                        Small signatures, which libraries for native and browser apps accept.
+                      profile and email in ID tokens: yes
+                        The app gets name and email without a UserInfo request; some libraries read nothing else.
+                      issuer: unknown until the server has started once; then app show prints how to connect
 
                     """)
             #expect(try await site.administer(["app", "list"]).output == "\(clientID)  native  Lightbox\n")
+        }
+    }
+
+    // A client without scopes could not make a single request.
+    @Test(arguments: [
+        ("native", "http://127.0.0.1/callback"), ("spa", "https://app.example.com/cb"),
+        ("web", "https://app.example.com/cb"), ("device", nil),
+    ])
+    func `an app without --scope gets openid, profile and email`(type: String, redirectURI: String?) async throws {
+        try await Site.make { site in
+            let create =
+                ["app", "create", "--type", type, "--name", "Lightbox"]
+                + (redirectURI.map { ["--redirect-uri", $0] } ?? [])
+            let created = try await site.administer(create)
+            #expect(created.status == 0)
+            #expect(created.output.contains("\n  scope: openid profile email\n"))
+            #expect(
+                created.errors.contains(
+                    "note: no --scope was given, so the app may request openid profile email\n"))
+            let document = try Self.object(try await site.administer(create + ["--json"]).output)
+            #expect(document["scope"] as? String == "openid profile email")
+            let own = try await site.administer(create + ["--scope", "openid"])
+            #expect(own.output.contains("\n  scope: openid\n"))
+            #expect(!own.errors.contains("--scope"))
+        }
+    }
+
+    @Test func `a service without --scope gets none`() async throws {
+        try await Site.make { site in
+            let created = try await site.administer(["app", "create", "--type", "service", "--name", "Sync", "--json"])
+            #expect(try Self.object(created.output)["scope"] as? String == "")
+            #expect(!created.errors.contains("--scope"))
         }
     }
 
@@ -124,6 +162,41 @@ struct AppCommandTests {
             #expect(ended.errors.filter { $0 == "\n" }.count == 1)
             let list = try await site.administer(["app", "list", "--json"])
             #expect(list.output == "[]\n")
+        }
+    }
+
+    @Test func `a development redirect URI is registered with a note`() async throws {
+        try await Site.make { site in
+            let uri = "http://localhost:5173/callback"
+            func create(_ type: String, _ uri: String, _ options: [String] = []) async throws -> EndedProgram {
+                try await site.administer(
+                    ["app", "create", "--type", type, "--name", "Gallery", "--redirect-uri", uri] + options)
+            }
+            for type in ["web", "spa"] {
+                let created = try await create(type, uri, ["--json"])
+                #expect(created.status == 0, "\(created.errors)")
+                #expect(created.errors.contains("note: \(uri): For development only"))
+                let id = try #require(try Self.object(created.output)["client_id"] as? String)
+                #expect(try await site.administer(["app", "check", id, uri]).status == 0)
+                for other in ["http://localhost:5174/callback", "http://127.0.0.1:5173/callback"] {
+                    #expect(try await site.administer(["app", "check", id, other]).status == 1)
+                }
+                let marked = try await site.administer(["app", "edit", id, "--first-party"])
+                #expect(marked.status == 3)
+                #expect(marked.errors.contains("--first-party: An app with a development redirect URI"))
+                let firstParty = try await create(type, uri, ["--first-party"])
+                #expect(firstParty.status == 3)
+                #expect(firstParty.errors.contains("--redirect-uri: \(uri)"))
+                let free = try await site.administer(["app", "edit", id, "--redirect-uri", "http://localhost/callback"])
+                #expect(free.errors.contains("Any port matches."))
+                #expect(try await site.administer(["app", "check", id, "http://localhost:5174/callback"]).status == 0)
+            }
+            for bad in ["http://me@localhost:5173/cb", "http://localhost:0/cb", "http://localhost:70000/cb"] {
+                let refused = try await create("spa", bad)
+                #expect(refused.status == 3)
+                #expect(refused.errors.hasPrefix("counterfoil-server: --redirect-uri: \(bad)"))
+            }
+            for type in ["device", "service"] { #expect(try await create(type, uri).status == 3) }
         }
     }
 
@@ -230,7 +303,9 @@ struct AppCommandTests {
                 }
             }
             let shown = try Self.object(try await site.administer(["app", "show", clientID, "--json"]).output)
-            #expect((shown["client_secrets"] as? [Any])?.count == 1)
+            let secrets = try #require(shown["client_secrets"] as? [[String: Any]])
+            #expect(secrets.map { Set($0.keys) } == [["id", "created_at"]])
+            #expect((secrets[0]["id"] as? String)?.utf8.count == 12)
         }
     }
 
@@ -302,19 +377,6 @@ struct AppCommandTests {
             let people = try await site.administer(["app", "show", clientID]).output
             #expect(people.contains("DANGER, PKCE: exempt-until:9999-12-31"))
             #expect(!people.contains("never"))
-        }
-    }
-
-    @Test func `a single-page app has origins`() async throws {
-        try await Site.make { site in
-            let created = try await site.administer([
-                "app", "create", "--type", "spa", "--name", "Gallery", "--redirect-uri", "https://app.example.com/cb",
-                "--origin", "https://app.example.com", "--origin", "https://beta.example.com", "--json",
-            ])
-            let application = try Self.object(created.output)
-            #expect(
-                application["origins"] as? [String] == ["https://app.example.com", "https://beta.example.com"])
-            #expect(application["access_token_lifetime"] as? Int == 600)
         }
     }
 

@@ -1,4 +1,5 @@
-/// The `--help` output of the client commands.
+/// The `--help` output of the client commands, word for word and in one file, because most of it is two long lists of
+/// options that must stay equal.
 extension HelpText {
     static let applications = [
         app, appCreate, appList, appShow, appEdit, appCheck, appSecret, appDelete,
@@ -18,7 +19,8 @@ extension HelpText {
             SUBCOMMANDS:
               create                  Register an app.
               list                    List the apps, oldest first.
-              show                    Show the registration of an app.
+              show                    Show the registration of an app, and how it connects
+                                      to the server.
               edit                    Change the registration of an app.
               check                   Check whether a redirect URI in a request matches an
                                       app.
@@ -40,9 +42,16 @@ extension HelpText {
             program is not secret.
 
             A redirect URI is of one of three kinds:
-              http://127.0.0.1/callback         loopback; every port matches
+              http://127.0.0.1/callback         loopback; every port matches a native app
               com.example.app:/callback         private-use scheme
               https://app.example.com/callback  https URL of the app
+
+            A web or single-page app may have a loopback URI for development, such as
+            http://localhost:5173/callback. If it has a port, only that port matches. Users
+            are asked for consent each time.
+
+            Without --scope, the app may request openid, profile and email; a service may
+            request nothing.
 
             --client-id keeps the client_id of an app that moves here from another server,
             so that installed copies still work. It has only letters, digits and - . _ ~,
@@ -71,7 +80,8 @@ extension HelpText {
                                       A scope of the app that users may decline. Can be
                                       repeated.
               --origin <origin>       An origin of a single-page app, allowed by CORS. Can
-                                      be repeated.
+                                      be repeated. Default: the origins of its redirect
+                                      URIs.
               --ios-app <team.bundle> Its app ID on Apple platforms, for the association
                                       file. Can be repeated.
               --android-app <package:sha256>
@@ -106,12 +116,16 @@ extension HelpText {
               --id-token-signed-response-alg <algorithm>
                                       The signing algorithm of its ID tokens: ES256, RS256
                                       or EdDSA.
+              --user-claims-in-id-token <bool>
+                                      Put the claims of the scopes profile and email into
+                                      its ID tokens: true or false.
               --subject-type <type>   The type of subject identifiers (sub): public, or
                                       pairwise for different ones per redirect URI host.
 
             POLICY:
-              --pkce <policy>         The PKCE policy: s256; for old apps also
-                                      s256-or-plain or exempt-until:DATE.
+              --pkce <policy>         The PKCE policy: s256; for web apps also
+                                      s256-or-nonce; for old apps also s256-or-plain or
+                                      exempt-until:DATE.
               --require-state <bool>  Refuse authorization requests without state: true or
                                       false.
               --web-views <policy>    The policy for sign-in in a web-view: block, warn or
@@ -167,17 +181,23 @@ extension HelpText {
     private static let appShow = HelpText(
         command: ["app", "show"],
         text: #"""
-            OVERVIEW: Show the registration of an app.
+            OVERVIEW: Show the registration of an app, and how it connects to the server.
 
-            Example:
+            The ready configurations contain the values of the app. Where a library needs
+            the client secret, they name an environment variable such as CLIENT_SECRET.
+
+            Examples:
               counterfoil-server app show CLIENT_ID --data-dir ./data
+              counterfoil-server app show CLIENT_ID --config spring > application.yml
 
-            USAGE: counterfoil-server app show <client-id> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server app show <client-id> [--config <name>] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
 
             OPTIONS:
+              --config <name>         Print only a ready configuration, such as spring or
+                                      oidc-client-ts.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
@@ -222,7 +242,8 @@ extension HelpText {
                                       A scope of the app that users may decline. Can be
                                       repeated.
               --origin <origin>       An origin of a single-page app, allowed by CORS. Can
-                                      be repeated.
+                                      be repeated. Default: the origins of its redirect
+                                      URIs.
               --ios-app <team.bundle> Its app ID on Apple platforms, for the association
                                       file. Can be repeated.
               --android-app <package:sha256>
@@ -257,12 +278,16 @@ extension HelpText {
               --id-token-signed-response-alg <algorithm>
                                       The signing algorithm of its ID tokens: ES256, RS256
                                       or EdDSA.
+              --user-claims-in-id-token <bool>
+                                      Put the claims of the scopes profile and email into
+                                      its ID tokens: true or false.
               --subject-type <type>   The type of subject identifiers (sub): public, or
                                       pairwise for different ones per redirect URI host.
 
             POLICY:
-              --pkce <policy>         The PKCE policy: s256; for old apps also
-                                      s256-or-plain or exempt-until:DATE.
+              --pkce <policy>         The PKCE policy: s256; for web apps also
+                                      s256-or-nonce; for old apps also s256-or-plain or
+                                      exempt-until:DATE.
               --require-state <bool>  Refuse authorization requests without state: true or
                                       false.
               --web-views <policy>    The policy for sign-in in a web-view: block, warn or
@@ -338,8 +363,8 @@ extension HelpText {
               <client-id>             The client_id.
 
             OPTIONS:
-              --remove <secret>       Delete a secret: oldest, or the start of its digest
-                                      as printed by app show.
+              --remove <secret>       Delete a secret: oldest, or the start of its id as
+                                      printed by app show.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.

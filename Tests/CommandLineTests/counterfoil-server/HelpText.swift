@@ -87,6 +87,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       (default: 50)
               --plain-scheme <scheme> A scheme without a period that redirect URIs may use,
                                       besides cursor and vscode. Can be repeated.
+              --no-development-redirect-uris
+                                      Refuse redirect URIs for development: http on
+                                      loopback, of web and single-page apps.
 
             LIMITS:
               --failures-per-person <n>

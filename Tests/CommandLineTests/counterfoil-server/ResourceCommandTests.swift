@@ -26,6 +26,7 @@ struct ResourceCommandTests {
             #expect(api["resource"] as? String == Self.uri)
             #expect(api["name"] as? String == "Photo library")
             #expect(api["scope"] as? String == "photos.read")
+            #expect(api["jwt_type"] as? String == "at+jwt")
             #expect((api["client_id"] as? String)?.hasPrefix("api_") == true)
             let secret = try #require(api["client_secret"] as? String)
             #expect(secret.wholeMatch(of: /[A-Za-z0-9_\-]{43}/) != nil)
@@ -34,11 +35,71 @@ struct ResourceCommandTests {
             #expect(!list.output.contains(secret))
             let clientID = try #require(api["client_id"] as? String)
             #expect(
-                try await site.administer(["resource", "list"]).output == "\(Self.uri)  \(clientID)  Photo library\n")
+                try await site.administer(["resource", "list"]).output
+                    == "\(Self.uri)  \(clientID)  at+jwt  Photo library\n")
 
             let again = try await site.administer(Self.create())
             #expect(again.status == 3)
             #expect(again.errors == "counterfoil-server: an API with the URI \(Self.uri) is already registered\n")
+            let slash = try await site.administer(Self.create(Self.uri + "/"))
+            #expect(slash.status == 3)
+            #expect(
+                slash.errors == """
+                    counterfoil-server: an API with the URI \(Self.uri) is already registered, which is the same as \
+                    \(Self.uri)/
+
+                    """)
+        }
+    }
+
+    // RFC 9068 §2.1: an API whose library refuses at+jwt is registered with another type, at once or later.
+    @Test func `the token type of an API is chosen and changed`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            try await site.addScope("photos.write", "Add and change photos")
+            let created = try await site.administer(Self.create() + ["--jwt-type", "jwt", "--json"])
+            #expect(try Self.object(created.output)["jwt_type"] as? String == "jwt")
+            #expect(try await site.administer(["resource", "list"]).output.contains("  jwt  Photo library\n"))
+            let changed = try await site.administer(
+                ["resource", "edit", Self.uri + "/", "--jwt-type", "at+jwt", "--scope", "photos.read photos.write"])
+            #expect(changed.status == 0)
+            #expect(changed.output.hasSuffix("  scope: photos.read photos.write\n  jwt_type: at+jwt\n"))
+            let renamed = try await site.administer(["resource", "edit", Self.uri, "--name", " Albums ", "--json"])
+            let api = try Self.object(renamed.output)
+            #expect(api["name"] as? String == "Albums")
+            #expect(api["jwt_type"] as? String == "at+jwt")
+            #expect(api["client_secret"] == nil)
+            let events = try await site.administer(["audit", "list"]).output
+            #expect(events.contains("changed the API \(Self.uri), jwt_type at+jwt"))
+        }
+    }
+
+    @Test(arguments: [
+        ["https://photos.example.com"], ["https://photos.example.com", "--jwt-type", "JWS"],
+        ["https://photos.example.com", "--name", " "], ["https://photos.example.com", "--scope", ""],
+        ["https://photos.example.com", "--scope", "qu\"ote"],
+    ])
+    func `an invalid change of an API is wrong usage`(arguments: [String]) async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            _ = try await site.administer(Self.create())
+            let ended = try await site.administer(["resource", "edit"] + arguments)
+            #expect(ended.status == 64)
+            #expect(ended.errors.hasPrefix("Error: "))
+            let list = try await site.administer(["resource", "list", "--json"]).output
+            #expect(list.contains("\"name\":\"Photo library\"") && list.contains("\"scope\":\"photos.read\""))
+        }
+    }
+
+    @Test func `a change of an unknown API, or to an unknown scope, is refused`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let unknown = try await site.administer(["resource", "edit", Self.uri, "--name", "Albums"])
+            #expect(unknown.status == 3)
+            _ = try await site.administer(Self.create())
+            let scope = try await site.administer(["resource", "edit", Self.uri, "--scope", "photos.write"])
+            #expect(scope.status == 3)
+            #expect(scope.errors.contains("there is no scope named photos.write"))
         }
     }
 

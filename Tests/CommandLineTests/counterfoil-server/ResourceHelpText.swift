@@ -1,6 +1,8 @@
 /// The `--help` output of the API commands.
 extension HelpText {
-    static let resources = [resource, resourceCreate, resourceList, resourceSecret, resourceDelete]
+    static let resources = [
+        resource, resourceCreate, resourceList, resourceEdit, resourceSecret, resourceDelete,
+    ]
 
     private static let resource = HelpText(
         command: ["resource"],
@@ -16,6 +18,7 @@ extension HelpText {
             SUBCOMMANDS:
               create                  Register an API.
               list                    List the APIs, sorted by URI.
+              edit                    Change the name, scopes or token type of an API.
               secret                  Replace the client secret of an API.
               delete                  Delete an API.
 
@@ -33,12 +36,15 @@ extension HelpText {
             and client_secret to introspect tokens (RFC 7662). The secret is printed only
             once.
 
+            The type of access tokens is at+jwt (RFC 9068). If the library of the API
+            refuses that type, register the API with --jwt-type jwt.
+
             Example:
               counterfoil-server resource create https://api.example.com \
                 --name "Photo library" --scope photos.read --data-dir ./data
 
             USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] \#
-            [--data-dir <directory>] [--json]
+            [--jwt-type <type>] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API, absolute and without a fragment.
@@ -46,6 +52,9 @@ extension HelpText {
             OPTIONS:
               --name <name>           The name shown to users, 1 to 100 characters.
               --scope <scope>         A scope that the API uses. Can be repeated.
+              --jwt-type <type>       The type (typ) of its access tokens: at+jwt, or jwt
+                                      for libraries that refuse at+jwt. (values: at+jwt,
+                                      jwt)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
@@ -66,6 +75,40 @@ extension HelpText {
             USAGE: counterfoil-server resource list [--data-dir <directory>] [--json]
 
             OPTIONS:
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let resourceEdit = HelpText(
+        command: ["resource", "edit"],
+        text: #"""
+            OVERVIEW: Change the name, scopes or token type of an API.
+
+            Only the given options change, and --scope replaces the whole list. The next
+            tokens for the API follow the change. Tokens that are already issued keep their
+            type until they expire, so the API must accept both types until then.
+
+            Example:
+              counterfoil-server resource edit https://api.example.com --jwt-type jwt \
+                --data-dir ./data
+
+            USAGE: counterfoil-server resource edit <uri> [--name <name>] [--scope <scope> ...] \#
+            [--jwt-type <type>] [--data-dir <directory>] [--json]
+
+            ARGUMENTS:
+              <uri>                   The URI of the API.
+
+            OPTIONS:
+              --name <name>           The name shown to users, 1 to 100 characters.
+              --scope <scope>         A scope that the API uses. Can be repeated.
+              --jwt-type <type>       The type (typ) of its access tokens: at+jwt, or jwt
+                                      for libraries that refuse at+jwt. (values: at+jwt,
+                                      jwt)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.

@@ -1,0 +1,58 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilTokens
+
+struct ResourceEdit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change the name, scopes or token type of an API.",
+        discussion: """
+            Only the given options change, and --scope replaces the whole list. The next tokens for the API follow the \
+            change. Tokens that are already issued keep their type until they expire, so the API must accept both \
+            types until then.
+
+            Example:
+              counterfoil-server resource edit https://api.example.com --jwt-type jwt \\
+                --data-dir ./data
+            """
+    )
+
+    @OptionGroup var registered: ResourceArgument
+
+    @Option(name: .long, help: "The name shown to users, 1 to 100 characters.")
+    var name: String?
+
+    @OptionGroup var properties: ResourceOptions
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        if let name { _ = try ResourceOptions.checked(name: name) }
+        try properties.checkScopes()
+        guard name != nil || !properties.scopes.isEmpty || properties.tokenType != nil else {
+            throw ValidationError("Give at least one change. See: counterfoil-server resource edit --help")
+        }
+    }
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let former = try await directory.resource(registered.uri)
+            var resource = former
+            if let name { resource.name = try ResourceOptions.checked(name: name) }
+            if !properties.scopes.isEmpty { resource.scope = properties.scope }
+            if let tokenType = properties.tokenType { resource.tokenType = tokenType }
+            switch try await directory.store.updateResource(resource, from: former) {
+            case .updated:
+                await directory.note(
+                    .setting,
+                    detail: "changed the API \(resource.resource), jwt_type \(resource.tokenType.rawValue)")
+                try ResourceDocument(resource).print(json: options.json)
+            case .changedMeanwhile:
+                throw CommandFailure.temporary("the API was changed at the same time; try again")
+            case .notFound: throw CommandFailure.temporary("another command has just deleted this API")
+            case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
+            }
+        }
+    }
+}

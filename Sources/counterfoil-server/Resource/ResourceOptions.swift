@@ -1,0 +1,37 @@
+public import ArgumentParser
+import CounterfoilProtocol
+public import CounterfoilTokens
+import Foundation
+
+/// The options that `resource create` and `resource edit` share.
+struct ResourceOptions: ParsableArguments {
+    @Option(name: .customLong("scope"), help: "A scope that the API uses. Can be repeated.")
+    var scopes: [ScopeNames] = []
+
+    @Option(
+        name: .customLong("jwt-type"),
+        help: ArgumentHelp(
+            "The type (typ) of its access tokens: at+jwt, or jwt for libraries that refuse at+jwt.",
+            valueName: "type"))
+    var tokenType: AccessTokenType?
+
+    /// The named scopes.
+    var scope: Scope { Scope(scopes.names.compactMap(Scope.Token.init(_:))) }
+
+    func checkScopes() throws {
+        for scope in scopes.names where Scope.Token(scope) == nil {
+            throw ValidationError("--scope: \(scope) is not a valid scope name.")
+        }
+    }
+
+    /// Returns a name without white space at its ends; throws if its length is wrong.
+    static func checked(name: String) throws -> String {
+        let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard (1...100).contains(name.count) else {
+            throw ValidationError("The name of an API must be 1 to 100 characters.")
+        }
+        return name
+    }
+}
+
+extension AccessTokenType: ExpressibleByArgument {}

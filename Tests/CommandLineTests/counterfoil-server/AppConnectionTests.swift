@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The values and ready configurations that `app create` and `app show` print.
+@Suite(.timeLimit(.minutes(10)))
+struct AppConnectionTests {
+    private static let create = [
+        "app", "create", "--type", "web", "--name", "Gallery", "--redirect-uri",
+        "https://gallery.example.com/login/oauth2/code/counterfoil", "--scope", "openid", "--scope", "profile",
+    ]
+
+    @Test func `without an issuer, app create says what is missing and where it is shown later`() async throws {
+        try await Site.make { site in
+            let created = try await site.administer(Self.create + ["--json"])
+            #expect(created.status == 0)
+            let application = try AppCommandTests.object(created.output)
+            #expect(application["connection"] == nil)
+            #expect(created.errors.contains("note: the issuer is unknown until the server has started once"))
+            let clientID = try #require(application["client_id"] as? String)
+            let shown = try await site.administer(["app", "show", clientID])
+            #expect(shown.output.contains("\n  issuer: unknown until the server has started once; "))
+            #expect(!shown.output.contains("http://"))
+            let configuration = try await site.administer(["app", "show", clientID, "--config", "spring"])
+            #expect(configuration.status == 3)
+            #expect(configuration.output.isEmpty)
+            #expect(configuration.errors.contains("the issuer is unknown until the server has started once"))
+        }
+    }
+
+    @Test func `app create and app show print how to connect`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                let created = try await site.administer(Self.create + ["--json"])
+                #expect(created.errors.isEmpty)
+                let application = try AppCommandTests.object(created.output)
+                let clientID = try #require(application["client_id"] as? String)
+                let secret = try #require(application["client_secret"] as? String)
+                let connection = try #require(application["connection"] as? [String: Any])
+                #expect(connection["issuer"] as? String == site.issuer)
+                #expect(
+                    connection["openid_configuration"] as? String == site.issuer + "/.well-known/openid-configuration")
+                #expect(connection["token_endpoint"] as? String == site.issuer + "/oauth2/token")
+                #expect(connection["introspection_endpoint"] as? String == site.issuer + "/oauth2/introspect")
+                #expect(
+                    connection["token_endpoint_auth_methods"] as? [String]
+                        == ["client_secret_basic", "client_secret_post"])
+                #expect(connection["pkce"] as? String == application["pkce"] as? String)
+                #expect(
+                    connection["id_token_signed_response_alg"] as? String
+                        == application["id_token_signed_response_alg"] as? String)
+                let configurations = try #require(connection["configurations"] as? [String: String])
+                #expect(
+                    Set(configurations.keys) == [
+                        "spring", "authlib", "express-openid-connect", "openid-client", "oauth2-proxy",
+                        "mod-auth-openidc",
+                    ])
+                #expect(configurations.values.allSatisfy { !$0.contains(secret) })
+
+                let json = try await site.administer(["app", "show", clientID, "--json"])
+                #expect(
+                    try AppCommandTests.object(json.output)["connection"] as? NSDictionary == connection as NSDictionary
+                )
+                #expect(!json.output.contains("digest"))
+                let text = try await site.administer(["app", "show", clientID]).output
+                for line in [
+                    "issuer: \(site.issuer)", "token endpoint: \(site.issuer)/oauth2/token",
+                    "public keys (JWKS): \(site.issuer)/oauth2/jwks",
+                    "client authentication: client_secret_basic, client_secret_post",
+                    "ready configurations: spring, authlib, express-openid-connect, openid-client, oauth2-proxy, "
+                        + "mod-auth-openidc",
+                ] {
+                    #expect(text.contains("\n  \(line)\n"))
+                }
+                let spring = try await site.administer(["app", "show", clientID, "--config", "spring"])
+                #expect(spring.output == configurations["spring"])
+            }
+        }
+    }
+
+    @Test func `an unknown configuration is refused with the names of the others`() async throws {
+        try await Site.make { site in
+            try await site.serving {
+                let created = try await site.administer([
+                    "app", "create", "--type", "service", "--name", "Nightly", "--json",
+                ])
+                let clientID = try #require(try AppCommandTests.object(created.output)["client_id"] as? String)
+                let refused = try await site.administer(["app", "show", clientID, "--config", "kubelogin"])
+                #expect(refused.status == 3)
+                #expect(
+                    refused.errors == """
+                        counterfoil-server: there is no configuration "kubelogin" for this app; choose one of spring, \
+                        openid-client, curl
+
+                        """)
+                let both = try await site.administer(["app", "show", clientID, "--config", "spring", "--json"])
+                #expect(both.status == 64)
+                let device = try await site.administer([
+                    "app", "create", "--type", "device", "--name", "Frame", "--json",
+                ])
+                let frame = try #require(try AppCommandTests.object(device.output)["client_id"] as? String)
+                let none = try await site.administer(["app", "show", frame, "--config", "spring"])
+                #expect(none.errors == "counterfoil-server: there is no ready configuration for this app\n")
+            }
+        }
+    }
+}
