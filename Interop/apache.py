@@ -51,6 +51,11 @@ class Authority:
         for public in (folder, self.certificate):
             public.chmod(0o755 if public.is_dir() else 0o644)
 
+    @property
+    def lines(self) -> list[str]:
+        """What Apache needs to use the certificate."""
+        return [f"SSLCertificateFile {self.site_certificate}", f"SSLCertificateKeyFile {self.site_key}"]
+
     @staticmethod
     def _openssl(*words: str) -> None:
         result = subprocess.run(["openssl", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -60,17 +65,19 @@ class Authority:
 
 @dataclass(frozen=True)
 class Site:
-    """A virtual host that speaks TLS; `lines` are what it does."""
+    """A virtual host; `lines` are what it does, over TLS unless it says otherwise."""
 
     name: str
     port: int
     lines: list[str]
     address: str = "127.0.0.1"
+    tls: bool = True
 
     @property
     def configuration(self) -> str:
         place = f"{self.address}:{self.port}"
-        inside = "\n".join(["SSLEngine on", f"ServerName {self.name}:{self.port}", *self.lines])
+        tls = [f"SSLEngine {'on' if self.tls else 'off'}"]
+        inside = "\n".join([*tls, f"ServerName {self.name}:{self.port}", *self.lines])
         return f"Listen {place}\n<VirtualHost {place}>\n{inside}\n</VirtualHost>\n"
 
 
@@ -81,7 +88,7 @@ def proxy(name: str, port: int, to: str) -> Site:
 
 @contextmanager
 def apache(
-    folder: Path, authority: Authority, sites: list[Site], log: Path, modules: tuple[str, ...] = ()
+    folder: Path, authority: Authority | None, sites: list[Site], log: Path, modules: tuple[str, ...] = ()
 ) -> Iterator[None]:
     """Apache with these virtual hosts, for as long as the block runs."""
     folder.mkdir(exist_ok=True)
@@ -102,8 +109,7 @@ def apache(
                 *(["User www-data", "Group www-data"] if os.geteuid() == 0 else []),
                 "StartServers 1",
                 "SSLSessionCache none",
-                f"SSLCertificateFile {authority.site_certificate}",
-                f"SSLCertificateKeyFile {authority.site_key}",
+                *(authority.lines if authority else []),
                 *(each.configuration for each in sites),
             ]
         ),

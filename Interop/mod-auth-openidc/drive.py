@@ -6,55 +6,26 @@ R171, R235, R236, R286, R293, R295: a relying party and an introspecting resourc
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import secrets
 import ssl
 import sys
-import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import own_network  # noqa: E402
 from apache import MODULES, PROGRAM, Authority, Site, apache, proxy  # noqa: E402
+from header_echo import application  # noqa: E402
 from local_servers import MISSING, Counterfoil, drive, expect, free_ports, products  # noqa: E402
 from person import LOOPBACK, Page, Person, noting, origin  # noqa: E402
 
 SCOPES = ["openid", "profile", "email", "offline_access", "photos.read"]
 NAME = "portal.example.com"
-
-
-class Behind(http.server.BaseHTTPRequestHandler):
-    """The application behind Apache, which answers with what it was told in the header fields."""
-
-    def do_GET(self) -> None:
-        body = json.dumps({name.lower(): value for name, value in self.headers.items()}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Keeps quiet."""
-
-
-@contextmanager
-def application() -> Iterator[str]:
-    """The application, for as long as the block runs; its address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Behind)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
 
 
 class Portal:

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Reads every ready configuration of `app show` with a parser of its format, and compares the values.
+
+The clients have names, scopes and redirect URIs with the characters that end literals of one format or another. What a
+parser reads must be what is registered, so that no value gets out of its literal.
+"""
+
+from __future__ import annotations
+
+import ast
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import tree_sitter_javascript
+import tree_sitter_kotlin
+import yaml
+from tree_sitter import Language, Node, Parser
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from apache import MODULES, PROGRAM  # noqa: E402
+from local_servers import Counterfoil, Failed, drive, expect, products  # noqa: E402
+
+NAME = "\"Gallery\" ${HOME} `id` $(id) </script> 'x' \\ # %h"
+# RFC 6749 §3.3 allows every printable character of ASCII but the quotation mark and the backslash.
+SCOPES = ["openid", "email", "it's", "${HOME}", "$(id)", "`id`", "</script>", "#x", "%{HTTP_HOST}e", "{{x}}"]
+WEB = "https://gallery.example.com/it's/$(id)/callback"
+NATIVE = ["http://127.0.0.1/it's/$(id)", "com.example.gallery:/it's/$(id)"]
+SECRET = "the client secret"
+
+
+class Case:
+    """A client as it is registered, and its ready configurations."""
+
+    def __init__(self, server: Counterfoil, kind: str, uris: list[str]) -> None:
+        more = [word for uri in uris for word in ("--redirect-uri", uri)]
+        created = server.register(kind, NAME, SCOPES, *more)
+        shown = json.loads(server.administer("app", "show", created["client_id"], "--json"))
+        self.kind = kind
+        self.uris = uris
+        self.client_id: str = created["client_id"]
+        self.scope: str = shown["machine_scope" if kind == "service" else "scope"]
+        self.algorithm: str = shown["id_token_signed_response_alg"]
+        self.connection = shown["connection"]
+        self.issuer: str = self.connection["issuer"]
+        self.texts: dict[str, str] = self.connection["configurations"]
+        # A service has no user, and so no scopes of OpenID Connect.
+        wanted = set(SCOPES) - ({"openid", "email"} if kind == "service" else set())
+        expect(set(self.scope.split()) == wanted, f"the {kind} client has the scope {self.scope}")
+        for name, text in self.texts.items():
+            secret = created.get("client_secret")
+            expect(secret is None or secret not in text, f"{name} contains the secret")
+            printed = server.administer("app", "show", self.client_id, "--config", name)
+            expect(printed.strip() == text.strip(), f"--config {name} prints another text than the JSON has")
+
+    def holds(self, name: str, found: object, wanted: object) -> None:
+        expect(found == wanted, f"{self.kind}, {name}: {found!r} instead of {wanted!r}")
+
+    def contains(self, name: str, found: set[str], wanted: list[str]) -> None:
+        for each in wanted:
+            expect(each in found, f"{self.kind}, {name}: {each!r} is not among {sorted(found)}")
+
+
+# Literals
+
+
+def tree(name: str, language: object, text: str) -> Node:
+    """The syntax tree of a program, which has no error."""
+    root = Parser(Language(language)).parse(text.encode()).root_node
+    expect(not root.has_error, f"{name} does not parse:\n{text}")
+    return root
+
+
+def nodes(node: Node, kind: str) -> list[str]:
+    """The texts of the nodes of a kind."""
+    found = [] if node.type != kind or node.text is None else [node.text.decode()]
+    return found + [text for child in node.children for text in nodes(child, kind)]
+
+
+def javascript(name: str, text: str) -> set[str]:
+    """The strings of a program."""
+    return {json.loads(literal) for literal in nodes(tree(name, tree_sitter_javascript.language(), text), "string")}
+
+
+def kotlin(name: str, text: str) -> set[str]:
+    """The strings of a program, which has no templates."""
+    root = tree(name, tree_sitter_kotlin.language(), text)
+    expect(not nodes(root, "interpolation"), f"{name} has a template:\n{text}")
+    return {json.loads(literal) for literal in nodes(root, "string_literal")}
+
+
+def swift(name: str, text: str) -> set[str]:
+    """The strings of a program, as the compiler reads them."""
+    command = ["swiftc", "-frontend", "-dump-parse", "-"]
+    result = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    expect(result.returncode == 0, f"{name} does not parse:\n{result.stderr}\n{text}")
+    dump = result.stdout + result.stderr
+    expect("interpolated_string" not in dump, f"{name} has an interpolated string:\n{text}")
+    literals = re.findall(r'[(=]string_literal_expr.*? value="((?:[^"\\]|\\.)*)"', dump)
+    return {re.sub(r"\\(.)", r"\1", literal) for literal in literals}
+
+
+# Formats
+
+
+def spring(case: Case) -> None:
+    client = yaml.safe_load(case.texts["spring"])["spring"]["security"]["oauth2"]["client"]
+    registration = client["registration"]["counterfoil"]
+    grant = "client_credentials" if case.kind == "service" else "authorization_code"
+    case.holds("spring", registration["client-id"], case.client_id)
+    case.holds("spring", registration["client-secret"], "${CLIENT_SECRET}")
+    case.holds("spring", registration["authorization-grant-type"], grant)
+    case.holds("spring", client["provider"]["counterfoil"]["issuer-uri"], case.issuer)
+    scopes = [scope.replace("\\${", "${") for scope in registration["scope"]]
+    case.holds("spring", scopes, case.scope.split(" "))
+    expect("${HOME}" not in [scope for scope in registration["scope"]], "Spring would replace ${HOME}")
+    if case.uris:
+        case.holds("spring", registration["redirect-uri"], case.uris[0])
+
+
+def authlib(case: Case) -> None:
+    program = ast.parse(case.texts["authlib"])
+    constants = [node.value for node in ast.walk(program) if isinstance(node, ast.Constant)]
+    strings = {constant for constant in constants if isinstance(constant, str)}
+    wanted = [case.connection["openid_configuration"], case.client_id, case.scope, case.uris[0], "S256"]
+    case.contains("authlib", strings, wanted)
+
+
+def express(case: Case) -> None:
+    strings = javascript("express-openid-connect", case.texts["express-openid-connect"])
+    wanted = [case.issuer, case.client_id, case.scope, case.algorithm, "https://gallery.example.com"]
+    case.contains("express-openid-connect", strings, [*wanted, "/it's/$(id)/callback"])
+
+
+def openid_client(case: Case) -> None:
+    strings = javascript("openid-client", case.texts["openid-client"])
+    case.contains("openid-client", strings, [case.issuer, case.client_id, case.scope, *case.uris])
+
+
+def oidc_client_ts(case: Case) -> None:
+    strings = javascript("oidc-client-ts", case.texts["oidc-client-ts"])
+    case.contains("oidc-client-ts", strings, [case.issuer, case.client_id, case.scope, *case.uris])
+
+
+class Scripts(html.parser.HTMLParser):
+    """The scripts of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._is_inside = False
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._is_inside = tag == "script"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._is_inside:
+            self.texts.append(data)
+
+
+def page(case: Case) -> None:
+    scripts = Scripts(case.texts["fetch"]).texts
+    expect(len(scripts) == 1, f"the page has {len(scripts)} scripts")
+    endpoints = [case.connection[name] for name in ("authorization_endpoint", "token_endpoint", "userinfo_endpoint")]
+    wanted = [case.issuer, case.client_id, case.scope, *case.uris, *endpoints]
+    case.contains("fetch", javascript("fetch", scripts[0]), wanted)
+
+
+def oauth2_proxy(case: Case) -> None:
+    settings = tomllib.loads(case.texts["oauth2-proxy"])
+    wanted = {
+        "provider": "oidc", "oidc_issuer_url": case.issuer, "client_id": case.client_id, "redirect_url": case.uris[0],
+        "scope": case.scope, "code_challenge_method": "S256", "proxy_prefix": "/it's/$(id)",
+    }
+    for name, value in wanted.items():
+        case.holds(f"oauth2-proxy, {name}", settings.get(name), value)
+
+
+def mod_auth_openidc(case: Case, folder: Path) -> None:
+    """Apache accepts the directives, and reads the values as they are registered.
+
+    Apache shows no values of directives, but those of `Define`, whose words it reads in the same way.
+    """
+    text = case.texts["mod-auth-openidc"]
+    words = re.findall(r"^(OIDC\w+) (.*)$", text, re.MULTILINE)
+    modules = ["mpm_event", "authz_core", "authz_user", "authn_core", "auth_openidc"]
+    configuration = folder / "openidc.conf"
+    configuration.write_text(
+        "\n".join(
+            [
+                f"ServerRoot {folder}",
+                f"ErrorLog {folder / 'apache.log'}",
+                f"PidFile {folder / 'apache.pid'}",
+                "ServerName localhost",
+                "Listen 127.0.0.1:1",
+                *(f"LoadModule {name}_module {MODULES / f'mod_{name}.so'}" for name in modules),
+                text,
+                *(f"Define READ_{name} {word}" for name, word in words),
+            ]
+        ),
+        "utf-8",
+    )
+    environment = {**os.environ, "CLIENT_SECRET": SECRET, "CRYPTO_PASSPHRASE": "a passphrase"}
+    command = [PROGRAM, "-t", "-D", "DUMP_RUN_CFG", "-f", str(configuration)]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    expect(result.returncode == 0, f"Apache refuses the configuration:\n{result.stderr}\n{text}")
+    expect("is not defined" not in result.stderr, f"Apache misses a variable:\n{result.stderr}")
+    values = dict(re.findall(r"^Define: READ_(\w+)=(.*)$", result.stdout, re.MULTILINE))
+    wanted = {
+        "OIDCProviderMetadataURL": case.connection["openid_configuration"],
+        "OIDCClientID": case.client_id,
+        "OIDCClientSecret": SECRET,
+        "OIDCRedirectURI": case.uris[0],
+        "OIDCScope": case.scope,
+        "OIDCIDTokenSignedResponseAlg": case.algorithm,
+    }
+    for name, value in wanted.items():
+        case.holds(f"mod_auth_openidc, {name}", values.get(name), value)
+
+
+def shell(case: Case, name: str, program: str, folder: Path) -> tuple[list[str], str]:
+    """The arguments that a script gives to a program, and its input."""
+    arguments, given = folder / "arguments", folder / "input"
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    recorder = programs / program
+    recorder.write_text(f"#!/bin/sh\nprintf '%s\\0' \"$@\" >'{arguments}'\ncat >'{given}'\n", "utf-8")
+    recorder.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "CLIENT_SECRET": SECRET}
+    result = subprocess.run(
+        ["sh", "-eu"], input=case.texts[name], env=environment, capture_output=True, text=True, timeout=60
+    )
+    expect(result.returncode == 0, f"{name} ended with {result.returncode}: {result.stderr}")
+    return arguments.read_text("utf-8").split("\0")[:-1], given.read_text("utf-8")
+
+
+def counterfoil_login(case: Case, folder: Path) -> None:
+    arguments, _ = shell(case, "counterfoil-login", "counterfoil", folder)
+    options = ["--client-id", case.client_id, "--redirect-uri", case.uris[0], "--scope", case.scope]
+    case.holds("counterfoil-login", arguments, ["login", case.issuer, *options])
+
+
+def curl(case: Case, folder: Path) -> None:
+    arguments, given = shell(case, "curl", "curl", folder)
+    case.contains("curl", set(arguments), [f"scope={case.scope}", case.connection["token_endpoint"]])
+    case.holds("curl", given, f'user = "{case.client_id}:{SECRET}"\n')
+
+
+def kubelogin(case: Case) -> None:
+    [user] = yaml.safe_load(case.texts["kubelogin"])["users"]
+    arguments = user["user"]["exec"]["args"]
+    wanted = [f"--oidc-issuer-url={case.issuer}", f"--oidc-client-id={case.client_id}"]
+    wanted.append("--oidc-redirect-url=" + case.uris[0].replace("127.0.0.1", "127.0.0.1:8000"))
+    wanted += [f"--oidc-extra-scope={scope}" for scope in case.scope.split() if scope != "openid"]
+    case.contains("kubelogin", set(arguments), wanted)
+
+
+def counterfoil_swift(case: Case) -> None:
+    strings = swift("counterfoil-swift", case.texts["counterfoil-swift"])
+    case.contains("counterfoil-swift", strings, [case.issuer, case.client_id, case.scope, *case.uris])
+
+
+def appauth_ios(case: Case) -> None:
+    strings = swift("appauth-ios", case.texts["appauth-ios"])
+    case.contains("appauth-ios", strings, [case.issuer, case.client_id, case.uris[1], *case.scope.split()])
+
+
+def appauth_android(case: Case) -> None:
+    strings = kotlin("appauth-android", case.texts["appauth-android"])
+    case.contains("appauth-android", strings, [case.issuer, case.client_id, case.uris[1], case.scope])
+
+
+def journey(folder: Path) -> str:
+    if shutil.which("swiftc") is None:
+        raise Failed("swiftc is not installed")
+    server = Counterfoil(folder / "data", products())
+    for scope in SCOPES:
+        if scope not in ("openid", "email"):
+            server.create_scope(scope, "A scope with a difficult name")
+    with server.serving(folder / "server.log"):
+        cases = {
+            "web": Case(server, "web", [WEB]), "spa": Case(server, "spa", [WEB]),
+            "native": Case(server, "native", NATIVE), "service": Case(server, "service", []),
+        }
+    parsers: dict[str, dict[str, Callable[[Case], None]]] = {
+        "web": {
+            "spring": spring, "authlib": authlib, "express-openid-connect": express, "openid-client": openid_client,
+            "oauth2-proxy": oauth2_proxy, "mod-auth-openidc": lambda case: mod_auth_openidc(case, folder),
+        },
+        "spa": {"fetch": page, "oidc-client-ts": oidc_client_ts},
+        "native": {
+            "counterfoil-swift": counterfoil_swift, "counterfoil-login": lambda case: counterfoil_login(case, folder),
+            "appauth-ios": appauth_ios, "appauth-android": appauth_android, "kubelogin": kubelogin,
+        },
+        "service": {"spring": spring, "openid-client": openid_client, "curl": lambda case: curl(case, folder)},
+    }
+    for kind, case in cases.items():
+        without = set(case.texts) ^ set(parsers[kind])
+        expect(not without, f"no parser, or no configuration, for {kind}: {', '.join(sorted(without))}")
+        for parse in parsers[kind].values():
+            parse(case)
+    count = sum(len(each) for each in parsers.values())
+    return f"{count} configurations of {len(cases)} clients parse, and have the values of the registration"
+
+
+if __name__ == "__main__":
+    sys.exit(drive(journey, programs=(PROGRAM,)))
