@@ -82,6 +82,25 @@ struct BrowserPolicyTests {
         }
     }
 
+    // SEC-122: the browser sends Sec-Fetch-Dest, and follows a redirect although the response forbids framing.
+    @Test func `a silent request in a frame ends at the redirect URI of an unverified client`() async throws {
+        let redirectURI = "https://app.invalid/cb"
+        try await Journey.run(redirectURI: redirectURI, ["--no-vouched-for"]) { journey in
+            let browser = journey.browser
+            let file = journey.site.folder.url.appendingPathComponent("frame.html")
+            let silent = journey.request(redirectURI: redirectURI) + "&prompt=none"
+            let frame = "<!doctype html><iframe src=\"\(silent.replacing("&", with: "&amp;"))\"></iframe>"
+            try Data(frame.utf8).write(to: file)
+            try await browser.navigate(to: file.absoluteString)
+            try await browser.waitFor("the frame to leave for the redirect URI") {
+                try await browser.requestedURLs().contains { $0.hasPrefix(redirectURI + "?error=login_required") }
+            }
+            try await browser.navigate(to: silent)
+            try await journey.waitForHeading("Back to Lightbox")
+            #expect(try await browser.currentURL == silent)
+        }
+    }
+
     @Test func `scripts cannot read the cookies of a sign-in`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser

@@ -40,7 +40,6 @@ struct DeveloperJourneyTests {
             #expect(try await browser.focused().attribute("id") == "redirect_uris")
 
             try await stage.fill("redirect_uris", "http://127.0.0.1/callback")
-            try await stage.tick("scope", "openid")
             try await stage.send()
             try await stage.arrive(at: "Picture Frames")
             try await stage.seeDone()
@@ -59,7 +58,12 @@ struct DeveloperJourneyTests {
             try await stage.follow(path + "/connect")
             let command = try await browser.waitForElement("pre code").text
             #expect(command.contains("counterfoil login"))
-            #expect(command.contains(stage.site.issuer) && command.contains(path.dropFirst("/apps/".count)))
+            let clientID = String(path.dropFirst("/apps/".count))
+            #expect(command.contains(stage.site.issuer) && command.contains(clientID))
+            try await browser.find(".configuration summary").click()
+            let code = try await browser.waitForElement(".configuration[open] pre code").text
+            #expect(code.contains("import CounterfoilClient"))
+            #expect(code.contains("issuer: \"\(stage.site.issuer)\"") && code.contains(clientID))
             // A native client has no page for secrets.
             try await stage.open(path + "/secrets")
             try await stage.arrive(at: "Page not found")
@@ -81,7 +85,6 @@ struct DeveloperJourneyTests {
             try await stage.open("/apps", as: .alice)
             try await stage.open("/apps/new?type=device")
             try await stage.fill("name", "Frame on the wall")
-            try await stage.tick("scope", "openid")
             try await stage.send()
             try await stage.arrive(at: "Frame on the wall")
             let id = try await stage.path().dropFirst("/apps/".count)
@@ -112,7 +115,6 @@ struct DeveloperJourneyTests {
             try await stage.open("/apps/new?type=native")
             try await stage.fill("name", "Sunrise")
             try await stage.fill("redirect_uris", "com.example.sunrise:/done")
-            try await stage.tick("scope", "openid")
             try await stage.send()
             try await stage.arrive(at: "Sunrise")
             #expect(try await browser.find(".stub .logo").text == "Su")
@@ -142,7 +144,6 @@ struct DeveloperJourneyTests {
             try await stage.open("/apps/new?type=web")
             try await stage.fill("name", "Photo Prints")
             try await stage.fill("redirect_uris", "https://prints.example.com/callback")
-            try await stage.tick("scope", "openid")
             try await stage.send()
             let secret = try await stage.newSecret()
             #expect(secret.count >= 43)

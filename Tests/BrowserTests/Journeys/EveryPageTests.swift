@@ -44,6 +44,9 @@ struct EveryPageTests {
                 try await browser.navigate(to: stage.request(redirectURI: Stage.redirectURI + "/elsewhere"))
                 _ = try await browser.waitForElement(".logo.problem")
                 try await judge(.problem)
+                try await browser.find(".developer summary").click()
+                _ = try await browser.waitForElement(".developer[open] p")
+                try await judge(.problemForDeveloper)
             }
         }
     }
@@ -207,7 +210,6 @@ struct EveryPageTests {
                 try await stage.fill("name", "Picture Frames")
                 try await stage.fill(
                     "redirect_uris", "http://localhost/callback\nmyapp://callback\ncom.example.frames:/done")
-                try await stage.tick("scope", "openid")
                 try await stage.send()
                 _ = try await browser.waitForElement("#problems")
                 try await judge(.newAppProblems)
@@ -233,6 +235,7 @@ struct EveryPageTests {
                     ("association", .association),
                 ] {
                     try await stage.open("\(path)/\(page)")
+                    if screen == .connect { try await browser.find(".configuration summary").click() }
                     try await judge(screen)
                 }
                 // The host does not exist, so the check reports an error with or without a network.
@@ -245,7 +248,6 @@ struct EveryPageTests {
                 try await stage.open("/apps/new?type=web")
                 try await stage.fill("name", "Photo Prints")
                 try await stage.fill("redirect_uris", "https://prints.example.com/callback")
-                try await stage.tick("scope", "openid")
                 try await stage.send()
                 _ = try await stage.newSecret()
                 try await judge(.secrets)

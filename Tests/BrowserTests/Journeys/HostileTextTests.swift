@@ -36,7 +36,6 @@ struct HostileTextTests {
             }
             try await stage.fill("consent_text", Self.words)
             try await stage.fill("policy_uri", "javascript:document.title='taken'")
-            try await stage.tick("scope", "openid")
             try await expectUntaken(stage)
             try await stage.send("button[name=action][value=check]")
             _ = try await browser.waitForElement(".verdicts .refused")

@@ -76,7 +76,7 @@ struct SignInJourneyTests {
                 try await journey.press("deny")
                 try await journey.waitForHeading("Access was denied")
                 let ended = try await login.ended()
-                #expect(ended.status == 3)
+                #expect(ended.status == 7)
                 #expect(ended.output.isEmpty)
             }
             #expect(try await journey.complaints() == [])

@@ -81,7 +81,6 @@ extension Stage {
         try await open("/apps/new?type=native")
         try await fill("name", name)
         try await fill("redirect_uris", redirectURI)
-        try await tick("scope", "openid")
         try await send()
         try await arrive(at: name)
         return try await path()

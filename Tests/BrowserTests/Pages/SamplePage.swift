@@ -12,6 +12,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "sign-in-web-view", page: signInWebView),
         SamplePage(name: "consent", page: consent),
         SamplePage(name: "consent-by-name", page: consentByName),
+        SamplePage(name: "consent-development", page: consentInDevelopment),
         SamplePage(name: "consent-app", page: consentForApp),
         SamplePage(name: "consent-long", page: consentLong),
         SamplePage(name: "consent-unverified", page: consentUnverified),
@@ -28,6 +29,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "web-view", page: webView),
         SamplePage(name: "app-link", page: AppLinkPage(applicationName: "Lightbox")),
         SamplePage(name: "problem", page: problem),
+        SamplePage(name: "problem-developer", page: problemForDeveloper),
         SamplePage(name: "setup", page: SetupPage(action: "/setup", token: "token")),
         SamplePage(name: "setup-again", page: setupAgain),
         SamplePage(name: "setup-done", page: SetupDonePage(username: "alice", signInPath: "/sign-in")),
@@ -73,6 +75,13 @@ struct SamplePage: Sendable {
         page.redirectDestination = .thisComputerByName
         page.permissions[2].required = false
         page.earlierConsent = "You allowed Lightbox before, on 3 October."
+        return page
+    }
+
+    static var consentInDevelopment: ConsentPage {
+        var page = consent
+        page.redirectDestination = .development(host: "localhost:5173")
+        page.isVouchedFor = false
         return page
     }
 
@@ -175,6 +184,19 @@ struct SamplePage: Sendable {
         advice: "Start again from the application. If it happens again, tell its makers and quote the reference below.",
         requestID: "7f3a9c21d0e84b56"
     )
+
+    static var problemForDeveloper: ProblemPage {
+        var page = problem
+        page.developer = ProblemPage.DeveloperSection(
+            clientID: "app_Hs1vQ2kYp8rZt6uWx3nB4g",
+            redirectURI: "http://localhost:5173/" + String(repeating: "callback", count: 22) + #"\u{202E}"# + "…",
+            cut: "Its length is 20480 bytes; only the beginning is shown.",
+            registered: "http://127.0.0.1:5173/callback",
+            differences: ["localhost, 127.0.0.1 and [::1] are not interchangeable.", "The path differs."],
+            advice: "Send the registered redirect URI, or register the one that the app sends.",
+            settings: "/apps/app_Hs1vQ2kYp8rZt6uWx3nB4g/edit")
+        return page
+    }
 
     static let setupAgain = SetupPage(
         action: "/setup", token: "token", username: "alice", email: "alice@example.com",

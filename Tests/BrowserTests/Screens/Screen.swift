@@ -10,6 +10,7 @@ enum Screen: String, CaseIterable, Sendable {
     case signInEarlier = "sign-in-earlier"
     case webView = "web-view"
     case problem
+    case problemForDeveloper = "problem-developer"
     case consentUnverified = "consent-unverified"
     case `continue`
     case proceed = "go-on"
@@ -64,7 +65,9 @@ enum Screen: String, CaseIterable, Sendable {
     /// The walk that visits the screen.
     var walk: Walk {
         switch self {
-        case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem: .usualWay
+        case .signIn, .signInAgain, .consent, .consentAgain, .signInEarlier, .webView, .problem,
+            .problemForDeveloper:
+            .usualWay
         case .consentUnverified, .continue, .proceed, .goOnChoice, .goOnPosted, .consentLocalhost, .signInWebView,
             .appLink,
             .signOut, .signedOut:
@@ -93,7 +96,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .appLink: .appLink
         case .signOut: .signOut
         case .signedOut: .signedOut
-        case .problem, .notFound: .problem
+        case .problem, .problemForDeveloper, .notFound: .problem
         case .setup, .setupAgain: .setup
         case .setupDone: .setupDone
         case .applicationsNone, .applications: .applications

@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// A local website that receives form posts at `/callback`, as a relying party does (OAuth 2.0 Form Post
 /// Response Mode §2).

@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// A child process in its own process group that ends with this process at the latest.
 ///
