@@ -2,7 +2,6 @@ public import CounterfoilProtocol
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
-import Synchronization
 
 /// An authorization server with an API, for tests, which listens on a local port, follows a script,
 /// and records every request.
@@ -20,7 +19,7 @@ import Synchronization
 ///         #expect(server.requests(to: .token).count == 1)
 ///     }
 ///
-/// The server listens on 127.0.0.1 until `run` returns. It is for tests only, because it authenticates no user.
+/// The server listens on loopback until `run` returns. It is for tests only, because it authenticates no user.
 public final class ScriptedAuthorizationServer: Sendable {
     /// The error that is thrown if the expected requests do not arrive in time.
     public struct TimedOut: Error, CustomStringConvertible {
@@ -28,7 +27,7 @@ public final class ScriptedAuthorizationServer: Sendable {
         public let description: String
     }
 
-    /// The URL on which the server listens: `http://127.0.0.1:PORT`.
+    /// The URL on which the server listens, such as `http://127.0.0.1:PORT`.
     public let address: String
     private let bareIssuer: Issuer
     private let state: Mutex<MiniatureServer>
@@ -37,10 +36,10 @@ public final class ScriptedAuthorizationServer: Sendable {
     private let now: @Sendable () -> Date
 
     init(
-        port: Int, script: ServerScript, vault: Vault, now: @escaping @Sendable () -> Date
+        address: String, script: ServerScript, vault: Vault, now: @escaping @Sendable () -> Date
     ) throws {
-        bareIssuer = try Issuer("http://127.0.0.1:\(port)")
-        address = bareIssuer.origin
+        bareIssuer = try Issuer(address)
+        self.address = address
         state = Mutex(try MiniatureServer(script: script, address: address))
         self.vault = vault
         self.now = now
@@ -63,6 +62,9 @@ public final class ScriptedAuthorizationServer: Sendable {
     ///
     /// The script can let the server publish a different issuer.
     public var issuer: Issuer { (try? Issuer(ofServer: origin + script.issuerPath)) ?? bareIssuer }
+
+    /// The issuer that the server publishes in its metadata, responses and tokens (``ServerScript/issuer``).
+    public var publishedIssuer: String { state.withLock { $0.issuer } }
 
     /// Returns the URL of an endpoint, which starts with ``origin``.
     public func url(of endpoint: ScriptedEndpoint) -> String {
@@ -130,6 +132,15 @@ public final class ScriptedAuthorizationServer: Sendable {
 
     /// Revokes every code and every token, as if the user had withdrawn all consent.
     public func revokeEverything() { vault.contents.withLock { $0.revokeEverything() } }
+
+    /// Deletes the clients of the registration endpoint, as servers do that keep them for a limited time.
+    ///
+    /// Set ``ClientScript/known`` too; otherwise the server accepts every client identifier.
+    public func forgetRegistrations() {
+        vault.contents.withLock { contents in
+            for name in contents.registrations.names { contents.registrations[name] = nil }
+        }
+    }
 
     /// Answers a request and records it.
     func answer(to head: HTTPRequest, body: [UInt8]) throws -> ScriptedAnswer {

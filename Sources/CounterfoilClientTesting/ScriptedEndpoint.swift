@@ -22,6 +22,10 @@ public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable,
     case revocation
     /// The client registration endpoint (RFC 7591 §3).
     case registration
+    /// The registration of one client, below the registration endpoint (RFC 7592 §2).
+    case registrationManagement = "registration-management"
+    /// The error page of ``AuthorizationScript/Rejection``.
+    case errorPage = "error-page"
     /// The logout endpoint (OpenID Connect RP-Initiated Logout §2).
     case endSession = "end-session"
     /// The list of data centres, as Zoho publishes it.
@@ -43,6 +47,8 @@ public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable,
         case .keys: "/oauth2/jwks"
         case .revocation: "/oauth2/revoke"
         case .registration: "/oauth2/register"
+        case .registrationManagement: "/oauth2/register/client"
+        case .errorPage: "/error"
         case .endSession: "/oauth2/logout"
         case .serverInfo: "/oauth/serverinfo"
         case .api: "/api"
@@ -62,7 +68,9 @@ public enum ScriptedEndpoint: String, Sendable, Hashable, Codable, CaseIterable,
         case .revocation: "revocation_endpoint"
         case .registration: "registration_endpoint"
         case .endSession: "end_session_endpoint"
-        case .metadata, .resourceMetadata, .verification, .serverInfo, .api, .unknown: nil
+        case .metadata, .resourceMetadata, .verification, .registrationManagement, .errorPage, .serverInfo, .api,
+            .unknown:
+            nil
         }
     }
 }

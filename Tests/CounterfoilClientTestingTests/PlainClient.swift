@@ -52,7 +52,7 @@ struct PlainClient: Sendable {
         for (name, value) in fields {
             if let name = HTTPField.Name(name) { headerFields[name] = value }
         }
-        let answer = try await AsyncHTTPClientTransport().send(
+        let answer = try await StandardTransport().send(
             TransportRequest(
                 EndpointURL(url), method: method, headerFields: headerFields, body: Array(body.utf8),
                 byteLimit: byteLimit, timeout: timeout))

@@ -11,25 +11,42 @@ extension MiniatureServer {
         let pushed = parameters["request_uri"]
         if let pushed {
             guard let kept = vault.pushedRequests[pushed], kept["client_id"] == parameters["client_id"] else {
-                return .html(status: 400, "This request is not known")
+                return rejection("invalid_request_uri", "This request is not known")
             }
             vault.pushedRequests[pushed] = nil
             parameters = kept
         }
         guard let clientID = parameters["client_id"], isKnown(clientID, in: vault) else {
-            return .html(status: 400, "This application is not known")
+            return rejection("invalid_client", "This application is not known")
         }
         guard let redirectURI = parameters["redirect_uri"], isAllowed(redirectURI) else {
-            return .html(status: 400, "This redirect URI is not registered")
+            return rejection("invalid_request", "This redirect URI is not registered")
         }
         if case .page(let status) = script.authorization.outcome { return .html(status: status) }
         let answer: [FormParameters.Pair]
         if let refusal = refusal(of: parameters, wasPushed: pushed != nil) {
             answer = pairs(error: refusal)
+        } else if parameters["prompt"] == "none", script.authorization.silentResponse != .code {
+            switch script.authorization.silentResponse {
+            case .page(let status): return .html(status: status)
+            case .error(let error): answer = pairs(error: error)
+            case .code: answer = []
+            }
         } else {
             answer = outcome(of: parameters, clientID: clientID, in: &vault, at: now)
         }
         return .redirect(to: address(of: answer, state: parameters["state"], redirectURI: redirectURI))
+    }
+
+    /// Returns the response to a request whose client or redirect URI is not registered.
+    private func rejection(_ error: String, _ text: String) -> ScriptedAnswer {
+        switch script.authorization.rejection {
+        case .page(let status): return .html(status: status, text)
+        case .errorPage(let address):
+            let query = FormParameters(["error": error, "error_description": text]).encoded
+            return .redirect(to: address + (address.contains("?") ? "&" : "?") + query)
+        case .pageElsewhere(let address, _): return .redirect(to: address)
+        }
     }
 
     /// Returns the error code for an invalid request (RFC 6749 §4.1.2.1), or nil if the request is valid.
@@ -82,16 +99,21 @@ extension MiniatureServer {
     ) -> ScriptedGrant {
         let scopes = script.authorization.scopeParameters.compactMap { parameters[$0] }
         let scope = script.authorization.grantedScope ?? scopes.first ?? ""
-        let asked = scope.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
+        var asked = scope.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
         let mayRefresh =
             switch script.refreshTokens.issue {
             case .always: true
             case .never: false
             case .withScope(let names): asked.contains(where: names.contains)
+            case .withConsentPrompt:
+                asked.contains("offline_access")
+                    && (parameters["prompt"] ?? "").split(separator: " ").contains("consent")
+            case .toAuthenticatedClients: script.clients.authentication.isAuthentication
             case .withOfflineAccessType:
                 parameters["access_type"] == "offline"
                     && (parameters["prompt"] == "consent" || !vault.clientsWithRefreshToken.contains(clientID))
             }
+        if script.refreshTokens.issue == .withConsentPrompt, !mayRefresh { asked.removeAll { $0 == "offline_access" } }
         return ScriptedGrant(
             authorization: Base64URL.encode(RandomBytes().bytes(16)), clientID: clientID,
             subject: script.authorization.subject, scope: asked.joined(separator: " "), nonce: parameters["nonce"],

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 
 /// Client authentication with the method that the script requires.
@@ -20,8 +21,29 @@ extension MiniatureServer {
             case .noSecretAllowed: request.form["client_secret"] == nil && request.authorization == nil
             case .post: needsNoSecret || request.form["client_secret"] == script.clients.secret
             case .basic: needsNoSecret || basic?.secret == script.clients.secret
+            case .privateKey: needsNoSecret || isAssertion(request.form["client_assertion"], of: clientID)
             }
         return isAuthenticated ? clientID : nil
+    }
+
+    /// Checks a client assertion (RFC 7523 §3), but not whether it was used before.
+    private func isAssertion(_ text: String?, of clientID: String) -> Bool {
+        guard let text, let claims = Self.claims(of: text), claims["iss"] == .text(clientID),
+            claims["sub"] == .text(clientID), case .text(let audience)? = claims["aud"],
+            script.clients.assertionAudiences.map(filled).contains(audience)
+        else { return false }
+        guard let keys = script.clients.keys else { return true }
+        guard let set = try? JSONWebKeySet(parsing: Array(keys.utf8)), let client = ClientIdentifier(clientID) else {
+            return false
+        }
+        let verifier = ClientAssertionVerifier(audiences: [audience])
+        return (try? verifier.verify(text, of: client, keys: set, at: Date())) != nil
+    }
+
+    private static func claims(of token: String) -> WireValue? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])) else { return nil }
+        return try? JSONDecoder().decode(WireValue.self, from: Data(bytes))
     }
 
     private static func basicCredentials(_ authorization: String?) -> (name: String, secret: String)? {
@@ -34,5 +56,15 @@ extension MiniatureServer {
         // RFC 6749 §2.3.1: client identifier and secret are form-encoded before Base64.
         let decoded = parts.map { RecordedParameters(Array("v=\($0)".utf8))["v"] ?? String($0) }
         return (decoded[0], decoded[1])
+    }
+}
+
+extension ClientScript.Authentication {
+    /// Whether the method authenticates the client.
+    var isAuthentication: Bool {
+        switch self {
+        case .none, .noSecretAllowed: false
+        case .post, .basic, .privateKey: true
+        }
     }
 }

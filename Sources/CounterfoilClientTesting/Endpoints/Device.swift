@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import Foundation
 
 /// The device authorization grant (RFC 8628).
@@ -9,9 +10,15 @@ extension MiniatureServer {
         guard let clientID = request.form["client_id"], isKnown(clientID, in: vault) else {
             return refusal("invalid_client", to: request, status: 401)
         }
+        let isS256 = request.form["code_challenge_method"] == CodeChallenge.method
+        let challenge = request.form["code_challenge"].flatMap { CodeChallenge($0) }
+        guard (isS256 && challenge != nil) || !script.device.requiresPKCE else {
+            return refusal("invalid_request", to: request)
+        }
         let code = vault.secret("dc-")
         vault.devices[code] = DeviceSignIn(
-            grant: grant(for: request.form, clientID: clientID, in: vault, at: now), home: origin)
+            grant: grant(for: request.form, clientID: clientID, in: vault, at: now), challenge: challenge,
+            home: origin)
         let address = url(of: .verification)
         var members = [
             WireMember("device_code", .text(code)), WireMember("user_code", "BDWP-HQPK"),
@@ -34,6 +41,11 @@ extension MiniatureServer {
         guard let text = request.form["device_code"], var device = vault.devices[text], !device.isUsed,
             device.home == origin, device.grant.clientID == clientID
         else { return refusal("invalid_grant", to: request) }
+        if let challenge = device.challenge {
+            guard let verifier = request.form["code_verifier"].flatMap({ CodeVerifier($0) }),
+                CodeChallenge(of: verifier).rawValue == challenge.rawValue
+            else { return refusal("invalid_grant", to: request) }
+        }
         let poll = device.polls < script.device.polls.count ? script.device.polls[device.polls] : .approved
         device.polls += 1
         defer { vault.devices[text] = device }

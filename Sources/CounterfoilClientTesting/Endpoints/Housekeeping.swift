@@ -26,6 +26,15 @@ extension MiniatureServer {
         guard request.method == .post, case .object(let asked)? = request.json else {
             return .refusal("invalid_client_metadata")
         }
+        if let token = rules.initialAccessToken, request.authorization != "Bearer \(token)" {
+            return .refusal("invalid_token", status: 401)
+        }
+        if case .text(let scope)? = request.json?["scope"],
+            scope.split(separator: " ").contains(where: { rules.refusedScopes.contains(String($0)) })
+        {
+            return .refusal(
+                "insufficient_scope", "Not permitted to use specified clientScope", status: 403)
+        }
         let clientID = "registered-\(Base64URL.encode(RandomBytes().bytes(12)))"
         var members = asked
         members.append("client_id", .text(clientID))
@@ -45,8 +54,29 @@ extension MiniatureServer {
             ]
         }
         vault.registrations[clientID] = secret
+        if rules.isManageable {
+            let token = vault.secret("rat-")
+            vault.registrationTokens[clientID] = token
+            members += [
+                WireMember("registration_access_token", .text(token)),
+                WireMember(
+                    "registration_client_uri",
+                    .text("\(url(of: .registrationManagement))?client_id=\(FormParameters.encoded(clientID))")),
+            ]
+        }
         return json(
             members.changed(replacing: rules.replaced, omitting: rules.omitted), at: .registration, status: 201)
+    }
+
+    /// Deletes a registration (RFC 7592 §2.3).
+    func manage(_ request: RecordedRequest, in vault: inout VaultContents) -> ScriptedAnswer {
+        guard let clientID = request.query["client_id"], let token = vault.registrationTokens[clientID],
+            request.authorization == "Bearer \(token)"
+        else { return .refusal("invalid_token", status: 401) }
+        guard request.method == .delete else { return ScriptedAnswer(status: 405) }
+        vault.registrations[clientID] = nil
+        vault.registrationTokens[clientID] = nil
+        return ScriptedAnswer(status: 204)
     }
 
     /// Revokes a token (RFC 7009 §2).

@@ -49,6 +49,9 @@ extension MiniatureServer {
             return token.prefix(through: token.lastIndex(of: ".") ?? token.startIndex)
                 + Base64URL.encode([UInt8](repeating: 1, count: 64))
         case .none: return "\(Base64URL.encode(Array("{\"alg\":\"none\"}".utf8))).\(body)."
+        case .ps256:
+            let header = Base64URL.encode(Array("{\"alg\":\"PS256\",\"typ\":\"JWT\"}".utf8))
+            return "\(header).\(body).\(Base64URL.encode([UInt8](repeating: 1, count: 256)))"
         case .hs256:
             let input = "\(Base64URL.encode(Array("{\"alg\":\"HS256\",\"typ\":\"JWT\"}".utf8))).\(body)"
             let key = SymmetricKey(data: Array(script.clients.secret.utf8))

@@ -34,6 +34,7 @@ extension MiniatureServer {
             WireValue.object(decoy.changed(replacing: [WireMember("kid", .text("decoy-\(number)"))], omitting: []))
         }
         list.append(.object(keys.fetches <= script.keys.staleAnswers ? decoy : try Self.members(of: keys.current)))
+        if script.keys.changesOrder, keys.fetches.isMultiple(of: 2) { list.reverse() }
         return json([WireMember("keys", .list(list))], at: .keys)
     }
 

@@ -2,7 +2,7 @@ import CounterfoilTokens
 
 extension MiniatureServer {
     /// Returns the metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery §3).
-    func metadata() -> ScriptedAnswer {
+    func metadata(at form: MetadataScript.Form?) -> ScriptedAnswer {
         var members = [WireMember("issuer", .text(issuer))]
         for endpoint in ScriptedEndpoint.allCases where !script.metadata.absent.contains(endpoint) {
             members.append(endpoint.metadataName ?? "", endpoint.metadataName.map { _ in .text(url(of: endpoint)) })
@@ -12,6 +12,7 @@ extension MiniatureServer {
             case .none, .noSecretAllowed: ["none"]
             case .post: ["client_secret_post"]
             case .basic: ["client_secret_basic"]
+            case .privateKey: ["private_key_jwt"]
             }
         members += [
             WireMember("response_types_supported", ["code"]),
@@ -32,7 +33,10 @@ extension MiniatureServer {
             members.append("userinfo_signing_alg_values_supported", [.text(script.keys.algorithm.rawValue)])
         }
         return json(
-            members.changed(replacing: script.metadata.replaced, omitting: script.metadata.omitted), at: .metadata)
+            members.changed(
+                replacing: script.metadata.replaced,
+                omitting: script.metadata.omitted + (form.flatMap { script.metadata.omittedAt[$0] } ?? [])),
+            at: .metadata)
     }
 
     /// Returns the metadata of the API (RFC 9728 §2).
@@ -66,4 +70,5 @@ enum ScriptedGrantType: String, CaseIterable {
     case refreshToken = "refresh_token"
     case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
     case clientCredentials = "client_credentials"
+    case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 }

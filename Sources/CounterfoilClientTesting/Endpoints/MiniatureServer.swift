@@ -31,14 +31,24 @@ struct MiniatureServer: Sendable {
     mutating func answer(
         _ request: RecordedRequest, from vault: inout VaultContents, at time: Date
     ) throws -> ScriptedAnswer {
-        for name in ["code", "code_verifier", "refresh_token", "client_secret", "device_code"] {
+        for name in ["code", "code_verifier", "refresh_token", "client_secret", "device_code", "client_assertion"] {
             vault.keepSecret(request.form[name])
         }
         guard let interruption = interruption(of: request) else {
-            return filled(try honestAnswer(request, from: &vault, at: time))
+            return shared(filled(try honestAnswer(request, from: &vault, at: time)), with: request)
         }
         if interruption.moment == .after { _ = try honestAnswer(request, from: &vault, at: time) }
-        return filled(interruption.answer)
+        return shared(filled(interruption.answer), with: request)
+    }
+
+    /// Adds the header fields of CORS if the script allows every origin.
+    private func shared(_ answer: ScriptedAnswer, with request: RecordedRequest) -> ScriptedAnswer {
+        guard script.allowsEveryOrigin, let origin = request.origin else { return answer }
+        var answer = answer
+        answer.headerFields += [
+            .init("Access-Control-Allow-Origin", origin), .init("Access-Control-Allow-Credentials", "true"),
+        ]
+        return answer
     }
 
     private mutating func interruption(of request: RecordedRequest) -> Interruption? {
@@ -56,7 +66,7 @@ struct MiniatureServer: Sendable {
     ) throws -> ScriptedAnswer {
         let now = time.addingTimeInterval(TimeInterval(script.clockOffset))
         switch request.endpoint {
-        case .metadata: return metadata()
+        case .metadata: return metadata(at: metadataPaths[request.path])
         case .resourceMetadata: return resourceMetadata()
         case .authorization: return authorize(request, from: &vault, at: now)
         case .token: return try token(request, from: &vault, at: now)
@@ -67,6 +77,10 @@ struct MiniatureServer: Sendable {
         case .keys: return try keySet()
         case .revocation: return revoke(request, in: &vault)
         case .registration: return register(request, in: &vault)
+        case .registrationManagement: return manage(request, in: &vault)
+        case .errorPage:
+            if case .pageElsewhere(_, let status) = script.authorization.rejection { return .html(status: status) }
+            return .html("This application cannot sign in here")
         case .endSession: return endSession(request)
         case .serverInfo: return serverInfo()
         case .api: return api(request, from: &vault, at: now)
@@ -95,7 +109,7 @@ extension MiniatureServer {
 
     /// Returns the endpoint at a path, or `unknown` if the server has none there.
     func endpoint(at path: String) -> ScriptedEndpoint {
-        if metadataPaths.contains(path) { return .metadata }
+        if metadataPaths[path] != nil { return .metadata }
         let resource = "/.well-known/oauth-protected-resource"
         if path == resource || path.hasPrefix(resource + "/") {
             return script.metadata.absent.contains(.resourceMetadata) ? .unknown : .resourceMetadata
@@ -107,21 +121,25 @@ extension MiniatureServer {
         return path == api || path.hasPrefix(api + "/") ? .api : .unknown
     }
 
-    private var metadataPaths: [String] {
-        script.metadata.forms.map { form in
-            switch form {
-            case .oauth: "/.well-known/oauth-authorization-server\(script.issuerPath)"
-            case .openID: "/.well-known/openid-configuration\(script.issuerPath)"
-            case .openIDAppended: "\(script.issuerPath)/.well-known/openid-configuration"
-            }
+    /// The locations of the metadata document, by path.
+    private var metadataPaths: [String: MetadataScript.Form] {
+        let places = MetadataScript.Form.allCases.filter(script.metadata.forms.contains).map { form in
+            let path =
+                switch form {
+                case .oauth: "/.well-known/oauth-authorization-server\(script.issuerPath)"
+                case .openID: "/.well-known/openid-configuration\(script.issuerPath)"
+                case .openIDAppended: "\(script.issuerPath)/.well-known/openid-configuration"
+                }
+            return (path, form)
         }
+        return Dictionary(places) { first, _ in first }
     }
 
     /// Replaces the placeholders `{origin}`, `{issuer}` and `{sibling}` in a text.
     func filled(_ text: String) -> String {
         guard text.contains("{") else { return text }
         return text.replacing("{origin}", with: origin).replacing("{issuer}", with: issuer)
-            .replacing("{sibling}", with: sibling)
+            .replacing("{sibling}", with: sibling).replacing("{token}", with: url(of: .token))
     }
 
     private func filled(_ answer: ScriptedAnswer) -> ScriptedAnswer {

@@ -11,7 +11,10 @@ extension MiniatureServer {
         guard request.method == .post else {
             return ScriptedAnswer(status: 405, headerFields: [.init("Allow", "POST")])
         }
-        let names = request.form.names.filter { $0 != "resource" }
+        if let refused = script.clients.refusalOfForeignOrigins, let from = request.origin, from != origin {
+            return refusal(refused, to: request, status: 403)
+        }
+        let names = request.form.names.filter { $0 != "resource" && $0 != "audience" }
         guard Set(names).count == names.count else { return refusal("invalid_request", to: request) }
         guard let clientID = authenticatedClient(request, in: vault) else {
             return refusal("invalid_client", to: request, status: 401)
@@ -33,6 +36,7 @@ extension MiniatureServer {
             var grant = grant(for: request.form, clientID: clientID, in: vault, at: now).asClient
             grant.key = key
             answer = try issue(grant, refreshToken: nil, to: request, in: &vault, at: now)
+        case .tokenExchange: answer = try exchange(request, by: clientID, key: key, in: &vault, at: now)
         case nil: answer = refusal("unsupported_grant_type", to: request)
         }
         return withNonce(answer, script.dpop.tokenNonce)

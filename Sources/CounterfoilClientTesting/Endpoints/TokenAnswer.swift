@@ -6,9 +6,11 @@ import HTTPTypes
 /// Token responses in the format of the script.
 extension MiniatureServer {
     /// Issues tokens for a grant (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3).
+    ///
+    /// `more` are members of the response that only one grant type has.
     mutating func issue(
-        _ grant: ScriptedGrant, refreshToken: String?, isRefresh: Bool = false, to request: RecordedRequest,
-        in vault: inout VaultContents, at now: Date
+        _ grant: ScriptedGrant, refreshToken: String?, isRefresh: Bool = false, more: [WireMember] = [],
+        to request: RecordedRequest, in vault: inout VaultContents, at now: Date
     ) throws -> ScriptedAnswer {
         let expires = now.addingTimeInterval(TimeInterval(script.tokens.lifetime))
         let accessToken = try accessToken(of: grant, expires: expires, in: &vault, at: now)
@@ -24,6 +26,7 @@ extension MiniatureServer {
             vault.keepSecret(idToken)
             members.append("id_token", .text(idToken))
         }
+        members += more
         members = members.changed(replacing: script.tokens.extras, omitting: script.tokens.omitted)
         if let nesting = script.tokens.nesting { members = [WireMember(nesting, .object(members))] }
         if script.tokens.saysOK { members.insert(WireMember("ok", true), at: 0) }

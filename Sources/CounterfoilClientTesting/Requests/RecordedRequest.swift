@@ -39,6 +39,8 @@ public struct RecordedRequest: Sendable {
     public var headerFields: HTTPFields { head.headerFields }
     /// The value of `Authorization`; nil if the request does not have this field.
     public var authorization: String? { head.headerFields[.authorization] }
+    /// The value of `Origin`, which browsers send and native clients do not; nil if the request does not have it.
+    public var origin: String? { field("Origin") }
     /// The body as UTF-8 text; invalid bytes are replaced with U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
     /// The body as JSON, or nil if it is not valid JSON.

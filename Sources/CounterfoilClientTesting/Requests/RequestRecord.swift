@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// The requests that a scripted server received, in order; tests can read them or wait for them.
 final class RequestRecord: Sendable {

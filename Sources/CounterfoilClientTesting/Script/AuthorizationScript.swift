@@ -28,8 +28,34 @@ public struct AuthorizationScript: Sendable, Hashable, Codable {
         case doubled(String)
     }
 
+    /// The response to a request of an unknown client, or with a redirect URI that is not registered.
+    ///
+    /// RFC 6749 §4.1.2.1 forbids a redirect to that redirect URI.
+    public enum Rejection: Sendable, Hashable, Codable {
+        /// An HTML page with this HTTP status code.
+        case page(Int)
+        /// A redirect to this URL, to which the server appends `error` and `error_description`.
+        case errorPage(String)
+        /// A redirect to this URL without an error; the page there has this HTTP status code.
+        case pageElsewhere(String, Int)
+    }
+
+    /// The response to a request with `prompt=none` (OpenID Connect Core §3.1.2.1).
+    public enum SilentResponse: Sendable, Hashable, Codable {
+        /// A code, as if the user were signed in.
+        case code
+        /// An error response with this `error`, such as `login_required`.
+        case error(String)
+        /// An HTML page with this HTTP status code.
+        case page(Int)
+    }
+
     /// The kind of authorization response, by default a code.
     public var outcome = Outcome.code
+    /// The response to a request of an unknown client or with an unregistered redirect URI.
+    public var rejection = Rejection.page(400)
+    /// The response to a request with `prompt=none`, by default a code.
+    public var silentResponse = SilentResponse.code
     /// The way in which the server returns `state`, by default with the value from the request.
     public var state = Returned.honest
     /// The way in which the server returns `iss` (RFC 9207 §2).

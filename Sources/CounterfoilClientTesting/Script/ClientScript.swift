@@ -10,6 +10,8 @@ public struct ClientScript: Sendable, Hashable, Codable {
         case post = "client_secret_post"
         /// The client secret in HTTP Basic authentication (RFC 6749 §2.3.1).
         case basic = "client_secret_basic"
+        /// An assertion that the client has signed with its private key (RFC 7523 §2.2).
+        case privateKey = "private_key_jwt"
     }
 
     /// A rule by which the authorization endpoint accepts or rejects the redirect URI of a request.
@@ -30,6 +32,14 @@ public struct ClientScript: Sendable, Hashable, Codable {
     ///
     /// A client that was registered at the registration endpoint has a random secret instead.
     public var secret = "client-secret-that-nobody-may-see"
+    /// The audiences of client assertions that the server accepts (RFC 7523 §3); `{token}` is the token endpoint.
+    public var assertionAudiences = ["{issuer}"]
+    /// The public keys of the client as a JSON Web Key Set; nil accepts every signature of a client assertion.
+    public var keys: String?
+    /// The error code of token requests with a foreign `Origin`; nil ignores `Origin`.
+    ///
+    /// Browsers send `Origin`. A native client sends none.
+    public var refusalOfForeignOrigins: String?
     /// The grant types for which a token request needs no client secret.
     public var grantTypesWithoutSecret: [String] = []
     /// The client identifiers that the server accepts, in addition to those from its registration endpoint; nil

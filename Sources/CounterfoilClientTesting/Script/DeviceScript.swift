@@ -27,6 +27,10 @@ public struct DeviceScript: Sendable, Hashable, Codable {
     /// The polling interval (`interval`), in seconds; nil omits it, and the client then uses 5
     /// seconds (RFC 8628 §3.2).
     public var interval: Int? = 1
+    /// Whether the device authorization request must contain an S256 code challenge (RFC 7636 §4.3).
+    ///
+    /// If a request contains a challenge, the token request must contain its verifier in any case.
+    public var requiresPKCE = false
     /// The lifetime of the device code (`expires_in`), in seconds; the server announces it but does not enforce it.
     public var expiresIn = 600
     /// The name of the response member that contains the verification URI; some vendors use `verification_url`.
@@ -78,6 +82,15 @@ public struct DPoPScript: Sendable, Hashable, Codable {
 public struct RegistrationScript: Sendable, Hashable, Codable {
     /// The error code with which every registration fails; nil lets registrations succeed.
     public var refusal: String?
+    /// The scopes that a registration must not contain.
+    ///
+    /// A registration with one of them fails with `insufficient_scope` and status 403, as at Keycloak.
+    public var refusedScopes: [String] = []
+    /// Whether the response contains `registration_access_token` and `registration_client_uri` (RFC 7592 §3), with
+    /// which the client can delete its registration.
+    public var isManageable = false
+    /// The initial access token that a registration requires (RFC 7591 §3); nil requires none.
+    public var initialAccessToken: String?
     /// The HTTP status code of the error response with ``refusal``.
     public var refusalStatus = 400
     /// Members that replace members of the same name in the response, or are added to it.

@@ -14,6 +14,8 @@ public struct IDTokenScript: Sendable, Hashable, Codable {
         case none
         /// An HMAC with the client secret; `alg` is `HS256`.
         case hs256 = "HS256"
+        /// `alg` is `PS256`, with an invalid signature, for clients that do not support this algorithm.
+        case ps256 = "PS256"
     }
 
     /// Whether a token response contains an ID token if the scope contains `openid`.
@@ -44,6 +46,8 @@ public struct KeyScript: Sendable, Hashable, Codable {
     /// The number of initial key set responses that contain an unused key instead of the current
     /// one, as from a stale cache.
     public var staleAnswers = 0
+    /// Whether the key set contains its keys in a different order each time.
+    public var changesOrder = false
     /// The number of unused keys that precede the current key in the key set.
     public var decoys = 0
 

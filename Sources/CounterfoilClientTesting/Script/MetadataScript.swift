@@ -1,7 +1,7 @@
 /// The metadata of a scripted server (RFC 8414) and of its API (RFC 9728), with their deviations.
 public struct MetadataScript: Sendable, Hashable, Codable {
     /// A location of the metadata document.
-    public enum Form: String, Sendable, Hashable, Codable, CaseIterable {
+    public enum Form: String, Sendable, Hashable, Codable, CaseIterable, CodingKeyRepresentable {
         /// `/.well-known/oauth-authorization-server`, followed by the path of the issuer (RFC 8414 §3.1).
         case oauth
         /// `/.well-known/openid-configuration`, followed by the path of the issuer (RFC 8414 §5).
@@ -21,6 +21,8 @@ public struct MetadataScript: Sendable, Hashable, Codable {
     /// An omission does not change the behaviour of the server, with one exception: if
     /// `authorization_response_iss_parameter_supported` is omitted, authorization responses contain no `iss`.
     public var omitted: [String] = []
+    /// The names of members that are omitted only at some locations, by location.
+    public var omittedAt: [Form: [String]] = [:]
     /// Members that replace members of the same name in the resource metadata, or are added to them.
     public var resourceReplaced: [WireMember] = []
     /// The names of members that are omitted from the resource metadata.

@@ -194,7 +194,7 @@ public enum Misbehavior: String, Sendable, Hashable, Codable, CaseIterable {
     case requiresDPoP = "requires-dpop"
     /// Every DPoP proof is rejected with `invalid_dpop_proof`.
     case refusesProofs = "refuses-proofs"
-    /// DPoP proofs are ignored, and the tokens are bearer tokens.
+    /// DPoP proofs are ignored, and the tokens are bearer tokens, although the metadata announce DPoP.
     case ignoresProofs = "ignores-proofs"
     /// An authorization request that was not pushed is rejected (RFC 9126 §4).
     case requiresPushedRequests = "requires-pushed-requests"

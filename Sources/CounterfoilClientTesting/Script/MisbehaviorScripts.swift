@@ -165,7 +165,9 @@ extension Misbehavior {
             script.dpop.tokenNonce = .changing
             script.dpop.apiNonce = .changing
         case .refusesProofs: script.dpop.refusesEveryProof = true
-        case .ignoresProofs: script.dpop.isIgnored = true
+        case .ignoresProofs:
+            script.dpop.isIgnored = true
+            script.metadata.replaced.append(WireMember("dpop_signing_alg_values_supported", ["ES256"]))
         case .requiresPushedRequests: script.authorization.requiresPushedRequest = true
         case .noPushedRequests: script.metadata.absent.insert(.pushedAuthorization)
         case .refusesRegistration: script.registration.refusal = "invalid_redirect_uri"

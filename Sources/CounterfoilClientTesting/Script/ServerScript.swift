@@ -56,6 +56,8 @@ public struct ServerScript: Sendable, Hashable, Codable {
     public var revocation = RevocationScript()
     /// The tokens that the API accepts, and its responses.
     public var api = APIScript()
+    /// Whether responses allow scripts of every origin to read them with cookies (CORS), if a request has an `Origin`.
+    public var allowsEveryOrigin = false
     /// Scripted answers that replace responses of the server; if several apply to a request, the first one is sent.
     public var interruptions: [Interruption] = []
 

@@ -94,6 +94,12 @@ public struct RefreshTokenScript: Sendable, Hashable, Codable {
         case never
         /// A grant gets a refresh token if its scope contains one of these values.
         case withScope([String])
+        /// A grant gets a refresh token if its scope contains `offline_access` and the request has `prompt=consent`.
+        ///
+        /// Without `prompt=consent`, the server does not grant `offline_access` (OpenID Connect Core §11).
+        case withConsentPrompt
+        /// A grant gets a refresh token only if the client authenticates with a secret or a key.
+        case toAuthenticatedClients
         /// A grant gets a refresh token under conditions that depend on the authorization request.
         ///
         /// The request must have `access_type=offline`. In addition, it must have `prompt=consent`, or the

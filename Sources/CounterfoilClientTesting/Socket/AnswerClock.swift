@@ -11,15 +11,16 @@ final class AnswerClock: ChannelOutboundHandler {
 
     private static let name = "answer-clock"
     private static let field = Array("\r\ndate: ".utf8)
-    private let offset: Int
+    private var offset: Int
 
     private init(offset: Int) { self.offset = offset }
 
-    /// Sets the clock offset of the responses on one connection; later calls for the same connection have no effect.
+    /// Sets the clock offset of the next responses on one connection.
     static func set(_ channel: any Channel, offset: Int) async throws {
         try await channel.eventLoop.submit {
             let pipeline = channel.pipeline.syncOperations
-            guard (try? pipeline.context(name: name)) == nil else { return }
+            if let clock = try? pipeline.handler(type: AnswerClock.self) { return clock.offset = offset }
+            guard offset != 0 else { return }
             try pipeline.addHandler(AnswerClock(offset: offset), name: name, position: .first)
         }.get()
     }

@@ -1,22 +1,25 @@
+public import CounterfoilProtocol
 public import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import Synchronization
 
-/// The network side of a scripted server.
+/// The network side of a scripted server, whose HTTP server needs iOS 17.
+@available(iOS 17, *)
 extension ScriptedAuthorizationServer {
     /// Runs a server until `body` returns, and returns the result of `body`.
     ///
-    /// `now` is the clock of the server; the server adds the clock offset of its script.
+    /// `host` is the loopback address of the server. `now` is its clock, to which the server adds the clock offset of
+    /// its script.
     @discardableResult
     public static func run<Result: Sendable>(
         _ script: ServerScript = ServerScript(),
+        host: LoopbackHost = .ipv4,
         now: @escaping @Sendable () -> Date = { Date() },
         _ body: @escaping @Sendable (ScriptedAuthorizationServer) async throws -> Result
     ) async throws -> Result {
-        try await listen(script, vault: Vault(), now: now, body)
+        try await listen(script, host: host, vault: Vault(), now: now, body)
     }
 
     /// Runs two servers until `body` returns, as two data centres of one vendor.
@@ -31,8 +34,8 @@ extension ScriptedAuthorizationServer {
         _ body: @escaping @Sendable (ScriptedAuthorizationServer, ScriptedAuthorizationServer) async throws -> Result
     ) async throws -> Result {
         let vault = Vault()
-        return try await listen(script, vault: vault, now: now) { server in
-            try await listen(sibling, vault: vault, now: now) { other in
+        return try await listen(script, host: .ipv4, vault: vault, now: now) { server in
+            try await listen(sibling, host: .ipv4, vault: vault, now: now) { other in
                 server.setSibling(other.origin)
                 other.setSibling(server.origin)
                 return try await body(server, other)
@@ -43,7 +46,7 @@ extension ScriptedAuthorizationServer {
     private struct CannotListen: Error {}
 
     private static func listen<Result: Sendable>(
-        _ script: ServerScript, vault: Vault, now: @escaping @Sendable () -> Date,
+        _ script: ServerScript, host: LoopbackHost, vault: Vault, now: @escaping @Sendable () -> Date,
         _ body: @escaping @Sendable (ScriptedAuthorizationServer) async throws -> Result
     ) async throws -> Result {
         let (servers, started) = AsyncStream.makeStream(of: ScriptedAuthorizationServer.self)
@@ -53,10 +56,12 @@ extension ScriptedAuthorizationServer {
                 guard let server = running.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
                 return try await respond(to: request, of: server, on: context.channel)
             },
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0), serverName: nil),
+            configuration: ApplicationConfiguration(
+                address: .hostname(host == .ipv6 ? "::1" : host.rawValue, port: 0), serverName: nil),
             onServerRunning: { channel in
                 guard let port = channel.localAddress?.port,
-                    let server = try? ScriptedAuthorizationServer(port: port, script: script, vault: vault, now: now)
+                    let server = try? ScriptedAuthorizationServer(
+                        address: "http://\(host.rawValue):\(port)", script: script, vault: vault, now: now)
                 else { return started.finish() }
                 running.withLock { $0 = server }
                 started.yield(server)
@@ -81,8 +86,7 @@ extension ScriptedAuthorizationServer {
     ) async throws -> Response {
         let body = try await request.body.collect(upTo: RecordedRequest.byteLimit)
         let answer = try server.answer(to: request.head, body: Array(body.readableBytesView))
-        let offset = server.script.clockOffset
-        if offset != 0 { try await AnswerClock.set(channel, offset: offset) }
+        try await AnswerClock.set(channel, offset: server.script.clockOffset)
         switch answer.delivery {
         case .whole:
             break

@@ -1,6 +1,5 @@
 import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// The codes and tokens that the servers of one run have issued.
 final class Vault: Sendable {
@@ -16,6 +15,8 @@ struct VaultContents: Sendable {
     var pushedRequests = BoundedTable<RecordedParameters>()
     /// The secrets of registered clients, keyed by client identifier; an empty string for a public client.
     var registrations = BoundedTable<String>()
+    /// The access tokens of registrations (RFC 7592 §3), keyed by client identifier.
+    var registrationTokens = BoundedTable<String>()
     /// The identifiers (`jti`) of used DPoP proofs.
     var proofs = BoundedTable<Bool>()
     /// The clients to which `RefreshTokenScript.Issue.withOfflineAccessType` gives a refresh token only with
@@ -96,6 +97,8 @@ struct IssuedToken: Sendable {
 /// The state of a device sign-in, from the device authorization request on.
 struct DeviceSignIn: Sendable {
     let grant: ScriptedGrant
+    /// The code challenge of the device authorization request; nil if it had none.
+    let challenge: CodeChallenge?
     var home: String
     var polls = 0
     var isUsed = false
