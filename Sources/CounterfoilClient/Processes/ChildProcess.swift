@@ -1,7 +1,13 @@
-#if os(Linux)
-    import Foundation
+#if os(Linux) || os(macOS)
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
 
-    #if canImport(Glibc)
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)
         import Musl
@@ -44,7 +50,13 @@
             environment: [String: String],
             streams: (input: Int32?, output: Int32?, errors: Int32?)
         ) throws(CannotStart) -> pid_t {
-            var actions = posix_spawn_file_actions_t()
+            #if canImport(Darwin)
+                var actions: posix_spawn_file_actions_t?
+                var attributes: posix_spawnattr_t?
+            #else
+                var actions = posix_spawn_file_actions_t()
+                var attributes = posix_spawnattr_t()
+            #endif
             posix_spawn_file_actions_init(&actions)
             defer { posix_spawn_file_actions_destroy(&actions) }
             for (stream, descriptor) in [
@@ -56,14 +68,19 @@
                     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
                 }
             }
-            // Close all other descriptors of this process in the child. Another thread may have closed some of them
-            // before the child starts. Closing a descriptor that is not open does no harm.
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
-                guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
-                posix_spawn_file_actions_addclose(&actions, descriptor)
-            }
+            var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+            #if canImport(Darwin)
+                // The system closes all other descriptors in the child.
+                flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
+            #else
+                // Close all other descriptors of this process in the child. Another thread may have closed some of them
+                // before the child starts. Closing a descriptor that is not open does no harm.
+                for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+                    guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
+                    posix_spawn_file_actions_addclose(&actions, descriptor)
+                }
+            #endif
 
-            var attributes = posix_spawnattr_t()
             posix_spawnattr_init(&attributes)
             defer { posix_spawnattr_destroy(&attributes) }
             var signals = sigset_t()
@@ -74,8 +91,7 @@
             // In a new process group, the browser of the user does not receive the SIGINT of Control-C in the
             // terminal.
             posix_spawnattr_setpgroup(&attributes, 0)
-            posix_spawnattr_setflags(
-                &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+            posix_spawnattr_setflags(&attributes, Int16(flags))
 
             let words = ([path] + arguments).map { strdup($0) } + [nil]
             let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -97,13 +113,15 @@
         /// Waits for a child on a separate thread, so that the child is reaped even if no task waits for it.
         private static func end(of child: pid_t) -> AsyncStream<Int32> {
             let (ends, end) = AsyncStream.makeStream(of: Int32.self)
-            Thread.detachNewThread {
+            let isWaiting = DetachedThread.start {
                 var status: Int32 = 0
                 while waitpid(child, &status, 0) < 0 && errno == EINTR {}
                 let signal = status & 0x7F
                 end.yield(signal == 0 ? (status >> 8) & 0xFF : 128 + signal)
                 end.finish()
             }
+            // Without a thread, nothing reports the end of the child.
+            if !isWaiting { end.finish() }
             return ends
         }
     }

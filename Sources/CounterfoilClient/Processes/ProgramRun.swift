@@ -1,5 +1,9 @@
 #if os(Linux)
-    import Foundation
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
 
     #if canImport(Glibc)
         import Glibc
@@ -37,10 +41,7 @@
 
         /// Runs the program and waits until it has exited or was killed.
         func outcome() async throws(Failure) -> Outcome {
-            let result = await withCheckedContinuation { continuation in
-                Thread.detachNewThread { continuation.resume(returning: run()) }
-            }
-            return try result.get()
+            try await DetachedThread.result { run() }.get()
         }
 
         private func run() -> Result<Outcome, Failure> {

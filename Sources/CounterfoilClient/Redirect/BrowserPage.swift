@@ -1,5 +1,10 @@
 import Crypto
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The page that a loopback receiver, the client's HTTP server for callbacks, sends in response to a request.
 ///

@@ -1,7 +1,4 @@
 import CounterfoilProtocol
-import NIOCore
-import NIOPosix
-import Synchronization
 
 /// The wait of a receiver for one callback.
 ///
@@ -33,74 +30,90 @@ final class CallbackWait: Sendable {
         case ended(End)
     }
 
-    private let phase = Mutex(Phase.notExpecting)
-    private let answers: AsyncStream<Result<AuthorizationCallback, SignInError>>
-    private let answer: AsyncStream<Result<AuthorizationCallback, SignInError>>.Continuation
-
-    init() {
-        (answers, answer) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    private struct State {
+        var phase = Phase.notExpecting
+        var result: Result<AuthorizationCallback, SignInError>?
+        var waiters: [CheckedContinuation<Result<AuthorizationCallback, SignInError>, Never>] = []
     }
+
+    private let state = Mutex(State())
 
     /// The reason why the wait ended; nil while it continues.
     var end: End? {
-        phase.withLock { phase in
-            if case .ended(let end) = phase { end } else { nil }
+        state.withLock { state in
+            if case .ended(let end) = state.phase { end } else { nil }
         }
     }
 
     func expect(_ expectation: CallbackExpectation) {
-        phase.withLock { phase in
-            if case .notExpecting = phase { phase = .waiting(expectation) }
+        state.withLock { state in
+            if case .notExpecting = state.phase { state.phase = .waiting(expectation) }
         }
     }
 
     /// Checks a callback; accepts at most one, however many arrive concurrently.
     func decide(on callback: AuthorizationCallback) -> Decision {
-        phase.withLock { phase in
-            switch phase {
+        state.withLock { state in
+            switch state.phase {
             case .notExpecting: return .unrelated
             case .ended(let end): return .ended(end)
             case .waiting(let expectation):
                 switch expectation.verdict(on: callback) {
                 case .unrelated: return .unrelated
                 case .answer(let answer):
-                    phase = .ended(.answered)
+                    state.phase = .ended(.answered)
                     return .accepted(answer)
                 }
             }
         }
     }
 
-    func deliver(_ callback: AuthorizationCallback) {
-        answer.yield(.success(callback))
-        answer.finish()
-    }
+    /// Passes an accepted callback to the waiting tasks.
+    func deliver(_ callback: AuthorizationCallback) { finish(with: .success(callback)) }
 
     /// Ends the wait with an error, unless it has already ended.
     func end(with error: SignInError) {
-        let isFirst = phase.withLock { phase in
-            if case .ended = phase { return false }
-            phase = .ended(.aborted)
+        let isFirst = state.withLock { state in
+            if case .ended = state.phase { return false }
+            state.phase = .ended(.aborted)
             return true
         }
-        guard isFirst else { return }
-        answer.yield(.failure(error))
-        answer.finish()
+        if isFirst { finish(with: .failure(error)) }
+    }
+
+    private func finish(with result: Result<AuthorizationCallback, SignInError>) {
+        let waiters = state.withLock { state in
+            state.result = state.result ?? result
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume(returning: result) }
     }
 
     /// Waits for the callback; throws ``SignInError/timedOut``, ``SignInError/cancelled`` or the error
     /// that ended the wait.
     func callback(within timeout: Duration) async throws(SignInError) -> AuthorizationCallback {
-        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(atMost: timeout)) {
-            self.end(with: .timedOut)
+        let alarm = Task {
+            do { try await Task.sleep(for: min(max(timeout, .zero), Self.longestTimeout)) } catch { return }
+            end(with: .timedOut)
         }
         defer { alarm.cancel() }
-        for await result in answers {
-            return try result.get()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result = state.withLock { state in
+                    if state.result == nil { state.waiters.append(continuation) }
+                    return state.result
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            end(with: .cancelled)
         }
-        end(with: .cancelled)
-        throw .cancelled
+        return try result.get()
     }
+
+    /// A century; the clock cannot represent the end of some longer durations.
+    private static let longestTimeout = Duration.seconds(3_155_760_000)
 
     /// Waits for the callback, and closes the receiver before it throws an error.
     func callback(
@@ -112,13 +125,5 @@ final class CallbackWait: Sendable {
             await close()
             throw error
         }
-    }
-}
-
-extension TimeAmount {
-    /// Creates a timer delay, clamped to the range from zero to one century.
-    init(atMost duration: Duration) {
-        let seconds = min(max(duration, .zero), .seconds(3_155_760_000))
-        self = .nanoseconds(Int64(seconds / .nanoseconds(1)))
     }
 }

@@ -1,5 +1,14 @@
 public import CounterfoilProtocol
 
+#if os(macOS)
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
+
+#endif
+
 /// The way in which the callback reaches the client: one of the three ways of RFC 8252 §7, or a custom receiver.
 ///
 /// ```swift
@@ -46,7 +55,8 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     /// Uses `http://127.0.0.1/callback` on any free port, or `http://[::1]/callback` if 127.0.0.1 is unavailable.
     ///
-    /// RFC 8252 §7.3: the server accepts any port of a registered loopback redirect URI.
+    /// RFC 8252 §7.3: the server accepts any port of a registered loopback redirect URI. On iOS, an app cannot use
+    /// loopback redirect URIs.
     public static let loopback = RedirectOption(alternatives: [.loopback(.standard), .loopback(.standardIPv6)])
 
     /// Uses a loopback redirect URI, with one of its ports or any free port if it lists none (RFC 8252 §7.3).
@@ -97,7 +107,8 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 
     /// Adds an alternative for systems that do not support this option or cannot listen for it (RFC 8252 §7.2).
     ///
-    /// The client selects the alternative before it opens the page, because the request contains the redirect URI.
+    /// If the system refuses the first option only when the page is to be opened, the client starts over with the
+    /// alternative and a new request, because the request contains the redirect URI.
     public func otherwise(_ other: RedirectOption) -> RedirectOption {
         RedirectOption(alternatives: alternatives + other.alternatives)
     }
@@ -134,38 +145,58 @@ extension RedirectOption {
 // MARK: - Listening
 
 extension RedirectOption {
-    /// The kinds of redirect URI that a system supports in addition to loopback URIs.
+    /// The kinds of redirect URI that a system supports.
     struct System: OptionSet {
         let rawValue: Int
-        static let customSchemes = System(rawValue: 1)
-        static let claimedHTTPS = System(rawValue: 2)
+        static let loopback = System(rawValue: 1)
+        static let customSchemes = System(rawValue: 2)
+        static let claimedHTTPS = System(rawValue: 4)
 
         static var current: System {
-            #if canImport(AuthenticationServices) && (os(iOS) || os(macOS))
-                [.customSchemes, .claimedHTTPS]
+            #if os(iOS)
+                // An app cannot start a browser, and the system suspends it while another app shows the page.
+                webAuthentication
+            #elseif os(macOS)
+                // A scheme and an associated domain belong to an app bundle, which a command line tool has not.
+                Bundle.main.bundleIdentifier == nil ? .loopback : [.loopback, webAuthentication]
             #elseif os(Linux)
-                .customSchemes
+                [.loopback, .customSchemes]
             #else
-                []
+                .loopback
             #endif
         }
+
+        #if os(iOS) || os(macOS)
+            private static var webAuthentication: System {
+                if #available(iOS 17.4, macOS 14.4, *) { [.customSchemes, .claimedHTTPS] } else { .customSchemes }
+            }
+        #endif
     }
 
     /// Returns the option with only the alternatives that a system supports; throws if it supports none.
     func usable(on system: System = .current) throws(SignInError) -> RedirectOption {
         let usable = alternatives.filter { alternative in
             switch alternative {
-            case .loopback, .receiver: true
+            case .receiver: true
+            case .loopback: system.contains(.loopback)
             case .customScheme: system.contains(.customSchemes)
             case .claimedHTTPS: system.contains(.claimedHTTPS)
             }
         }
         guard !usable.isEmpty else {
-            throw .unusable(
-                "this system cannot receive a response at \(self); use a loopback redirect URI, such as http://127.0.0.1/callback"
-            )
+            let remedy =
+                system.contains(.loopback)
+                ? "a loopback redirect URI, such as http://127.0.0.1/callback"
+                : "a private-use scheme of the app, such as com.example.app:/callback"
+            throw .unusable("this system cannot receive a response at \(self); use \(remedy)")
         }
         return RedirectOption(alternatives: usable)
+    }
+
+    /// Returns an option for each alternative that the system supports, in order; throws if it supports none.
+    func eachUsable() throws(SignInError) -> [RedirectOption] {
+        let option = try usable()
+        return option.alternatives.map { RedirectOption(alternatives: [$0]) }
     }
 
     /// Returns a receiver for the first alternative that can listen.
@@ -185,7 +216,7 @@ extension RedirectOption {
         case .loopback(let uri): return try await LoopbackReceiver.listen(at: uri)
         case .receiver(let listen): return try await listen()
         case .customScheme(let uri):
-            #if canImport(AuthenticationServices) && (os(iOS) || os(macOS))
+            #if os(iOS) || os(macOS)
                 return try WebAuthenticationSessionReceiver(at: uri.redirectURI)
             #elseif os(Linux)
                 return try await CustomSchemeReceiver.listen(at: uri)
@@ -193,7 +224,7 @@ extension RedirectOption {
                 throw .unusable("this system cannot receive a response at \(uri)")
             #endif
         case .claimedHTTPS(let uri):
-            #if canImport(AuthenticationServices) && (os(iOS) || os(macOS))
+            #if os(iOS) || os(macOS)
                 return try WebAuthenticationSessionReceiver(at: uri)
             #else
                 throw .unusable("this system cannot receive a response at \(uri)")

@@ -1,5 +1,4 @@
 import CounterfoilProtocol
-import Synchronization
 
 /// The servers with which this process uses its redirect URIs, one server for each redirect URI.
 ///

@@ -1,15 +1,22 @@
-#if canImport(AuthenticationServices) && (os(iOS) || os(macOS))
+#if os(iOS) || os(macOS)
     public import AuthenticationServices
     public import CounterfoilProtocol
     import Foundation
+
+    #if os(iOS)
+        import UIKit
+    #else
+        import AppKit
+    #endif
 
     /// A receiver that uses the web authentication session of Apple's systems.
     ///
     /// `ASWebAuthenticationSession` shows the page in the user's browser, or in a sheet over the window of the
     /// app. It receives callbacks to a private-use URI scheme (RFC 8252 §7.1) or to a claimed https URL (RFC
     /// 8252 §7.2 and appendix B.1). A claimed https URL requires the entitlement for an associated domain
-    /// (`webcredentials:HOST`). The session opens the page and receives the callback in one step, so only
-    /// ``browser`` can open the page.
+    /// (`webcredentials:HOST`), and iOS 17.4 or macOS 14.4. If the entitlement or the association file is missing, the
+    /// wait ends with ``SignInError/cannotListen(_:)``, and the sign-in uses the next redirect option. The session
+    /// opens the page and receives the callback in one step, so only ``browser`` can open the page.
     public final class WebAuthenticationSessionReceiver: RedirectReceiver, WaitingReceiver {
         /// The redirect URI as registered at the server, with a private-use scheme or with https.
         public let redirectURI: RedirectURI
@@ -29,7 +36,8 @@
         ///   - redirectURI: The redirect URI, with a private-use scheme or with https and no port.
         ///   - prefersEphemeralSession: If true, the page cannot use cookies and other data of the user's
         ///     browser. The session then stores nothing, and the user has to authenticate each time.
-        ///   - anchor: The window over which the page is shown; nil leaves the choice to the system.
+        ///   - anchor: The window over which the page is shown; nil means the key window of the active scene on iOS,
+        ///     and that of the app on macOS.
         public init(
             at redirectURI: RedirectURI,
             prefersEphemeralSession: Bool = false,
@@ -38,6 +46,9 @@
             switch redirectURI.kind {
             case .privateUseScheme(let scheme): matching = .scheme(scheme)
             case .https(let host) where redirectURI.uri.port == nil:
+                guard #available(iOS 17.4, macOS 14.4, *) else {
+                    throw .cannotListen("claimed https URLs require iOS 17.4 or macOS 14.4")
+                }
                 let path = redirectURI.uri.path
                 matching = .https(host: host, path: path.isEmpty ? "/" : path)
             case .https, .loopback:
@@ -72,15 +83,13 @@
         }
 
         private func fail(_ error: (any Error)?) {
-            switch (error as? ASWebAuthenticationSessionError)?.code {
-            case .canceledLogin?: wait.end(with: .cancelled)
-            case .presentationContextInvalid?, .presentationContextNotProvided?:
-                wait.end(with: .cannotListen("there is no window to show the page in"))
-            default:
-                wait.end(
-                    with: .cannotListen(
-                        "the system could not show the page, or has not associated the redirect URI with this app"))
+            guard let error = error as? ASWebAuthenticationSessionError else {
+                return wait.end(with: .cannotListen("the system did not show the page"))
             }
+            wait.end(
+                with: WebAuthenticationFailure.error(
+                    code: error.code.rawValue,
+                    reason: error.errorUserInfo[NSLocalizedFailureReasonErrorKey] as? String))
         }
 
         /// The launcher that opens the page in the web authentication session of the receiver.
@@ -89,10 +98,11 @@
 
             func open(_ url: BrowserURL) async -> BrowserLaunch {
                 guard let address = URL(string: url.rawValue) else { return .failed("the URL is invalid") }
-                let isShown = await receiver.presentation.show(
-                    address, callback: receiver.matching, ended: receiver.completion())
-                guard isShown else {
-                    receiver.wait.end(with: .cannotListen("the system did not show the page"))
+                do throws(SignInError) {
+                    try await receiver.presentation.show(
+                        address, callback: receiver.matching, ended: receiver.completion())
+                } catch {
+                    receiver.wait.end(with: error)
                     return .failed("the system did not show the page")
                 }
                 return .launched
@@ -122,22 +132,50 @@
 
             func show(
                 _ url: URL, callback: Matching, ended: @escaping @Sendable (URL?, (any Error)?) -> Void
-            ) -> Bool {
-                guard !isOver else { return false }
-                let wanted: ASWebAuthenticationSession.Callback =
-                    switch callback {
-                    case .scheme(let scheme): .customScheme(scheme)
-                    case .https(let host, let path): .https(host: host, path: path)
-                    }
-                let session = ASWebAuthenticationSession(url: url, callback: wanted, completionHandler: ended)
+            ) throws(SignInError) {
+                guard !isOver else { throw .cancelled }
+                guard let anchor = anchor?() ?? Self.keyWindow else { throw WebAuthenticationFailure.noWindow }
+                let session = try Self.session(url, callback, ended)
                 // The session does not retain its presentation context provider, so `self.window` does.
-                let window = Window(anchor?() ?? ASPresentationAnchor())
+                let window = Window(anchor)
                 session.presentationContextProvider = window
                 session.prefersEphemeralWebBrowserSession = isEphemeral
                 self.session = session
                 self.window = window
-                return session.start()
+                guard session.start() else { throw .cannotListen("the system did not show the page") }
             }
+
+            private static func session(
+                _ url: URL, _ callback: Matching, _ ended: @escaping @Sendable (URL?, (any Error)?) -> Void
+            ) throws(SignInError) -> ASWebAuthenticationSession {
+                switch callback {
+                case .scheme(let scheme):
+                    return ASWebAuthenticationSession(url: url, callbackURLScheme: scheme, completionHandler: ended)
+                case .https(let host, let path):
+                    guard #available(iOS 17.4, macOS 14.4, *) else {
+                        throw .cannotListen("claimed https URLs require iOS 17.4 or macOS 14.4")
+                    }
+                    return ASWebAuthenticationSession(
+                        url: url, callback: .https(host: host, path: path), completionHandler: ended)
+                }
+            }
+
+            #if os(iOS)
+                /// The key window of the scene that the user sees, or a window in a visible scene without one.
+                private static var keyWindow: ASPresentationAnchor? {
+                    let scenes = UIApplication.shared.connectedScenes.compactMap { $0 as? UIWindowScene }
+                    let scene =
+                        scenes.first { $0.activationState == .foregroundActive }
+                        ?? scenes.first { $0.activationState == .foregroundInactive }
+                    return scene.map { $0.keyWindow ?? $0.windows.first ?? UIWindow(windowScene: $0) }
+                }
+            #else
+                /// The key window of the app, or a new one; macOS shows the page in a window of the browser.
+                private static var keyWindow: ASPresentationAnchor? {
+                    let app = NSApplication.shared
+                    return app.keyWindow ?? app.mainWindow ?? app.windows.first { $0.isVisible } ?? NSWindow()
+                }
+            #endif
 
             func end() {
                 isOver = true

@@ -1,11 +1,10 @@
 import CounterfoilProtocol
-import Synchronization
 import Testing
 
 @testable import CounterfoilClient
 
 struct RedirectOptionTests {
-    private let everything: RedirectOption.System = [.customSchemes, .claimedHTTPS]
+    private let everything: RedirectOption.System = [.loopback, .customSchemes, .claimedHTTPS]
 
     // R096: the three kinds, by the form of the registered URI.
     @Test(arguments: [
@@ -34,12 +33,24 @@ struct RedirectOptionTests {
         let others =
             "com.example.lightbox:/callback, otherwise http://127.0.0.1/callback, otherwise http://[::1]/callback"
         #expect(try option.usable(on: everything).description == "\(claimed), otherwise \(others)")
-        #expect(try option.usable(on: .customSchemes).description == others)
+        #expect(try option.usable(on: [.loopback, .customSchemes]).description == others)
         #expect(
-            try option.usable(on: []).description == "http://127.0.0.1/callback, otherwise http://[::1]/callback")
+            try option.usable(on: .loopback).description == "http://127.0.0.1/callback, otherwise http://[::1]/callback"
+        )
         let only = try RedirectOption.claimedHTTPS("https://lightbox.example/callback")
         let error = #expect(throws: SignInError.self) { try only.usable(on: .customSchemes) }
         #expect("\(try #require(error))".contains("https://lightbox.example/callback"))
+    }
+
+    @Test func `a port of the device is refused where an app cannot start a browser`() throws {
+        let error = #expect(throws: SignInError.self) {
+            try RedirectOption.loopback.usable(on: [.customSchemes, .claimedHTTPS])
+        }
+        #expect(
+            "\(try #require(error))".hasSuffix("use a private-use scheme of the app, such as com.example.app:/callback")
+        )
+        let option = try RedirectOption.loopback.otherwise(.customScheme("com.example.lightbox:/callback"))
+        #expect(try option.usable(on: .customSchemes).description == "com.example.lightbox:/callback")
     }
 
     // R136

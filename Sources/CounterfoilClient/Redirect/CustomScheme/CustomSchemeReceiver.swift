@@ -1,8 +1,11 @@
 #if os(Linux)
     public import CounterfoilProtocol
-    public import Foundation
-    import NIOCore
-    import NIOPosix
+
+    #if canImport(FoundationEssentials)
+        public import FoundationEssentials
+    #else
+        public import Foundation
+    #endif
 
     /// A receiver for callbacks to a private-use URI scheme on a Linux desktop (RFC 8252 §7.1).
     ///
@@ -24,22 +27,20 @@
         private let registry: SchemeRegistry
         private let folder: SocketFolder
         private let name: String
-        private let socket: any Channel
         let wait: CallbackWait
-        private let connections: ReceiverConnections
+        private let server: ConnectionServer
 
         private init(
             _ uri: CustomSchemeRedirectURI, registry: SchemeRegistry, folder: SocketFolder, name: String,
-            socket: any Channel, wait: CallbackWait, connections: ReceiverConnections
+            wait: CallbackWait, server: ConnectionServer
         ) {
             redirectURI = uri.redirectURI
             scheme = uri.scheme
             self.registry = registry
             self.folder = folder
             self.name = name
-            self.socket = socket
             self.wait = wait
-            self.connections = connections
+            self.server = server
         }
 
         /// Opens a Unix socket for callbacks, and registers `handler` with the desktop as the program for the scheme.
@@ -54,21 +55,10 @@
             do { folders = try DesktopFolders(environment: environment) } catch {
                 throw .cannotListen("HOME is not set, so the scheme cannot be registered with the desktop")
             }
-            let (wait, connections) = (CallbackWait(), ReceiverConnections())
-            do {
-                let folder = try openFolder(folders)
-                let (socket, name) = try await serve(uri, in: folder, wait: wait, connections: connections)
-                let receiver = CustomSchemeReceiver(
-                    uri, registry: SchemeRegistry(folders: folders), folder: folder, name: name, socket: socket,
-                    wait: wait, connections: connections)
-                do {
-                    try receiver.registry.register(uri.scheme, to: handler, in: folder)
-                } catch {
-                    await receiver.close()
-                    throw error
-                }
-                return receiver
-            } catch {
+            let result = await DetachedThread.result {
+                Result { () throws(FileFailure) in try register(uri, handler: handler, folders: folders) }
+            }
+            do { return try result.get() } catch {
                 throw .cannotListen("the scheme \(uri.scheme) cannot be registered with the desktop: \(error)")
             }
         }
@@ -79,34 +69,43 @@
         public func close() async {
             wait.end(with: .cancelled)
             folder.remove(name)
-            try? await socket.close().get()
-            registry.unregister(scheme)
-            if wait.end == .aborted { await connections.drain(within: .milliseconds(500)) }
-            await connections.closeAll()
+            await server.close(draining: wait.end == .aborted ? .milliseconds(500) : .zero)
+            // Another process may hold the lock of the desktop's files for a while.
+            await DetachedThread.result { [registry, scheme] in registry.unregister(scheme) }
+        }
+
+        /// Opens the socket and registers the scheme; it may wait for the lock of the desktop's files.
+        private static func register(
+            _ uri: CustomSchemeRedirectURI, handler: RedirectHandler, folders: DesktopFolders
+        ) throws(FileFailure) -> CustomSchemeReceiver {
+            let folder = try openFolder(folders)
+            let wait = CallbackWait()
+            let (server, name) = try serve(uri, in: folder, wait: wait)
+            let registry = SchemeRegistry(folders: folders)
+            do throws(FileFailure) {
+                try registry.register(uri.scheme, to: handler, in: folder)
+            } catch {
+                // `server` closes its socket when it is deallocated.
+                folder.remove(name)
+                registry.unregister(uri.scheme)
+                throw error
+            }
+            return CustomSchemeReceiver(
+                uri, registry: registry, folder: folder, name: name, wait: wait, server: server)
         }
 
         /// Listens on a new socket, and then renames the socket so that ``RedirectHandoff`` finds it by its scheme.
         private static func serve(
-            _ uri: CustomSchemeRedirectURI, in folder: SocketFolder, wait: CallbackWait,
-            connections: ReceiverConnections
-        ) async throws -> (socket: any Channel, name: String) {
-            let (descriptor, hidden) = try folder.bind()
-            let socket = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .childChannelInitializer { connection in
-                    connection.eventLoop.makeCompletedFuture {
-                        let pipeline = connection.pipeline.syncOperations
-                        try pipeline.addHandler(ConnectionTimeLimit(HandoffConnection.timeLimit))
-                        try pipeline.addHandler(HandoffConnection(redirectURI: uri.redirectURI, wait: wait))
-                        connections.add(connection)
-                    }
-                }
-                .withBoundSocket(descriptor).get()
+            _ uri: CustomSchemeRedirectURI, in folder: SocketFolder, wait: CallbackWait
+        ) throws(FileFailure) -> (server: ConnectionServer, name: String) {
+            let (descriptor, hidden) = try folder.listen()
             do {
-                return (socket, try folder.publish(hidden, of: uri.scheme))
+                let server = try ConnectionServer(
+                    [descriptor], responder: HandoffResponder(redirectURI: uri.redirectURI, wait: wait))
+                return (server, try folder.publish(hidden, of: uri.scheme))
             } catch {
-                try? await socket.close().get()
                 folder.remove(hidden)
-                throw error
+                throw error as? FileFailure ?? FileFailure(folder.path, "\(error)")
             }
         }
 

@@ -1,5 +1,17 @@
 #if os(Linux)
-    import Foundation
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
+
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
 
     /// The paths of the desktop files and socket folders of the user who runs this process.
     ///
@@ -64,7 +76,7 @@
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 64 * 1024)
             while true {
-                let count = Foundation.read(descriptor, &buffer, buffer.count)
+                let count = systemRead(descriptor, &buffer, buffer.count)
                 if count < 0 && errno == EINTR { continue }
                 guard count >= 0 else { throw FileFailure(path) }
                 guard count > 0 else { return bytes }

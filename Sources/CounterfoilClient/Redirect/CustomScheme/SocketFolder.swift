@@ -1,6 +1,19 @@
 #if os(Linux)
     import CounterfoilProtocol
-    import Foundation
+
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
+
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
 
     /// The folder for the sockets of waiting programs, with mode 0700 and owned by the user of this process.
     ///
@@ -26,17 +39,18 @@
 
         deinit { close(descriptor) }
 
-        /// Binds a new socket to a hidden name; ``publish(_:of:)`` renames it so that other processes find it.
-        func bind() throws(FileFailure) -> (socket: Int32, name: String) {
+        /// Listens on a new socket with a hidden name; ``publish(_:of:)`` renames it so that other processes find it.
+        func listen() throws(FileFailure) -> (socket: Int32, name: String) {
             let name = ".\(Base64URL.encode(RandomBytes().bytes(12)))"
-            let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            guard socket >= 0 else { throw FileFailure(path) }
+            let socket: Int32
+            do { socket = try Socket.make(AF_UNIX) } catch { throw FileFailure(path) }
             // Set the mode of the socket before `bind`, because the socket file takes its mode from the socket.
             let isBound =
-                fchmod(socket, 0o600) == 0 && Self.withAddress(reach(name)) { Foundation.bind(socket, $0, $1) } == 0
-            guard isBound, chmod(reach(name), 0o600) == 0 else {
+                fchmod(socket, 0o600) == 0 && Self.withAddress(reach(name)) { systemBind(socket, $0, $1) } == 0
+            guard isBound, chmod(reach(name), 0o600) == 0, systemListen(socket, Int32(Socket.backlog)) == 0 else {
                 let failure = FileFailure(path)
                 close(socket)
+                if isBound { remove(name) }
                 throw failure
             }
             return (socket, name)
@@ -59,13 +73,12 @@
         ///
         /// If no program listens on the socket, its file is removed.
         func connect(to name: String) -> Int32? {
-            let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            guard socket >= 0 else { return nil }
+            guard let socket = try? Socket.make(AF_UNIX, isBlocking: true) else { return nil }
             var limit = timeval(tv_sec: 5, tv_usec: 0)
             for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
                 setsockopt(socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
             }
-            guard Self.withAddress(reach(name), { Foundation.connect(socket, $0, $1) }) == 0 else {
+            guard Self.withAddress(reach(name), { systemConnect(socket, $0, $1) }) == 0 else {
                 if errno == ECONNREFUSED { remove(name) }
                 close(socket)
                 return nil

@@ -1,5 +1,4 @@
 public import CounterfoilProtocol
-import Synchronization
 
 /// A receiver for a callback URL that the user copies from a browser on another device, for example during SSH.
 ///

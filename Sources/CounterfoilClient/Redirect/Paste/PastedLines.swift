@@ -1,6 +1,19 @@
 #if !os(Windows)
-    import Foundation
-    import Synchronization
+    import CounterfoilProtocol
+
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
+
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
 
     /// The lines that a user pastes on a terminal, or that a program writes to standard input.
     ///
@@ -17,27 +30,35 @@
 
         private let lines: AsyncStream<String>
         private let line: AsyncStream<String>.Continuation
-        private let wake: Mutex<Int32>
+        /// The descriptor whose closing wakes the reading thread, and the one at which the thread reports that it has
+        /// restored the terminal; both are -1 after ``stop()``.
+        private let ends: Mutex<(wake: Int32, restored: Int32)>
 
         /// Starts to read an open file descriptor, by default standard input.
         public init(from descriptor: Int32 = 0) {
             (lines, line) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(16))
-            var ends: [Int32] = [-1, -1]
-            guard pipe(&ends) == 0 else {
-                wake = Mutex(-1)
+            guard let stop = Self.pipeEnds(), let end = Self.pipeEnds() else {
+                ends = Mutex((-1, -1))
                 line.finish()
                 return
             }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            wake = Mutex(ends[1])
-            let (stopped, line) = (ends[0], line)
-            Thread.detachNewThread {
+            ends = Mutex((wake: stop.writing, restored: end.reading))
+            let line = line
+            _ = DetachedThread.start {
                 let disabledEcho = DisabledEcho(descriptor)
-                Self.read(descriptor, until: stopped, isTerminal: disabledEcho != nil) { line.yield($0) }
+                Self.read(descriptor, until: stop.reading, isTerminal: disabledEcho != nil) { line.yield($0) }
                 disabledEcho?.end()
                 line.finish()
-                close(stopped)
+                close(stop.reading)
+                close(end.writing)
             }
+        }
+
+        private static func pipeEnds() -> (reading: Int32, writing: Int32)? {
+            var ends: [Int32] = [-1, -1]
+            guard pipe(&ends) == 0 else { return nil }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            return (ends[0], ends[1])
         }
 
         deinit { stop() }
@@ -49,10 +70,16 @@
         }
 
         /// Ends the input and restores the terminal settings.
+        ///
+        /// The settings are restored when the function returns, so that the program can exit at once.
         public func stop() {
-            wake.withLock { end in
-                if end >= 0 { close(end) }
-                end = -1
+            ends.withLock { ends in
+                guard ends.wake >= 0 else { return }
+                close(ends.wake)
+                var byte: UInt8 = 0
+                while systemRead(ends.restored, &byte, 1) < 0 && errno == EINTR {}
+                close(ends.restored)
+                ends = (-1, -1)
             }
         }
 
@@ -68,7 +95,7 @@
                 ]
                 if poll(&sources, 2, -1) < 0 && errno == EINTR { continue }
                 guard sources[1].revents == 0 else { return }
-                let count = Foundation.read(descriptor, &buffer, buffer.count)
+                let count = systemRead(descriptor, &buffer, buffer.count)
                 if count < 0 && errno == EINTR { continue }
                 guard count > 0 else { return line.isEmpty ? () : yield(String(decoding: line, as: UTF8.self)) }
                 for byte in buffer[..<count] {

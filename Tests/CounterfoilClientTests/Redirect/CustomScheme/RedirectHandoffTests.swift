@@ -3,7 +3,6 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
@@ -127,7 +126,7 @@ struct RedirectHandoffTests {
 
         /// Follows the redirects of the server, like a browser that passes private-use schemes to the desktop.
         private static func follow(_ url: String, _ environment: [String: String]) async throws -> Int32 {
-            let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url)))
+            let answer = try await StandardTransport().send(TransportRequest(EndpointURL(url)))
             let location = try #require(answer.head.headerFields[.location])
             let program = try Product.client.executable.path
             let opener = Desktop.openers.first ?? [program, RedirectHandoff.command]

@@ -3,7 +3,6 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
@@ -104,7 +103,7 @@ struct PasteReceiverTests {
                 guard case .opening(let url) = event else { return }
                 // The browser runs on another device. The URL in its address bar is pasted here.
                 Task {
-                    let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url.rawValue)))
+                    let answer = try await StandardTransport().send(TransportRequest(EndpointURL(url.rawValue)))
                     terminal.paste([answer.head.headerFields[.location] ?? ""])
                 }
             }
