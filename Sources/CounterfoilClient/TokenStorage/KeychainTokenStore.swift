@@ -7,42 +7,44 @@
     ///
     /// Each profile is a generic password item in the data protection keychain. The item is readable after the
     /// first unlock of the device and is never copied to another device
-    /// (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). On macOS only signed apps with an application
-    /// identifier can use this keychain; see ``isUsable(service:)``.
+    /// (`kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`). Before that, each access throws
+    /// ``TokenStoreError/unavailable(place:reason:)``. The item stays if the user deletes the app. On macOS only signed
+    /// apps with an application identifier can use this keychain; see ``isUsable(application:)``.
+    ///
+    /// A session reads the item before each use of a token, which is one call of the system, so it notices that
+    /// another process signed the user in or out.
     ///
     /// The locks are files in a folder of the app. Processes that share an access group must also share the
     /// lock folder. The system kills an app that is suspended while it holds a lock in a shared folder. The app
     /// must therefore finish each write and refresh, which releases the lock, before the system suspends it.
     public struct KeychainTokenStore: TokenStore {
-        private let service: String
+        private let application: ApplicationIdentifier
         private let accessGroup: String?
         private let lockFolder: URL
 
-        /// Creates a store whose keychain items have a service name (`kSecAttrService`) that identifies the app.
+        /// Creates the store of an app, whose identifier is the service (`kSecAttrService`) of the keychain items.
         ///
         /// `accessGroup` is the keychain access group that shares the items with other apps of the same team.
-        /// `lockFolder` contains the lock files; its default is `counterfoil` in the Application Support directory.
+        /// `lockFolder` contains the lock files; its default is `APPLICATION/counterfoil` in the Application Support
+        /// directory.
         public init(
-            service: String = "counterfoil", accessGroup: String? = nil, lockFolder: URL? = nil
+            application: ApplicationIdentifier, accessGroup: String? = nil, lockFolder: URL? = nil
         ) {
-            self.service = service
+            self.application = application
             self.accessGroup = accessGroup
             self.lockFolder =
                 lockFolder
-                ?? URL.applicationSupportDirectory.appendingPathComponent("counterfoil", isDirectory: true)
+                ?? URL.applicationSupportDirectory.appendingPathComponent(
+                    application == .commandLine ? "counterfoil" : "\(application)/counterfoil", isDirectory: true)
         }
 
-        /// Returns whether the system lets this app use the keychain.
+        /// Returns whether the system lets this app use the keychain; a keychain that is locked now is one, too.
         ///
-        /// The function tests this with an item that it adds and deletes at once.
-        public static func isUsable(service: String = "counterfoil") -> Bool {
-            var item = KeychainTokenStore(service: service).query()
-            // No profile name contains `?`, so the test item cannot collide with the item of a profile.
-            item[kSecAttrAccount] = "?"
-            let added = item.merging([kSecValueData: Data()]) { $1 }
-            let status = SecItemAdd(added as CFDictionary, nil)
-            SecItemDelete(item as CFDictionary)
-            return status == errSecSuccess || status == errSecDuplicateItem
+        /// The function searches for the items of the app and does not read their contents.
+        public static func isUsable(application: ApplicationIdentifier) -> Bool {
+            var query = KeychainTokenStore(application: application).query()
+            query[kSecMatchLimit] = kSecMatchLimitOne
+            return KeychainStatus(rawValue: SecItemCopyMatching(query as CFDictionary, nil)).isFromKeychain
         }
 
         /// Returns the record of a profile, or nil if there is none.
@@ -57,9 +59,9 @@
             query[kSecMatchLimit] = kSecMatchLimitAll
             query[kSecReturnAttributes] = true
             var found: CFTypeRef?
-            let status = SecItemCopyMatching(query as CFDictionary, &found)
-            if status == errSecItemNotFound { return [] }
-            guard status == errSecSuccess else { throw Self.refusal(status) }
+            let status = KeychainStatus(rawValue: SecItemCopyMatching(query as CFDictionary, &found))
+            if status == .itemNotFound { return [] }
+            guard status == .success else { throw Self.failure(status) }
             let names = (found as? [[String: Any]] ?? []).compactMap { $0[kSecAttrAccount as String] as? String }
             return try await StoredProfile.list(names.sorted().compactMap { ProfileName($0) }) {
                 name throws(TokenStoreError) in
@@ -67,41 +69,42 @@
             }
         }
 
-        /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
+        /// Applies the change that the closure returns to the record of a profile, and returns what was stored before.
         @discardableResult
         public func update(
-            _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
-        ) async throws(TokenStoreError) -> TokenRecord? {
+            _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
+        ) async throws(TokenStoreError) -> StoredRecord {
             let lock = try await writeLock(within: .seconds(10))
-            let before = try record(of: profile)
+            let before = try await StoredRecord { () throws(TokenStoreError) in try record(of: profile) }
             switch decide(before) {
             case .keep: break
             case .put(let record):
                 try write(
-                    try record.stored(at: Self.place), as: query(profile), label: "Counterfoil: profile \(profile)")
+                    try record.stored(at: Self.place), as: query(profile),
+                    label: "\(application.label): profile \(profile)")
             case .remove: try remove(query(profile))
             }
             lock.release()
             return before
         }
 
-        private static let place = "the Keychain"
+        private static let place = KeychainStatus.place
 
         private func bytes(of item: [CFString: Any]) throws(TokenStoreError) -> Data? {
             var query = item
             query[kSecMatchLimit] = kSecMatchLimitOne
             query[kSecReturnData] = true
             var found: CFTypeRef?
-            let status = SecItemCopyMatching(query as CFDictionary, &found)
-            if status == errSecItemNotFound { return nil }
-            guard status == errSecSuccess else { throw Self.refusal(status) }
+            let status = KeychainStatus(rawValue: SecItemCopyMatching(query as CFDictionary, &found))
+            if status == .itemNotFound { return nil }
+            guard status == .success else { throw Self.failure(status) }
             guard let bytes = found as? Data else { throw .damaged(place: Self.place) }
             return bytes
         }
 
         private func remove(_ item: [CFString: Any]) throws(TokenStoreError) {
-            let status = SecItemDelete(item as CFDictionary)
-            guard status == errSecSuccess || status == errSecItemNotFound else { throw Self.refusal(status) }
+            let status = KeychainStatus(rawValue: SecItemDelete(item as CFDictionary))
+            guard status == .success || status == .itemNotFound else { throw Self.failure(status) }
         }
 
         private func write(_ bytes: Data, as item: [CFString: Any], label: String) throws(TokenStoreError) {
@@ -109,19 +112,24 @@
                 kSecValueData: bytes,
                 kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
-            var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
-            if status == errSecItemNotFound {
+            func update() -> KeychainStatus {
+                KeychainStatus(rawValue: SecItemUpdate(item as CFDictionary, values as CFDictionary))
+            }
+            var status = update()
+            if status == .itemNotFound {
                 var added = item.merging(values) { $1 }
                 added[kSecAttrLabel] = label
-                status = SecItemAdd(added as CFDictionary, nil)
+                status = KeychainStatus(rawValue: SecItemAdd(added as CFDictionary, nil))
+                // A process with another lock folder has added the item.
+                if status == .duplicateItem { status = update() }
             }
-            guard status == errSecSuccess else { throw Self.refusal(status) }
+            guard status == .success else { throw Self.failure(status) }
         }
 
         private func query(_ profile: ProfileName? = nil) -> [CFString: Any] {
             var query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword,
-                kSecAttrService: service,
+                kSecAttrService: application.rawValue,
                 kSecUseDataProtectionKeychain: true,
                 kSecAttrSynchronizable: false,
             ]
@@ -134,12 +142,11 @@
         ///
         /// Its service name differs from that of the profiles, so a registration cannot be mistaken for a profile.
         private func query(_ issuer: Issuer) -> [CFString: Any] {
-            query().merging([kSecAttrService: "\(service) registrations", kSecAttrAccount: issuer.rawValue]) { $1 }
+            query().merging([kSecAttrService: "\(application) registrations", kSecAttrAccount: issuer.rawValue]) { $1 }
         }
 
-        private static func refusal(_ status: OSStatus) -> TokenStoreError {
-            let words = SecCopyErrorMessageString(status, nil) as String?
-            return .unavailable(place: place, reason: words ?? "the system's status is \(status)")
+        private static func failure(_ status: KeychainStatus) -> TokenStoreError {
+            status.error(words: SecCopyErrorMessageString(status.rawValue, nil) as String?)
         }
     }
 
@@ -153,7 +160,7 @@
         public func save(_ registration: ClientRegistration) throws(TokenStoreError) {
             try write(
                 try registration.stored(at: Self.place), as: query(registration.issuer),
-                label: "Counterfoil: registration at \(registration.issuer)")
+                label: "\(application.label): registration at \(registration.issuer)")
         }
 
         /// Deletes the registration at a server, if there is one.

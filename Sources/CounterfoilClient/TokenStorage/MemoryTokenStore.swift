@@ -1,5 +1,4 @@
 public import CounterfoilProtocol
-import Synchronization
 
 /// A store in memory, for tests and for apps in which the user signs in at each start.
 public final class MemoryTokenStore: TokenStore {
@@ -19,13 +18,13 @@ public final class MemoryTokenStore: TokenStore {
         state.value.withLock { $0.records[profile] }
     }
 
-    /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
+    /// Applies the change that the closure returns to the record of a profile, and returns what was stored before.
     @discardableResult
     public func update(
-        _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
-    ) -> TokenRecord? {
+        _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
+    ) -> StoredRecord {
         state.value.withLock { state in
-            let before = state.records[profile]
+            let before = state.records[profile].map { StoredRecord.record($0) } ?? .none
             switch decide(before) {
             case .keep: break
             case .put(let record): state.records[profile] = record
@@ -37,7 +36,7 @@ public final class MemoryTokenStore: TokenStore {
 
     /// Returns every profile that has a record, sorted by name.
     public func profiles() -> [StoredProfile] {
-        state.value.withLock { $0.records.map { StoredProfile($0.key, $0.value) } }
+        state.value.withLock { $0.records.map { StoredProfile($0.key, .success(StoredSignIn($0.value))) } }
             .sorted { $0.name.rawValue < $1.name.rawValue }
     }
 

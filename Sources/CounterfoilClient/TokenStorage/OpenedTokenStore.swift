@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// A token store with its location and the reason for that location.
 public struct OpenedTokenStore: Sendable, CustomStringConvertible {
@@ -45,7 +49,9 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
     #if os(Windows)
         private var keyLocation: String? { nil }
 
-        static func automatic(_ environment: [String: String]) async throws(TokenStoreError) -> OpenedTokenStore {
+        static func automatic(
+            _ application: ApplicationIdentifier, _ environment: [String: String]
+        ) async throws(TokenStoreError) -> OpenedTokenStore {
             OpenedTokenStore(MemoryTokenStore(), in: .memory, because: "this system has no other store yet")
         }
     #else
@@ -54,19 +60,23 @@ public struct OpenedTokenStore: Sendable, CustomStringConvertible {
         }
 
         /// Opens the store that ``TokenStoreChoice/automatic`` selects.
-        static func automatic(_ environment: [String: String]) async throws(TokenStoreError) -> OpenedTokenStore {
-            let file = EncryptedFileTokenStore.standard(placement: .besideTheFile, environment: environment)
+        static func automatic(
+            _ application: ApplicationIdentifier, _ environment: [String: String]
+        ) async throws(TokenStoreError) -> OpenedTokenStore {
+            let file = EncryptedFileTokenStore.standard(
+                for: application, placement: .besideTheFile, environment: environment)
             if PrivateFile(path: file.file.path).exists {
                 return OpenedTokenStore(file, in: .file(file.file), because: "it already contains tokens")
             }
             #if canImport(Security)
-                if KeychainTokenStore.isUsable() {
-                    return OpenedTokenStore(KeychainTokenStore(), in: .keychain, because: "it is available")
+                if KeychainTokenStore.isUsable(application: application) {
+                    return OpenedTokenStore(
+                        KeychainTokenStore(application: application), in: .keychain, because: "it is available")
                 }
                 let reason = "the Keychain is available only to signed programs"
             #elseif os(Linux)
-                let secrets = SecretServiceTokenStore(environment: environment)
-                if SecretServiceTokenStore.isInUse(environment) {
+                let secrets = SecretServiceTokenStore(application: application, environment: environment)
+                if secrets.isInUse {
                     return OpenedTokenStore(secrets, in: .secretService, because: "it already contains tokens")
                 }
                 let reason: String

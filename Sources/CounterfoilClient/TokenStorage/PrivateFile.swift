@@ -11,8 +11,10 @@
     ///
     /// Mode, owner and type are checked on the opened file descriptor. A check by path would not be safe, because
     /// another program could replace the file between the check and the opening.
-    struct PrivateFile: Sendable {
-        let path: String
+    package struct PrivateFile: Sendable {
+        package let path: String
+
+        package init(path: String) { self.path = path }
 
         /// The maximum length of the file, in bytes.
         static let byteLimit = 4 * 1024 * 1024
@@ -23,7 +25,7 @@
         }
 
         /// Reads the file; returns nil if it does not exist.
-        func read() throws(TokenStoreError) -> [UInt8]? {
+        package func read() throws(TokenStoreError) -> [UInt8]? {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else {
                 if errno == ENOENT { return nil }
@@ -53,7 +55,7 @@
         ///
         /// The caller must hold a lock, because all writers use the same temporary file. The function first deletes
         /// a temporary file that a killed process left behind.
-        func replace(with bytes: [UInt8]) throws(TokenStoreError) {
+        package func replace(with bytes: [UInt8]) throws(TokenStoreError) {
             let temporary = "\(path).new"
             unlink(temporary)
             let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -62,7 +64,7 @@
                 defer { close(descriptor) }
                 guard fchmod(descriptor, 0o600) == 0 else { throw failure() }
                 try write(bytes, to: descriptor)
-                guard fsync(descriptor) == 0 else { throw failure() }
+                guard Self.makeDurable(descriptor) else { throw failure() }
                 guard rename(temporary, path) == 0 else { throw failure() }
             } catch {
                 unlink(temporary)
@@ -74,7 +76,7 @@
         /// Deletes the file if it exists.
         ///
         /// The deletion is durable when the function returns.
-        func remove() throws(TokenStoreError) {
+        package func remove() throws(TokenStoreError) {
             guard unlink(path) == 0 else {
                 if errno == ENOENT { return }
                 throw failure()
@@ -88,6 +90,24 @@
             return lstat(path, &facts) == 0
         }
 
+        /// The identity, size and modification time of the file; that of no file if there is none.
+        ///
+        /// Nil if the system does not tell.
+        var stamp: TokenStoreStamp? {
+            var facts = stat()
+            guard lstat(path, &facts) == 0 else { return errno == ENOENT ? TokenStoreStamp([]) : nil }
+            #if canImport(Darwin)
+                let time = facts.st_mtimespec
+            #else
+                let time = facts.st_mtim
+            #endif
+            return TokenStoreStamp([
+                UInt64(truncatingIfNeeded: facts.st_dev), UInt64(truncatingIfNeeded: facts.st_ino),
+                UInt64(truncatingIfNeeded: facts.st_size), UInt64(truncatingIfNeeded: time.tv_sec),
+                UInt64(truncatingIfNeeded: time.tv_nsec),
+            ])
+        }
+
         private func makeDirectoryDurable() throws(TokenStoreError) {
             let parent = open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
             guard parent >= 0 else { throw failure() }
@@ -99,7 +119,7 @@
         ///
         /// Throws if other users can replace files in an existing directory. Its owner must be this user or root. Other
         /// users may write to it only if its sticky bit is set, because then they cannot replace files of this user.
-        func makeDirectory() throws(TokenStoreError) {
+        package func makeDirectory() throws(TokenStoreError) {
             var facts = stat()
             if stat(directory, &facts) != 0 {
                 try PrivateFile(path: directory).makeParents()
@@ -141,6 +161,16 @@
                 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
         }
 
+        /// Writes the contents of a file to the disk itself; returns false if that failed.
+        private static func makeDurable(_ descriptor: Int32) -> Bool {
+            #if canImport(Darwin)
+                // `fsync` leaves the data in the cache of the disk (fsync(2)). Some file systems, such as those of
+                // servers, do not support the other call.
+                if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+            #endif
+            return fsync(descriptor) == 0
+        }
+
         private func check(_ descriptor: Int32) throws(TokenStoreError) {
             var facts = stat()
             guard fstat(descriptor, &facts) == 0 else { throw failure() }
@@ -167,14 +197,5 @@
         func failure(_ number: Int32 = errno) -> TokenStoreError {
             .failed(path: path, reason: String(cString: strerror(number)))
         }
-    }
-
-    // Inside `PrivateFile`, `read` and `write` mean its own methods. These functions outside it make the system calls.
-    private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-        read(descriptor, buffer, count)
-    }
-
-    private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-        write(descriptor, buffer, count)
     }
 #endif

@@ -22,7 +22,7 @@ public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
         rawValue = text
     }
 
-    private init(known: String) { rawValue = known }
+    init(known: String) { rawValue = known }
 
     /// The name, the same as ``rawValue``.
     public var description: String { rawValue }

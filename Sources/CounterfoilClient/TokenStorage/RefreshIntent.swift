@@ -1,6 +1,11 @@
 public import CounterfoilProtocol
 import Crypto
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// A marker that a process stores before it sends a refresh token.
 ///

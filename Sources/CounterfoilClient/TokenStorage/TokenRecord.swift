@@ -1,5 +1,10 @@
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The stored state of a profile: the credentials, the revision of the record, and the intent to refresh.
 public struct TokenRecord: Sendable, Hashable {

@@ -1,5 +1,10 @@
 public import CounterfoilProtocol
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// A store that keeps credentials from one run of an app to the next.
 ///
@@ -20,20 +25,33 @@ public import Foundation
 ///    the meantime.
 public protocol TokenStore: Sendable {
     /// Returns the record of a profile, or nil if there is none.
+    ///
+    /// Throws ``TokenStoreError/damaged(place:)`` or ``TokenStoreError/newer(place:)`` if there is one that cannot be
+    /// read.
     func record(of profile: ProfileName) async throws(TokenStoreError) -> TokenRecord?
 
-    /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
+    /// Applies the change that the closure returns to the record of a profile, and returns what was stored before.
     ///
-    /// The closure receives the current record, or nil if there is none. All writes of records go through this
-    /// function. No other task or process can write to the store between the call of the closure and the write of its
-    /// change. The new record is durable when the function returns. Cancelling the task does not interrupt the write.
+    /// The closure receives what is stored now. A record that cannot be read can be replaced and removed like any
+    /// other. All writes of records go through this function. No other task or process can write to the store between
+    /// the call of the closure and the write of its change. The new record is durable when the function returns.
+    /// Cancelling the task does not interrupt the write.
     @discardableResult
     func update(
-        _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
-    ) async throws(TokenStoreError) -> TokenRecord?
+        _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
+    ) async throws(TokenStoreError) -> StoredRecord
 
     /// Returns every profile that has a record, sorted by name.
+    ///
+    /// A record that cannot be read is in the list, with the reason.
     func profiles() async throws(TokenStoreError) -> [StoredProfile]
+
+    /// Returns a value that differs from an earlier one if the store has changed since then.
+    ///
+    /// A session compares it before each use of a token, to notice that another process has signed the user in or out.
+    /// The function must be cheap: no other program is started, and nothing is decrypted. Nil means that the store
+    /// cannot tell, so the session reads the record each time. That is the default.
+    func changeStamp() async -> TokenStoreStamp?
 
     /// Waits until no other process and no other task holds the refresh lock of a profile, and acquires it.
     ///
@@ -47,6 +65,9 @@ public protocol TokenStore: Sendable {
 }
 
 extension TokenStore {
+    /// Returns nil, so a session reads the record before each use of a token.
+    public func changeStamp() async -> TokenStoreStamp? { nil }
+
     /// Returns the credentials of a profile, or nil if there are none.
     public func credentials(of profile: ProfileName) async throws(TokenStoreError) -> Credentials? {
         try await record(of: profile)?.credentials
@@ -54,7 +75,8 @@ extension TokenStore {
 
     /// Stores the credentials of a profile and replaces earlier ones.
     ///
-    /// The credentials are durable when the function returns.
+    /// The credentials are durable when the function returns. The tokens of the earlier credentials stay valid at the
+    /// server. After a sign-in, use ``TokenSession/adopt(_:)`` instead, which revokes them.
     @discardableResult
     public func save(
         _ credentials: Credentials, as profile: ProfileName
@@ -64,10 +86,10 @@ extension TokenStore {
         return record
     }
 
-    /// Deletes the credentials of a profile; returns whether there were any.
+    /// Deletes the record of a profile, even if it cannot be read; returns whether there was one.
     @discardableResult
     public func remove(_ profile: ProfileName) async throws(TokenStoreError) -> Bool {
-        try await update(profile) { _ in .remove } != nil
+        try await update(profile) { _ in .remove } != .none
     }
 
     /// Replaces a record with one for new credentials, or deletes it if `credentials` is nil.
@@ -95,10 +117,15 @@ extension TokenStore {
         _ expected: TokenRecord, for record: TokenRecord?, in profile: ProfileName
     ) async throws(TokenStoreError) -> RecordReplacement {
         let before = try await update(profile) { kept in
-            guard kept?.revision == expected.revision else { return .keep }
+            guard kept.record?.revision == expected.revision else { return .keep }
             return record.map { .put($0) } ?? .remove
         }
-        return before?.revision == expected.revision ? .replaced(by: record) : .changed(to: before)
+        switch before {
+        case .record(let kept) where kept.revision == expected.revision: return .replaced(by: record)
+        case .record(let other): return .changed(to: other)
+        case .none: return .changed(to: nil)
+        case .unreadable(let error): throw error
+        }
     }
 }
 
@@ -112,44 +139,4 @@ public enum RecordReplacement: Sendable, Hashable {
     ///
     /// The value is the stored record; nil if there is none.
     case changed(to: TokenRecord?)
-}
-
-/// The description of a stored profile for lists of sign-ins, without its tokens.
-public struct StoredProfile: Sendable, Hashable {
-    /// The name under which the app stored the credentials.
-    public let name: ProfileName
-    /// The issuer of the server at which the user signed in.
-    public let issuer: Issuer
-    /// The identifier of the client to which the tokens were issued.
-    public let clientID: ClientIdentifier
-    /// The granted scope, which may be smaller than the requested one.
-    public let scope: Scope
-    /// The expiration time of the access token, by this device's clock; nil if the server sent none.
-    public let expires: Date?
-    /// The user who signed in; nil if `openid` was not requested.
-    public let user: Credentials.User?
-
-    /// Reads the record of each profile and returns the descriptions, in the given order.
-    ///
-    /// Profiles without a record are omitted.
-    static func list(
-        _ names: [ProfileName], _ record: (ProfileName) async throws(TokenStoreError) -> TokenRecord?
-    ) async throws(TokenStoreError) -> [StoredProfile] {
-        var profiles: [StoredProfile] = []
-        for name in names {
-            guard let record = try await record(name) else { continue }
-            profiles.append(StoredProfile(name, record))
-        }
-        return profiles
-    }
-
-    /// Creates the description of a profile from its record, without the tokens.
-    public init(_ name: ProfileName, _ record: TokenRecord) {
-        self.name = name
-        issuer = record.credentials.issuer
-        clientID = record.credentials.clientID
-        scope = record.credentials.scope
-        expires = record.credentials.expires
-        user = record.credentials.user
-    }
 }

@@ -1,8 +1,12 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// The user's choice of a token store, which ``init(parsing:)`` reads from text such as a setting.
 public enum TokenStoreChoice: Sendable, Hashable {
-    /// The store that is most suitable on this system; see ``open(environment:)`` for the order.
+    /// The store that is most suitable on this system; see ``open(application:environment:)`` for the order.
     case automatic
     /// The Keychain of an Apple device.
     case keychain
@@ -53,7 +57,7 @@ public enum TokenStoreChoice: Sendable, Hashable {
         }
     }
 
-    /// Opens the chosen store.
+    /// Opens the chosen store of an app, which contains nothing of other apps.
     ///
     /// ``automatic`` selects the first of these stores:
     ///
@@ -63,25 +67,29 @@ public enum TokenStoreChoice: Sendable, Hashable {
     ///    default collection is unlocked;
     /// 4. the standard encrypted file, with its key in a file beside it; on Windows, the memory of the process.
     ///
-    /// The selection never causes a prompt.
+    /// The selection never causes a prompt. A file that the user has chosen (``file(_:)``) belongs to every app that
+    /// opens it.
     public func open(
+        application: ApplicationIdentifier,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(TokenStoreError) -> OpenedTokenStore {
         switch self {
-        case .automatic: return try await OpenedTokenStore.automatic(environment)
+        case .automatic: return try await OpenedTokenStore.automatic(application, environment)
         case .memory:
             return OpenedTokenStore(
                 MemoryTokenStore(), in: .memory, because: "they are lost when this program ends")
         case .keychain:
             #if canImport(Security)
-                return OpenedTokenStore(KeychainTokenStore(), in: .keychain, because: Self.asked)
+                return OpenedTokenStore(
+                    KeychainTokenStore(application: application), in: .keychain, because: Self.asked)
             #else
                 throw .unavailable(place: "the Keychain", reason: "this system has none")
             #endif
         case .secretService:
             #if os(Linux)
                 return OpenedTokenStore(
-                    SecretServiceTokenStore(environment: environment), in: .secretService, because: Self.asked)
+                    SecretServiceTokenStore(application: application, environment: environment), in: .secretService,
+                    because: Self.asked)
             #else
                 throw .unavailable(place: "the Secret Service", reason: "this system has none")
             #endif
@@ -97,10 +105,11 @@ public enum TokenStoreChoice: Sendable, Hashable {
 
     private static let asked = "it was requested"
 
-    /// Opens the store that ``automatic`` selects; see ``open(environment:)``.
+    /// Opens the store that ``automatic`` selects for an app; see ``open(application:environment:)``.
     public static func defaultStore(
+        for application: ApplicationIdentifier,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(TokenStoreError) -> any TokenStore & ClientRegistrationStore {
-        try await TokenStoreChoice.automatic.open(environment: environment).store
+        try await TokenStoreChoice.automatic.open(application: application, environment: environment).store
     }
 }

@@ -8,9 +8,11 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case unreadable(path: String)
     /// The key of an encrypted file is missing from `key`, the location that the file names.
     case keyMissing(path: String, key: String)
-    /// The stored data is damaged or was changed by another program.
+    /// The stored data is damaged or was changed by another program; a new sign-in replaces it.
     case damaged(place: String)
-    /// A later version of this program wrote the data in a format that this version cannot read; nothing was changed.
+    /// A later version of this program wrote the data in a format that this version cannot read.
+    ///
+    /// A new sign-in replaces the record. A file of a later version is not changed.
     case newer(place: String)
     /// The service that stores the tokens or the key of the token file is unavailable now.
     ///
@@ -34,9 +36,9 @@ public enum TokenStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         case .keyMissing(let path, let key):
             "the key of the token store \(path) is missing from \(key); restore it, or delete \(path) and sign in again"
         case .damaged(let place):
-            "the stored data in \(place) is damaged; delete it there and sign in again"
+            "the stored data in \(place) is damaged; sign in again, or sign out to delete it"
         case .newer(let place):
-            "the token store \(place) was written by a later version of this program; use that version"
+            "the token store \(place) was written by a later version of this program; use that version, or sign in again"
         case .unavailable(let place, let reason): "\(place) cannot be used: \(reason)"
         case .busy(let place, let holder):
             "the token store is locked by another process or task"

@@ -1,20 +1,40 @@
 #if !os(Windows)
-    import Foundation
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
 
     /// The user's directory for data that this library keeps from one run of an app to the next.
     enum UserDataDirectory {
-        /// Returns `$XDG_DATA_HOME/counterfoil`, or `~/.local/share/counterfoil` if the variable is not set.
-        static func url(environment: [String: String]) -> URL {
+        /// Returns `$XDG_DATA_HOME/APPLICATION/counterfoil`.
+        ///
+        /// If the variable is not set, `~/.local/share` takes its place. On Apple platforms that is
+        /// `~/Library/Application Support`, because an app on iOS cannot write to the former. For the command line
+        /// `counterfoil`, the directory is `$XDG_DATA_HOME/counterfoil`.
+        static func url(of application: ApplicationIdentifier, environment: [String: String]) -> URL {
+            let base = base(environment)
+            return application == .commandLine
+                ? base.appendingPathComponent("counterfoil", isDirectory: true)
+                : base.appendingPathComponent("\(application)/counterfoil", isDirectory: true)
+        }
+
+        private static func base(_ environment: [String: String]) -> URL {
             // A relative value is ignored, as the XDG Base Directory Specification says.
             if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
                 return URL(fileURLWithPath: path, isDirectory: true)
-                    .appendingPathComponent("counterfoil", isDirectory: true)
             }
             let home = environment["HOME"].flatMap {
                 $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil
             }
-            return (home ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true))
-                .appendingPathComponent(".local/share/counterfoil", isDirectory: true)
+            return (home ?? URL.homeDirectory)
+                .appendingPathComponent(folder, isDirectory: true)
         }
+
+        #if canImport(Darwin)
+            private static let folder = "Library/Application Support"
+        #else
+            private static let folder = ".local/share"
+        #endif
     }
 #endif

@@ -7,10 +7,12 @@ import Testing
 
 struct EncryptedFileTokenStoreTests {
     static func credentials(
-        _ token: String = "a-secret-access-token", expires: Date? = nil, refreshToken: String? = nil
+        _ token: String = "a-secret-access-token", issuer: Issuer? = nil, expires: Date? = nil,
+        refreshToken: String? = nil
     ) throws -> Credentials {
         Credentials(
-            issuer: try Issuer("https://id.example.com"), clientID: try #require(ClientIdentifier("lightbox")),
+            issuer: try issuer ?? Issuer("https://id.example.com"),
+            clientID: try #require(ClientIdentifier("lightbox")),
             scope: try Scope(parsing: "openid photos.read"), accessToken: try #require(AccessToken(token)),
             expires: expires, user: nil, refreshToken: refreshToken.flatMap { RefreshToken($0) })
     }
@@ -136,18 +138,22 @@ struct EncryptedFileTokenStoreTests {
         }
     }
 
-    @Test func `the standard path follows the XDG Base Directory Specification`() {
-        func path(_ environment: [String: String]) -> String {
-            EncryptedFileTokenStore.standard(environment: environment).file.path
+    @Test func `the standard path follows the XDG Base Directory Specification`() throws {
+        func path(_ environment: [String: String], of application: ApplicationIdentifier = .commandLine) -> String {
+            EncryptedFileTokenStore.standard(for: application, environment: environment).file.path
         }
         #expect(path(["XDG_DATA_HOME": "/data", "HOME": "/home/alice"]) == "/data/counterfoil/tokens")
         #expect(
             path(["XDG_DATA_HOME": "data", "HOME": "/home/alice"]) == "/home/alice/.local/share/counterfoil/tokens")
         #expect(path(["HOME": "/home/alice"]) == "/home/alice/.local/share/counterfoil/tokens")
+        let lightbox = try ApplicationIdentifier("com.example.Lightbox")
+        #expect(
+            path(["HOME": "/home/alice"], of: lightbox)
+                == "/home/alice/.local/share/com.example.lightbox/counterfoil/tokens")
     }
 
     /// Writes a file in some format, and the key 00 01 … 1f beside it.
-    private func write(_ base64: String, to file: URL) throws {
+    func write(_ base64: String, to file: URL) throws {
         let key = URL(fileURLWithPath: file.path + ".key")
         try #require(Data(base64Encoded: base64)).write(to: file)
         try Data((0..<32).map { UInt8($0) }).write(to: key)
@@ -190,18 +196,21 @@ struct EncryptedFileTokenStoreTests {
         #expect(try Data(contentsOf: file).prefix(header.count) == header)
     }
 
-    @Test func `a record of a later version is preserved when another is written`() async throws {
+    @Test func `a record of a later version is preserved until it is replaced or removed`() async throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("tokens")
         try write(Self.laterRecord, to: file)
         let store = Self.store(file)
         let newer = TokenStoreError.newer(place: file.path)
         await #expect(throws: newer) { try await store.record(of: .standard) }
-        await #expect(throws: newer) { try await store.save(Self.credentials(), as: .standard) }
         let work = try #require(ProfileName("work"))
         try await store.save(Self.credentials(), as: work)
         #expect(try await store.credentials(of: work) != nil)
-        await #expect(throws: newer) { try await store.remove(.standard) }
+        await #expect(throws: newer) { try await store.record(of: .standard) }
+        #expect(
+            try await store.profiles().first == StoredProfile(.standard, .failure(newer)))
+        #expect(try await store.remove(.standard))
+        #expect(try await store.profiles().map(\.name) == [work])
     }
 
     @Test(arguments: [
@@ -274,7 +283,7 @@ struct EncryptedFileTokenStoreTests {
     @Test func `the errors say what to do`() {
         let errors: [(TokenStoreError, String)] = [
             (.unreadable(path: "/t"), "sign in again"), (.keyMissing(path: "/t", key: "/t.key"), "restore it"),
-            (.damaged(place: "x"), "delete it"), (.newer(place: "/t"), "use that version"),
+            (.damaged(place: "x"), "sign out to delete it"), (.newer(place: "/t"), "use that version"),
             (.busy(place: "/t", holder: nil), "try again later"),
             (.unavailable(place: "x", reason: "because"), "because"),
         ]

@@ -34,7 +34,7 @@
             environment["PATH"] = try Self.path(
                 directory, "secret-tool", "{ printf '%s\\n' \"$@\"; env; } >> \(seen); exec /usr/bin/secret-tool \"$@\""
             )
-            let store = SecretServiceTokenStore(environment: environment)
+            let store = SecretServiceTokenStore(application: .commandLine, environment: environment)
             let credentials = try EncryptedFileTokenStoreTests.credentials(
                 "secret-access-token", refreshToken: "secret-refresh-token")
             try await store.save(credentials, as: .standard)
@@ -49,7 +49,7 @@
 
         @Test func `a locked collection is an error and not a signed-out user`() async throws {
             let session = try await SecretServiceSession()
-            let store = SecretServiceTokenStore(environment: session.environment)
+            let store = SecretServiceTokenStore(application: .commandLine, environment: session.environment)
             let credentials = try EncryptedFileTokenStoreTests.credentials()
             try await store.save(credentials, as: .standard)
             try await session.lock()
@@ -68,7 +68,8 @@
             let directory = try TemporaryDirectory()
             var environment = session.environment
             environment["PATH"] = try Self.path(directory, "secret-tool", "sleep 1000")
-            let store = SecretServiceTokenStore(environment: environment, timeout: .milliseconds(300))
+            let store = SecretServiceTokenStore(
+                application: .commandLine, environment: environment, timeout: .milliseconds(300))
             await #expect(
                 performing: { try await store.record(of: .standard) }, throws: Self.unavailable("unlock it"))
         }
@@ -78,7 +79,7 @@
             let directory = try TemporaryDirectory()
             var environment = session.environment
             environment["PATH"] = try Self.path(directory, "secret-tool", "exec yes")
-            let store = SecretServiceTokenStore(environment: environment)
+            let store = SecretServiceTokenStore(application: .commandLine, environment: environment)
             await #expect(
                 performing: { try await store.record(of: .standard) }, throws: Self.unavailable("too long"))
         }
@@ -87,51 +88,57 @@
             let session = try await SecretServiceSession()
             var environment = session.environment
             environment["PATH"] = "/nonexistent"
-            let withoutProgram = SecretServiceTokenStore(environment: environment)
+            let withoutProgram = SecretServiceTokenStore(application: .commandLine, environment: environment)
             await #expect(
                 performing: { try await withoutProgram.record(of: .standard) },
                 throws: Self.unavailable("secret-tool is not installed"))
             environment = session.environment
             environment["DBUS_SESSION_BUS_ADDRESS"] = nil
-            let withoutBus = SecretServiceTokenStore(environment: environment)
+            let withoutBus = SecretServiceTokenStore(application: .commandLine, environment: environment)
             await #expect(
                 performing: { try await withoutBus.record(of: .standard) },
                 throws: Self.unavailable("there is no session bus"))
             session.end()
-            let withoutService = SecretServiceTokenStore(environment: session.environment)
+            let withoutService = SecretServiceTokenStore(application: .commandLine, environment: session.environment)
             await #expect(
                 performing: { try await withoutService.record(of: .standard) },
                 throws: Self.unavailable("Could not connect"))
         }
 
         @Test(arguments: ["nonsense", "counterfoil 1 whole !", "counterfoil 1 whole e30", "counterfoil 1 parts 3 a x"])
-        func `an item of another program is reported as damaged and preserved`(text: String) async throws {
+        func `an item of another program is reported as damaged until it is replaced`(text: String) async throws {
             let session = try await SecretServiceSession()
             let service = try SecretService(environment: session.environment)
-            let attributes = SecretService.Attributes(kind: .credentials, ["profile": "default"])
+            let attributes = SecretService.Attributes(kind: .credentials, of: .commandLine, ["profile": "default"])
             try await service.store(text, as: attributes, label: "x")
-            let store = SecretServiceTokenStore(environment: session.environment)
-            await #expect(throws: TokenStoreError.damaged(place: "the Secret Service (profile default)")) {
-                try await store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
-            }
+            let store = SecretServiceTokenStore(application: .commandLine, environment: session.environment)
+            let damaged = TokenStoreError.damaged(place: "the Secret Service (profile default)")
+            await #expect(throws: damaged) { try await store.record(of: .standard) }
+            #expect(try await store.profiles() == [StoredProfile(.standard, .failure(damaged))])
             #expect(try await service.lookup(attributes) == text)
+            let credentials = try EncryptedFileTokenStoreTests.credentials()
+            try await store.save(credentials, as: .standard)
+            #expect(try await store.credentials(of: .standard) == credentials)
         }
 
-        @Test func `an item of a later version is preserved`() async throws {
+        @Test func `an item of a later version is preserved until it is removed`() async throws {
             let session = try await SecretServiceSession()
             let service = try SecretService(environment: session.environment)
             try await service.store(
-                "counterfoil 2 what ever", as: SecretService.Attributes(kind: .credentials, ["profile": "default"]),
+                "counterfoil 2 what ever",
+                as: SecretService.Attributes(kind: .credentials, of: .commandLine, ["profile": "default"]),
                 label: "x")
-            let store = SecretServiceTokenStore(environment: session.environment)
+            let store = SecretServiceTokenStore(application: .commandLine, environment: session.environment)
             await #expect(throws: TokenStoreError.newer(place: "the Secret Service (profile default)")) {
-                try await store.remove(.standard)
+                try await store.record(of: .standard)
             }
+            #expect(try await store.remove(.standard))
+            #expect(try await store.profiles().isEmpty)
         }
 
         @Test func `a killed write of parts leaves the previous record`() async throws {
             let session = try await SecretServiceSession()
-            let store = SecretServiceTokenStore(environment: session.environment)
+            let store = SecretServiceTokenStore(application: .commandLine, environment: session.environment)
             let credentials = try EncryptedFileTokenStoreTests.credentials(String(repeating: "x", count: 20_000))
             try await store.save(credentials, as: .standard)
             // A process wrote the first parts of another record, and not the main item that names them.
@@ -140,7 +147,8 @@
                 try await service.store(
                     "half",
                     as: SecretService.Attributes(
-                        kind: .credentialsPart, ["profile": "default", "slot": "b", "part": "\(part)"]),
+                        kind: .credentialsPart, of: .commandLine,
+                        ["profile": "default", "slot": "b", "part": "\(part)"]),
                     label: "x")
             }
             #expect(try await store.credentials(of: .standard) == credentials)
@@ -148,7 +156,7 @@
             try await store.save(next, as: .standard)
             #expect(try await store.credentials(of: .standard) == next)
             try await store.remove(.standard)
-            let parts = SecretService.Attributes(kind: .credentialsPart, ["profile": "default"])
+            let parts = SecretService.Attributes(kind: .credentialsPart, of: .commandLine, ["profile": "default"])
             #expect(try await service.values(of: "part", in: parts).isEmpty)
         }
 
@@ -181,7 +189,7 @@
             #expect(try await store.credentials(of: .standard) == credentials)
 
             try await SecretService(environment: session.environment)
-                .clear(SecretService.Attributes(kind: .fileKey))
+                .clear(SecretService.Attributes(kind: .fileKey, of: .commandLine))
             await #expect(throws: TokenStoreError.keyMissing(path: file.path, key: "the Secret Service")) {
                 try await store.save(credentials, as: .standard)
             }
@@ -194,7 +202,7 @@
             let store = EncryptedFileTokenStore(file: directory.file("tokens"), environment: session.environment)
             try await store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
             let service = try SecretService(environment: session.environment)
-            let keys = SecretService.Attributes(kind: .fileKey)
+            let keys = SecretService.Attributes(kind: .fileKey, of: .commandLine)
             #expect(try await service.values(of: "key", in: keys).count == 1)
             try await store.remove(.standard)
             #expect(try await service.values(of: "key", in: keys).isEmpty)

@@ -26,12 +26,12 @@ struct TokenStoreChoiceTests {
 
     @Test func `a store that this system lacks is reported as unavailable`() async {
         await #expect(throws: TokenStoreError.unavailable(place: "the Keychain", reason: "this system has none")) {
-            try await TokenStoreChoice.keychain.open()
+            try await TokenStoreChoice.keychain.open(application: .commandLine)
         }
     }
 
     @Test func `the choice memory opens a memory store`() async throws {
-        let opened = try await TokenStoreChoice.memory.open()
+        let opened = try await TokenStoreChoice.memory.open(application: .commandLine)
         #expect("\(opened)" == "tokens are stored in memory: they are lost when this program ends")
     }
 
@@ -39,14 +39,14 @@ struct TokenStoreChoiceTests {
     @Test func `without a Secret Service auto uses the encrypted file and says why`() async throws {
         let directory = try TemporaryDirectory()
         let environment = ["HOME": directory.url.path, "PATH": "/usr/bin:/bin"]
-        let opened = try await TokenStoreChoice.automatic.open(environment: environment)
+        let opened = try await TokenStoreChoice.automatic.open(application: .commandLine, environment: environment)
         let file = directory.file(".local/share/counterfoil/tokens")
         #expect(opened.place == .file(file))
         #expect(opened.reason.hasPrefix("the Secret Service is not used, because "))
         try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
-        let store = try await TokenStoreChoice.defaultStore(environment: environment)
+        let store = try await TokenStoreChoice.defaultStore(for: .commandLine, environment: environment)
         #expect(try await store.credentials(of: .standard) == EncryptedFileTokenStoreTests.credentials())
-        let again = try await TokenStoreChoice.automatic.open(environment: environment)
+        let again = try await TokenStoreChoice.automatic.open(application: .commandLine, environment: environment)
         #expect(
             "\(again)"
                 == "tokens are stored in the encrypted file \(file.path), with its key in \(file.path).key: "
@@ -60,7 +60,8 @@ struct TokenStoreChoiceTests {
         // R042, SEC-89
         @Test(needsService) func `auto uses an unlocked Secret Service and keeps using it`() async throws {
             let session = try await SecretServiceSession()
-            let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)
+            let opened = try await TokenStoreChoice.automatic.open(
+                application: .commandLine, environment: session.environment)
             #expect(
                 "\(opened)" == "tokens are stored in the Secret Service: it is available and its collection is unlocked"
             )
@@ -69,13 +70,17 @@ struct TokenStoreChoiceTests {
             // without the tokens.
             var elsewhere = session.environment
             elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
-            let again = try await TokenStoreChoice.automatic.open(environment: elsewhere)
+            let again = try await TokenStoreChoice.automatic.open(application: .commandLine, environment: elsewhere)
             #expect(again.place == .secretService)
             #expect(again.reason == "it already contains tokens")
             await #expect(throws: TokenStoreError.self) { try await again.store.record(of: .standard) }
             // When the last profile is deleted, the choice is open again.
             try await opened.store.remove(.standard)
-            guard case .file = try await TokenStoreChoice.automatic.open(environment: elsewhere).place else {
+            guard
+                case .file = try await TokenStoreChoice.automatic.open(
+                    application: .commandLine, environment: elsewhere
+                ).place
+            else {
                 Issue.record("nothing is in the Secret Service any more")
                 return
             }
@@ -84,7 +89,8 @@ struct TokenStoreChoiceTests {
         @Test(needsService) func `auto uses the file if the collection is locked`() async throws {
             let session = try await SecretServiceSession()
             try await session.lock()
-            let opened = try await TokenStoreChoice.automatic.open(environment: session.environment)
+            let opened = try await TokenStoreChoice.automatic.open(
+                application: .commandLine, environment: session.environment)
             #expect(opened.reason == "the Secret Service is not used, because its collection is locked")
         }
 
@@ -92,9 +98,10 @@ struct TokenStoreChoiceTests {
             let session = try await SecretServiceSession()
             var elsewhere = session.environment
             elsewhere["DBUS_SESSION_BUS_ADDRESS"] = nil
-            let opened = try await TokenStoreChoice.automatic.open(environment: elsewhere)
+            let opened = try await TokenStoreChoice.automatic.open(application: .commandLine, environment: elsewhere)
             try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
-            let again = try await TokenStoreChoice.automatic.open(environment: session.environment)
+            let again = try await TokenStoreChoice.automatic.open(
+                application: .commandLine, environment: session.environment)
             #expect(again.place == opened.place)
             #expect(try await again.store.record(of: .standard) != nil)
         }
@@ -104,7 +111,7 @@ struct TokenStoreChoiceTests {
             let directory = try TemporaryDirectory()
             let file = directory.file("tokens")
             let choice = try TokenStoreChoice(parsing: "file:\(file.path)")
-            let opened = try await choice.open(environment: session.environment)
+            let opened = try await choice.open(application: .commandLine, environment: session.environment)
             try await opened.store.save(EncryptedFileTokenStoreTests.credentials(), as: .standard)
             #expect(
                 "\(opened)"

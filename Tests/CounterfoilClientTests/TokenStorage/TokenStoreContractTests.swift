@@ -41,7 +41,9 @@ struct TokenStoreContractTests {
                     withExtendedLifetime(session) {}
                 case .secretService:
                     let session = try await SecretServiceSession()
-                    try await body(SecretServiceTokenStore(environment: session.environment))
+                    try await body(
+                        SecretServiceTokenStore(
+                            application: .commandLine, environment: session.environment))
                     withExtendedLifetime(session) {}
             #endif
             }
@@ -128,7 +130,7 @@ struct TokenStoreContractTests {
             #expect(try await store.credentials(of: .standard) == one)
             #expect(try await store.credentials(of: Self.work) == two)
             #expect(try await store.profiles().map(\.name) == [.standard, Self.work])
-            #expect(try await store.profiles().first?.issuer == one.issuer)
+            #expect(try await store.profiles().first?.content.get().issuer == one.issuer)
             #expect(try await store.remove(.standard))
             #expect(try await !store.remove(.standard))
             #expect(try await store.credentials(of: .standard) == nil)

@@ -159,7 +159,12 @@ struct TokenStoreProcessesTests {
             // Limits the size of this process's files, as if the disk were full.
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
-            guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(1) }
+            #if canImport(Glibc)
+                let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            #else
+                let resource = RLIMIT_FSIZE
+            #endif
+            guard setrlimit(resource, &limit) == 0 else { exit(1) }
             do {
                 try await Self.store(path).save(
                     EncryptedFileTokenStoreTests.credentials(String(repeating: "x", count: 50_000)), as: .standard)

@@ -1,7 +1,12 @@
 #if !os(Windows)
     public import CounterfoilProtocol
     import Crypto
-    public import Foundation
+
+    #if canImport(FoundationEssentials)
+        public import FoundationEssentials
+    #else
+        public import Foundation
+    #endif
 
     /// A store in one encrypted file, with its key in the Secret Service or in a file beside it.
     ///
@@ -42,15 +47,17 @@
             keys = TokenFileKeys(path: file.path, placement: placement, environment: environment)
         }
 
-        /// Creates the store at the standard path, `$XDG_DATA_HOME/counterfoil/tokens`.
+        /// Creates the store of an app at its standard path, `$XDG_DATA_HOME/APPLICATION/counterfoil/tokens`.
         ///
-        /// If the variable is not set, the path is `~/.local/share/counterfoil/tokens`.
+        /// If the variable is not set, the path is `~/.local/share/APPLICATION/counterfoil/tokens`.
         public static func standard(
+            for application: ApplicationIdentifier,
             placement: TokenFileKeyPlacement = .automatic,
             environment: [String: String] = ProcessInfo.processInfo.environment
         ) -> EncryptedFileTokenStore {
             EncryptedFileTokenStore(
-                file: UserDataDirectory.url(environment: environment).appendingPathComponent("tokens"),
+                file: UserDataDirectory.url(of: application, environment: environment)
+                    .appendingPathComponent("tokens"),
                 placement: placement, environment: environment)
         }
 
@@ -73,22 +80,25 @@
             }
         }
 
-        /// Applies the change that the closure returns to the record of a profile, and returns the previous record.
+        /// Applies the change that the closure returns to the record of a profile, and returns what was stored before.
         @discardableResult
         public func update(
-            _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
-        ) async throws(TokenStoreError) -> TokenRecord? {
+            _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
+        ) async throws(TokenStoreError) -> StoredRecord {
             try await change { (contents) throws(TokenStoreError) in
-                let before = try contents.record(of: profile, at: file.path)
+                let before = contents.stored(profile, at: file.path)
                 switch decide(before) {
                 case .keep: return (before, isChanged: false)
                 case .put(let record): try contents.put(record, as: profile, at: file.path)
-                case .remove where before == nil: return (before, isChanged: false)
+                case .remove where before == .none: return (before, isChanged: false)
                 case .remove: contents.remove(profile)
                 }
                 return (before, isChanged: true)
             }
         }
+
+        /// Returns the identity and the time of the file, which every write replaces.
+        public func changeStamp() -> TokenStoreStamp? { tokenFile.stamp }
 
         /// Changes the contents of the file while holding the write lock.
         ///

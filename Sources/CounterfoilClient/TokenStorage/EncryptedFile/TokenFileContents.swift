@@ -1,6 +1,11 @@
 #if !os(Windows)
     import CounterfoilProtocol
-    import Foundation
+
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
 
     /// The decrypted contents of a token file: a record for each profile and a registration for each server.
     ///
@@ -45,6 +50,14 @@
         func record(of profile: ProfileName, at path: String) throws(TokenStoreError) -> TokenRecord? {
             guard let bytes = records[profile.rawValue] else { return nil }
             return try TokenRecord(stored: bytes, at: path)
+        }
+
+        func stored(_ profile: ProfileName, at path: String) -> StoredRecord {
+            do throws(TokenStoreError) {
+                return try record(of: profile, at: path).map { .record($0) } ?? .none
+            } catch {
+                return .unreadable(error)
+            }
         }
 
         mutating func put(_ record: TokenRecord, as profile: ProfileName, at path: String) throws(TokenStoreError) {

@@ -1,7 +1,12 @@
 #if !os(Windows)
     import CounterfoilProtocol
     import Crypto
-    public import Foundation
+
+    #if canImport(FoundationEssentials)
+        public import FoundationEssentials
+    #else
+        public import Foundation
+    #endif
 
     /// The place where ``EncryptedFileTokenStore`` puts the key when it creates the file.
     public enum TokenFileKeyPlacement: Sendable, Hashable {
@@ -89,7 +94,8 @@
 
         #if os(Linux)
             private func attributes(_ identifier: String) -> SecretService.Attributes {
-                SecretService.Attributes(kind: .fileKey, ["key": identifier])
+                // The identifier is random, so the keys of all apps can have the same attribute `application`.
+                SecretService.Attributes(kind: .fileKey, of: .commandLine, ["key": identifier])
             }
 
             private func readSecretService(_ identifier: String) async throws(TokenStoreError) -> [UInt8]? {

@@ -1,6 +1,11 @@
 #if os(Linux)
     import CounterfoilProtocol
-    import Foundation
+
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
 
     /// The Secret Service of a Linux desktop, such as GNOME Keyring, KWallet or KeePassXC.
     ///
@@ -23,7 +28,8 @@
         /// The attributes by which an item is found.
         ///
         /// The service replaces an existing item if that item has all attributes of the new one, even if it has more.
-        /// Every item therefore has the attribute `kind`, so that it cannot replace an item of another kind.
+        /// Every item therefore has the attributes `application` and `kind`, so that it cannot replace an item of
+        /// another app or of another kind.
         struct Attributes: Sendable {
             enum Kind: String {
                 case credentials
@@ -34,10 +40,12 @@
 
             fileprivate let arguments: [String]
 
-            init(kind: Kind, _ others: KeyValuePairs<String, String> = [:]) {
+            init(
+                kind: Kind, of application: ApplicationIdentifier, _ others: KeyValuePairs<String, String> = [:]
+            ) {
                 // `secret-tool` parses no argument after `--` as an option.
                 arguments =
-                    ["--", "application", "counterfoil", "kind", kind.rawValue]
+                    ["--", "application", application.rawValue, "kind", kind.rawValue]
                     + others.flatMap { [$0.key, $0.value] }
             }
         }

@@ -1,7 +1,12 @@
 #if os(Linux)
     import CounterfoilProtocol
     import Crypto
-    import Foundation
+
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
 
     /// The items of a profile in the Secret Service: one main item, and further items with parts of the record if
     /// the record is too long for one item.
@@ -10,6 +15,7 @@
     /// parts in the unused slot, and then replaces the main item as a whole. A process that is killed during a
     /// write therefore leaves either the old record or the new one.
     struct SecretServiceEntry: Sendable {
+        let application: ApplicationIdentifier
         let profile: ProfileName
         let service: SecretService
 
@@ -31,11 +37,11 @@
 
         fileprivate static let largestCount = 64
 
-        private var label: String { "Counterfoil: profile \(profile)" }
+        private var label: String { "\(application.label): profile \(profile)" }
         private var place: String { "\(SecretService.name) (profile \(profile))" }
 
         private var attributes: SecretService.Attributes {
-            SecretService.Attributes(kind: .credentials, ["profile": profile.rawValue])
+            SecretService.Attributes(kind: .credentials, of: application, ["profile": profile.rawValue])
         }
 
         /// Reads the record and its main item; returns nil if there is none.
@@ -72,7 +78,7 @@
         func remove() async throws(TokenStoreError) {
             try await service.clear(attributes)
             try await service.clear(
-                SecretService.Attributes(kind: .credentialsPart, ["profile": profile.rawValue]))
+                SecretService.Attributes(kind: .credentialsPart, of: application, ["profile": profile.rawValue]))
         }
 
         private func writeParts(of text: String, into slot: Slot) async throws(TokenStoreError) -> Item {
@@ -107,12 +113,13 @@
 
         private func parts(in slot: Slot) -> SecretService.Attributes {
             SecretService.Attributes(
-                kind: .credentialsPart, ["profile": profile.rawValue, "slot": slot.rawValue])
+                kind: .credentialsPart, of: application, ["profile": profile.rawValue, "slot": slot.rawValue])
         }
 
         private func part(_ index: Int, in slot: Slot) -> SecretService.Attributes {
             SecretService.Attributes(
-                kind: .credentialsPart, ["profile": profile.rawValue, "slot": slot.rawValue, "part": "\(index)"])
+                kind: .credentialsPart, of: application,
+                ["profile": profile.rawValue, "slot": slot.rawValue, "part": "\(index)"])
         }
 
         private static func digest(of text: String) -> String {
