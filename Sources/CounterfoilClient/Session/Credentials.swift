@@ -1,6 +1,11 @@
 public import CounterfoilProtocol
 import CounterfoilTokens
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// The result of a sign-in: tokens, their user and expiration, and the data that a refresh needs.
 public struct Credentials: Sendable, Hashable {
@@ -9,31 +14,45 @@ public struct Credentials: Sendable, Hashable {
     /// `client_id`: the client to which the tokens were issued, and the only one that can refresh them.
     public let clientID: ClientIdentifier
     /// The granted scope, which may be smaller than the requested one.
-    public let scope: Scope
+    public internal(set) var scope: Scope
     /// The access token, which ``ResourceClient`` sends to an API in the `Authorization` header.
-    public let accessToken: AccessToken
+    public internal(set) var accessToken: AccessToken
     /// The expiration of the access token, by this device's clock; nil if the server did not send it.
-    public let expires: Date?
+    public internal(set) var expires: Date?
     /// The user who signed in; nil if `openid` was not requested.
-    public let user: User?
+    public internal(set) var user: User?
     /// The refresh token; nil if the server issued none, or the client does not keep refresh tokens.
-    public let refreshToken: RefreshToken?
+    public internal(set) var refreshToken: RefreshToken?
     /// The latest ID token, which identifies the user in a sign-out; nil if `openid` was not requested.
-    public let idToken: IDToken?
+    public internal(set) var idToken: IDToken?
     /// The APIs for which the tokens were requested (RFC 8707); empty if the request named none.
     public let resources: [Resource]
+    /// The origins that the app named as those of its APIs when the user signed in; empty if it named none.
+    ///
+    /// The access token may be sent to ``allowedOrigins``, which include the origins of ``resources``.
+    public internal(set) var apiOrigins: Set<APIOrigin> = []
     /// Vendor-specific parameters of the server's responses that the client stores, by parameter name.
     ///
     /// One example is the URL of the user's API.
-    public let details: [String: String]
+    public internal(set) var details: [String: String]
     /// The client authentication at the token endpoint; ``ClientAuthentication/none`` for a public client.
     public let authentication: ClientAuthentication
+    /// Whether the credentials are those of a service without a user, from ``ServiceSignIn``.
+    public internal(set) var isOfService = false
     /// The DPoP key to which the tokens are bound (RFC 9449); nil for Bearer tokens.
     ///
     /// It signs a new proof for each request.
     public let proofKey: ProofKey?
     /// The server that issued the tokens, with its vendor profile; nil if the sign-in used no vendor profile.
     public let server: VendorServer?
+    /// Whether the client registered itself at the server (RFC 7591), which may forget such a client.
+    public internal(set) var isSelfRegistered = false
+    /// The endpoints of the server when its metadata were last fetched; nil if they are not known.
+    var endpoints: ServerEndpoints?
+    /// The random identifier of the sign-in from which the credentials come; nil if it is not known.
+    ///
+    /// Refreshes and step-ups keep it, so that credentials without a known user can be told apart too.
+    var signInID: String?
 
     /// The user who signed in, from the verified ID token.
     public struct User: Sendable, Hashable, Codable {
@@ -94,21 +113,36 @@ public struct Credentials: Sendable, Hashable {
         expires.map { $0 <= now.addingTimeInterval(TimeInterval(seconds)) } ?? false
     }
 
-    /// Returns the credentials with the result of a refresh.
+    /// Returns the credentials with the result of a refresh, and with the previous ID token.
     ///
     /// RFC 6749 §6: a new refresh token replaces the previous one. If the response contains none, the previous
     /// refresh token stays.
-    func refreshed(
-        with tokens: TokenResponse, expires: Date?, user: User?, details: [String: String]
-    ) -> Credentials {
-        Credentials(
-            issuer: issuer, clientID: clientID, scope: tokens.scope ?? scope, accessToken: tokens.accessToken,
-            expires: expires, user: user ?? self.user, refreshToken: tokens.refreshToken ?? refreshToken,
-            // If `user` is nil, the new ID token was not verified, and the previous ID token stays.
-            idToken: user.flatMap { _ in tokens.idToken } ?? idToken, resources: resources,
-            details: self.details.merging(details) { $1 }, authentication: authentication, server: server,
-            proofKey: proofKey)
+    func refreshed(with tokens: TokenResponse, expires: Date?, details: [String: String]) -> Credentials {
+        var fresh = self
+        fresh.accessToken = tokens.accessToken
+        fresh.expires = expires
+        fresh.scope = tokens.scope ?? scope
+        fresh.refreshToken = tokens.refreshToken ?? refreshToken
+        fresh.details.merge(details) { $1 }
+        return fresh
     }
+}
+
+extension Credentials {
+    /// The origins of the APIs to which the access token may be sent.
+    ///
+    /// These are ``apiOrigins`` and the origins of ``resources``. If the sign-in named neither, it is the origin of the
+    /// issuer, which knows the token anyway.
+    public var allowedOrigins: Set<APIOrigin> {
+        guard !namesNoAPI else { return Set([try? APIOrigin(issuer.origin)].compactMap(\.self)) }
+        return apiOrigins.union(resources.origins)
+    }
+
+    /// Whether the sign-in named no API, neither by its origin nor by the URL of a resource.
+    var namesNoAPI: Bool { apiOrigins.isEmpty && resources.origins.isEmpty }
+
+    /// Whether the issuer or an API of the tokens is on a loopback host, so that http on this device is acceptable.
+    var isForLoopback: Bool { issuer.isLoopback || resources.origins.contains { $0.isPlain } }
 }
 
 extension Credentials.User {
@@ -159,16 +193,35 @@ extension Credentials {
         issuer == other.issuer && clientID == other.clientID && user?.subject == other.user?.subject
     }
 
+    /// Returns whether the credentials are certainly those of the same user, so that they may replace each other in a
+    /// request.
+    ///
+    /// If the user of both is unknown, they must come from the same sign-in.
+    func isOfSameUser(as other: Credentials) -> Bool {
+        hasSameHolder(as: other) && (user != nil || signInID == other.signInID)
+    }
+
+    /// Returns these credentials with what the client knows about their sign-in.
+    func completed(
+        by client: IdentifiedClient, _ options: NativeSignIn.Options, at server: AuthorizationServerConfiguration
+    ) -> Credentials {
+        var completed = self
+        completed.apiOrigins = options.apiOrigins
+        completed.isSelfRegistered = client.isSelfRegistered
+        completed.endpoints = ServerEndpoints(server, at: Date())
+        completed.signInID = Base64URL.encode(RandomBytes().bytes(16))
+        return completed
+    }
+
     /// Returns these credentials, with the refresh token of former credentials if these contain none.
     ///
     /// Some servers issue a refresh token only with the first sign-in. The former credentials must have the same
     /// issuer, client and user. A refresh token that is bound to another DPoP key cannot be used, and is not kept.
     func keepingRefreshToken(of former: Credentials) -> Credentials {
         guard refreshToken == nil, proofKey == former.proofKey, hasSameHolder(as: former) else { return self }
-        return Credentials(
-            issuer: issuer, clientID: clientID, scope: scope, accessToken: accessToken, expires: expires,
-            user: user, refreshToken: former.refreshToken, idToken: idToken, resources: resources,
-            details: details, authentication: authentication, server: server, proofKey: proofKey)
+        var kept = self
+        kept.refreshToken = former.refreshToken
+        return kept
     }
 }
 
@@ -186,10 +239,15 @@ extension Credentials: Codable {
         case refreshToken = "refresh_token"
         case idToken = "id_token"
         case resources
+        case apiOrigins = "api_origins"
         case details
         case authentication
+        case isOfService = "service"
         case server
         case proofKey = "proof_key"
+        case isSelfRegistered = "self_registered"
+        case endpoints
+        case signInID = "sign_in"
     }
 
     /// Decodes the credentials from a token store.
@@ -212,6 +270,12 @@ extension Credentials: Codable {
             authentication: try values.decodeIfPresent(ClientAuthentication.self, forKey: .authentication) ?? .none,
             server: try values.decodeIfPresent(VendorServer.self, forKey: .server),
             proofKey: try values.decodeIfPresent(ProofKey.self, forKey: .proofKey))
+        isOfService = try values.decodeIfPresent(Bool.self, forKey: .isOfService) ?? false
+        apiOrigins = Set(try values.decodeIfPresent([APIOrigin].self, forKey: .apiOrigins) ?? [])
+        isSelfRegistered = try values.decodeIfPresent(Bool.self, forKey: .isSelfRegistered) ?? false
+        // Without them, a refresh fetches the metadata.
+        endpoints = try? values.decodeIfPresent(ServerEndpoints.self, forKey: .endpoints)
+        signInID = try values.decodeIfPresent(String.self, forKey: .signInID)
     }
 
     /// Encodes the credentials for a token store.
@@ -226,9 +290,14 @@ extension Credentials: Codable {
         try values.encodeIfPresent(refreshToken?.exposed, forKey: .refreshToken)
         try values.encodeIfPresent(idToken?.exposed, forKey: .idToken)
         if !resources.isEmpty { try values.encode(resources.map(\.rawValue), forKey: .resources) }
+        if !apiOrigins.isEmpty { try values.encode(apiOrigins.map(\.rawValue).sorted(), forKey: .apiOrigins) }
         if !details.isEmpty { try values.encode(details, forKey: .details) }
         if authentication != .none { try values.encode(authentication, forKey: .authentication) }
+        if isOfService { try values.encode(true, forKey: .isOfService) }
         try values.encodeIfPresent(server, forKey: .server)
         try values.encodeIfPresent(proofKey, forKey: .proofKey)
+        if isSelfRegistered { try values.encode(true, forKey: .isSelfRegistered) }
+        try values.encodeIfPresent(endpoints, forKey: .endpoints)
+        try values.encodeIfPresent(signInID, forKey: .signInID)
     }
 }

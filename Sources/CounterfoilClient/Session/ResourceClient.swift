@@ -3,19 +3,24 @@ public import HTTPTypes
 
 /// A client that calls an API with an access token.
 ///
-/// RFC 6750 §2.1: the token is sent in the `Authorization` header and nowhere else. The URL must be https, or
-/// http on a loopback host. The token is sent to this URL only: the client returns a redirect response and
-/// does not follow it.
+/// RFC 6750 §2.1: the token is sent in the `Authorization` header and nowhere else. The origin of the URL must be one
+/// of those that were named at the sign-in or to the client. The client follows at most five redirects within the
+/// origin of the URL. It never sends the token to another origin: it returns a redirect response that leads there.
 public struct ResourceClient: Sendable {
     private let credentials: Credentials
+    private let origins: Set<APIOrigin>
     private let transport: any HTTPTransport
 
     /// The reason why the client did not send a request.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The URL is malformed, or is neither https nor http on a loopback host.
         case badURL(EndpointURL.Refusal)
-        /// The token was issued for other APIs than the API at the URL (RFC 8707 §2); the value is the URL's origin.
-        case foreignResource(String)
+        /// The URL has another origin than the APIs to which the token may be sent.
+        case otherOrigin(APIOrigin, allowed: Set<APIOrigin>)
+        /// The URL is http on this device, but neither the issuer nor a resource of the token is on this device.
+        ///
+        /// Any user of this device can listen there.
+        case foreignLoopback(APIOrigin)
         /// The caller set an `Authorization` header, which the client sets itself.
         ///
         /// A request carries one token by one method (RFC 6750 §2).
@@ -25,38 +30,70 @@ public struct ResourceClient: Sendable {
         public var description: String {
             switch self {
             case .badURL(let refusal): "a token cannot be sent to this URL: \(refusal)"
-            case .foreignResource(let origin): "the access token is not for \(origin); sign in for that API"
+            case .otherOrigin(let origin, let allowed):
+                "the access token is not for \(origin), but for "
+                    + (allowed.isEmpty ? "no API" : allowed.map(\.rawValue).sorted().joined(separator: ", "))
+                    + "; sign in again and name \(origin) as an API"
+            case .foreignLoopback(let origin):
+                "the access token is not sent to \(origin), because the server that issued it is not on this device;"
+                    + " sign in for an API on this device by its resource identifier"
             case .secondAuthorization: "the client sets the Authorization header field itself; omit it"
             }
         }
     }
 
+    /// The reason why there is no response of the API.
+    public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The client did not send the request; the value is the reason.
+        case refused(Refusal)
+        /// No response arrived.
+        case noResponse(TransportFailure)
+
+        /// A description of the problem, safe to show to users.
+        public var description: String {
+            switch self {
+            case .refused(let refusal): "\(refusal)"
+            case .noResponse(let failure): "\(failure)"
+            }
+        }
+    }
+
     /// Creates a client that sends the access token of `credentials` and never refreshes it, unlike ``TokenSession``.
-    public init(_ credentials: Credentials, transport: any HTTPTransport = .standard) {
+    ///
+    /// `origins` are the origins of the APIs to which the token may be sent; nil means
+    /// ``Credentials/allowedOrigins``.
+    public init(
+        _ credentials: Credentials, origins: Set<APIOrigin>? = nil, transport: any HTTPTransport = .standard
+    ) {
         self.credentials = credentials
+        self.origins = origins ?? credentials.allowedOrigins
         self.transport = transport
     }
 
     /// Sends a GET request with the access token; the response body may have at most 64 MiB.
-    public func get(_ url: String) async throws -> TransportResponse {
-        try await send(TransportRequest(api: url))
+    public func get(_ url: String) async throws(Failure) -> TransportResponse {
+        let request: TransportRequest
+        do { request = try TransportRequest(api: url) } catch { throw .refused(error) }
+        return try await send(request)
     }
 
     /// Sends a request with the access token and returns the response, whatever its status.
     ///
     /// The function throws ``TransportFailure/tooLarge(origin:limit:)`` if the response body exceeds
     /// ``TransportRequest/byteLimit``.
-    public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        guard request.headerFields[.authorization] == nil else { throw Refusal.secondAuthorization }
-        guard credentials.isMeant(for: request.endpoint) else {
-            throw Refusal.foreignResource(request.endpoint.origin)
-        }
+    public func send(_ request: TransportRequest) async throws(Failure) -> TransportResponse {
+        guard request.headerFields[.authorization] == nil else { throw .refused(.secondAuthorization) }
+        do { try credentials.check(request.endpoint, origins: origins) } catch { throw .refused(error) }
         var authorized = request
         let scheme = (credentials.server?.profile.behavior ?? .standard).authorizationScheme
         authorized.headerFields[.authorization] =
             "\(credentials.proofKey == nil ? scheme : "DPoP") \(credentials.accessToken.exposed)"
-        guard let key = credentials.proofKey else { return try await transport.send(authorized) }
-        return try await DPoPProver(key).send(authorized, carrying: credentials.accessToken, through: transport)
+        do {
+            return try await APIRedirects.send(authorized) { request throws(TransportFailure) in
+                guard let key = credentials.proofKey else { return try await transport.send(request) }
+                return try await DPoPProver(key).send(request, carrying: credentials.accessToken, through: transport)
+            }
+        } catch { throw .noResponse(error) }
     }
 }
 
@@ -77,12 +114,10 @@ extension TransportRequest {
 }
 
 extension Credentials {
-    /// Returns whether a URL has the origin of an API for which the token was requested (RFC 8707).
-    ///
-    /// The result is always true if the token request named no API.
-    fileprivate func isMeant(for endpoint: EndpointURL) -> Bool {
-        // A resource identifier that is not a URL, such as a URN, does not restrict the URLs of requests.
-        let places = resources.compactMap { try? EndpointURL($0.rawValue) }
-        return places.isEmpty || places.contains { $0.origin.lowercased() == endpoint.origin.lowercased() }
+    /// Throws unless the access token may be sent to a URL.
+    package func check(_ endpoint: EndpointURL, origins: Set<APIOrigin>) throws(ResourceClient.Refusal) {
+        let origin = APIOrigin(of: endpoint)
+        guard !origin.isPlain || isForLoopback else { throw .foreignLoopback(origin) }
+        guard origins.contains(origin) else { throw .otherOrigin(origin, allowed: origins) }
     }
 }

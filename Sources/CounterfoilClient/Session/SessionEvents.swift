@@ -1,11 +1,20 @@
-public import Foundation
-import Synchronization
+import CounterfoilProtocol
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 extension TokenSession {
     /// An event of a session; it contains no token.
     public enum Event: Sendable, Hashable {
         /// The session has a new access token, with its expiration by this device's clock.
         case refreshed(expires: Date?)
+        /// The ID token of a refresh could not be verified, so the session keeps the previous one and the new tokens.
+        ///
+        /// The reason may be a wrong clock, or keys that are unavailable. The user stays signed in.
+        case idTokenDiscarded(SignInError)
         /// Another process of this user stored a new access token, which the session uses from now on.
         case refreshedElsewhere(expires: Date?)
         /// The session has a new access token, but could not store it.
@@ -16,7 +25,11 @@ extension TokenSession {
         case refreshFailed(SignInError)
         /// The session has ended, and its credentials were deleted.
         case ended(SignInError)
-        /// The user signed out, and the stored credentials were deleted.
+        /// The user signed in, and the session uses the new credentials.
+        case signedIn
+        /// Another process stored the credentials of a new sign-in, which the session uses from now on.
+        case signedInElsewhere
+        /// The user signed out, in this process or in another one, and the stored credentials were deleted.
         case signedOut
     }
 }

@@ -1,5 +1,10 @@
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// One refresh of the credentials of a profile, safe while other processes use the same store.
 ///
@@ -8,12 +13,14 @@ import Foundation
 struct SessionRefresh: Sendable {
     let store: any TokenStore
     let profile: ProfileName
+    let binding: SessionBinding
     let transport: any HTTPTransport
     let now: @Sendable () -> Date
     /// The maximum time to wait for another process that refreshes.
     let lockTimeout: Duration
     /// The result of an earlier refresh that is not stored yet; nil if there is none.
     let unsaved: Unsaved?
+    var limits = RefreshLimits()
 
     /// Credentials that could not be stored, with the stored record that they should have replaced.
     struct Unsaved: Sendable {
@@ -23,7 +30,8 @@ struct SessionRefresh: Sendable {
     }
 
     enum Outcome: Sendable {
-        case refreshed(TokenRecord)
+        /// `unverified` is the reason why the new ID token was discarded; nil if it was not.
+        case refreshed(TokenRecord, unverified: SignInError?)
         case refreshedElsewhere(TokenRecord)
         case refreshedButNotSaved(Unsaved)
         case failed(SessionError)
@@ -54,31 +62,66 @@ struct SessionRefresh: Sendable {
             if kept.credentials.accessToken != stale { return .refreshedElsewhere(kept) }
         }
         guard let token = kept.credentials.refreshToken else { throw .expired }
-        let responseWasLost = kept.refreshIntent?.concerns(token) ?? false
-        let server = try await server(of: kept.credentials)
+        let located: (credentials: Credentials, server: AuthorizationServerConfiguration)
+        do { located = try await kept.credentials.located(transport: transport, at: now()) } catch {
+            throw .unavailable(error)
+        }
 
         let sending: TokenRecord
         switch try await stored({ () throws(TokenStoreError) in
             try await store.beginRefresh(of: kept, sending: token, at: now(), in: profile)
         }) {
         case .replaced(let record?): sending = record
-        case .changed(let record?): return .refreshedElsewhere(record)
-        case .replaced(nil), .changed(nil): throw .notSignedIn(profile)
+        case .changed(let record): return .refreshedElsewhere(try binding.admitted(record, in: profile))
+        case .replaced(nil): throw .notSignedIn(profile)
         }
 
-        switch await TokenRefresh(transport: transport, now: now).refresh(sending.credentials, with: token, at: server)
-        {
-        case .refreshed(let credentials): return try await keep(credentials, instead: sending, at: server)
+        let result = await exchange(located.credentials, token, at: located.server)
+        let responseWasLost = result.responseWasLost || kept.refreshIntent?.concerns(token) ?? false
+        switch result.outcome {
+        case .refreshed(let credentials, let unverified):
+            return try await keep(credentials, instead: sending, unverified: unverified)
         case .rejected(let error):
-            if let other = try await replaced(sending, with: nil) { return .refreshedElsewhere(other) }
+            if let other = try await removed(sending) { return .refreshedElsewhere(other) }
+            await binding.forgetRegistration(of: sending.credentials, after: error)
+            throw .ended(error, afterLostResponse: responseWasLost)
+        case .otherUser(let foreign, let error):
+            await revoke(foreign)
+            if let other = try await removed(sending) { return .refreshedElsewhere(other) }
             throw .ended(error, afterLostResponse: responseWasLost)
         case .failed(let error): throw .unavailable(error)
         }
     }
 
+    /// Sends the refresh token, and again if the response is lost, or if the server has moved its token endpoint.
+    ///
+    /// Until a response arrives, the refresh token is the only one that the client knows. So it is sent again at once,
+    /// while the server still answers it.
+    private func exchange(
+        _ credentials: Credentials, _ token: RefreshToken, at server: AuthorizationServerConfiguration
+    ) async -> (outcome: TokenRefresh.Outcome, responseWasLost: Bool) {
+        let limited = DeadlineTransport(
+            transport: transport, limit: limits.request, deadline: .now + limits.total)
+        let refresh = TokenRefresh(transport: limited, now: now)
+        var outcome = await refresh.refresh(credentials, with: token, at: server)
+        var responseWasLost = false
+        for _ in 1..<limits.attempts {
+            guard case .failed(let error) = outcome, error.mayHaveLostResponse else { break }
+            responseWasLost = true
+            outcome = await refresh.refresh(credentials, with: token, at: server)
+        }
+        guard case .failed(let error) = outcome, error.mayBeOfMovedEndpoint,
+            let current = try? await credentials.fetchedConfiguration(transport: limited),
+            current.tokenEndpoint != server.tokenEndpoint
+        else { return (outcome, responseWasLost) }
+        var moved = credentials
+        moved.endpoints = ServerEndpoints(current, at: now())
+        return (await refresh.refresh(moved, with: token, at: current), responseWasLost)
+    }
+
     /// Stores new credentials, or revokes them if a user signed in or out meanwhile.
     private func keep(
-        _ credentials: Credentials, instead sending: TokenRecord, at server: AuthorizationServerConfiguration
+        _ credentials: Credentials, instead sending: TokenRecord, unverified: SignInError?
     ) async throws(SessionError) -> Outcome {
         let outcome: RecordReplacement
         do { outcome = try await store.replace(sending, with: credentials, in: profile) } catch {
@@ -86,13 +129,16 @@ struct SessionRefresh: Sendable {
             return .refreshedButNotSaved(Unsaved(credentials: credentials, sending: sending, reason: error))
         }
         switch outcome {
-        case .replaced(let record?): return .refreshed(record)
+        case .replaced(let record?): return .refreshed(record, unverified: unverified)
         case .replaced(nil): throw .notSignedIn(profile)
         case .changed(let other):
-            _ = try? await TokenRevocation(transport: transport).revoke(credentials)
-            guard let other else { throw .notSignedIn(profile) }
-            return .refreshedElsewhere(other)
+            await revoke(credentials)
+            return .refreshedElsewhere(try binding.admitted(other, in: profile))
         }
+    }
+
+    private func revoke(_ credentials: Credentials) async {
+        _ = try? await TokenRevocation(transport: transport).revoke(credentials)
     }
 
     /// Stores the credentials of an earlier refresh that could not be stored then, and returns the new record.
@@ -107,51 +153,25 @@ struct SessionRefresh: Sendable {
         return nil
     }
 
-    /// Replaces a record, unless another process has changed or deleted it meanwhile.
+    /// Deletes a record, unless another process has changed or deleted it meanwhile.
     ///
-    /// Returns the record of the other process if that process changed it; nil if the record was replaced or deleted.
-    private func replaced(_ record: TokenRecord, with credentials: Credentials?) async throws(SessionError)
-        -> TokenRecord?
-    {
+    /// Returns the record of the other process if that process changed it; nil if the record was deleted.
+    private func removed(_ record: TokenRecord) async throws(SessionError) -> TokenRecord? {
         let outcome = try await stored { () throws(TokenStoreError) in
-            try await store.replace(record, with: credentials, in: profile)
+            try await store.replace(record, with: nil, in: profile)
         }
-        if case .changed(let other) = outcome { return other }
-        return nil
+        guard case .changed(let other?) = outcome else { return nil }
+        return try binding.admitted(other, in: profile)
     }
 
     private func record() async throws(SessionError) -> TokenRecord {
-        guard let record = try await stored({ () throws(TokenStoreError) in try await store.record(of: profile) })
-        else {
-            throw .notSignedIn(profile)
-        }
-        return record
-    }
-
-    private func server(of credentials: Credentials) async throws(SessionError) -> AuthorizationServerConfiguration {
-        do { return try await credentials.serverConfiguration(transport: transport) } catch {
-            throw .unavailable(error)
-        }
+        let record = try await stored { () throws(TokenStoreError) in try await store.record(of: profile) }
+        return try binding.admitted(record, in: profile)
     }
 
     private func stored<Value>(
         _ work: () async throws(TokenStoreError) -> Value
     ) async throws(SessionError) -> Value {
         do { return try await work() } catch { throw .store(error) }
-    }
-}
-
-extension Credentials {
-    /// Fetches the current configuration of the server that issued the credentials.
-    func serverConfiguration(
-        transport: any HTTPTransport
-    ) async throws(SignInError) -> AuthorizationServerConfiguration {
-        let found =
-            if let server { try await server.configuration(transport: transport) } else {
-                // The sign-in has already checked the metadata for PKCE, and the requests that follow do not use PKCE.
-                try await MetadataDiscovery(transport: transport)
-                    .configuration(of: issuer, skippingPKCEMetadataCheck: true)
-            }
-        return found.relocated(to: found.behavior.callbackServer.flatMap { details[$0.parameter] })
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import CounterfoilProtocol
 
 /// A piece of work that runs once and gives its result to every caller that waits for it.
 ///
@@ -11,11 +11,15 @@ final class SharedWork<Value: Sendable>: Sendable {
     }
 
     private let state = Mutex<(State, next: Int)>((.running(waiters: [:]), next: 0))
+    private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// Starts the work in a detached task.
     init(_ work: @escaping @Sendable () async -> Value) {
-        Task.detached { self.finish(with: await work()) }
+        task.withLock { $0 = Task.detached { self.finish(with: await work()) } }
     }
+
+    /// Cancels the work itself, for all callers.
+    func cancel() { task.withLock { $0?.cancel() } }
 
     /// Waits for the result; nil if the waiting task is cancelled first.
     func value() async -> Value? {

@@ -58,6 +58,7 @@ extension NativeSignIn {
         options.authenticationContexts = demand.authenticationContexts
         options.maxAge = demand.maxAge
         options.resources = credentials.resources
+        options.apiOrigins = credentials.apiOrigins
         options.authentication = credentials.authentication
         options.bindsTokens = credentials.proofKey != nil
         // The new sign-in generates a new DPoP key. A refresh token that is bound to the former key does not
@@ -84,19 +85,21 @@ extension TokenSession {
         steppingUp signIn: @Sendable (NativeSignIn) async throws -> Credentials
     ) async throws -> TransportResponse {
         var demands: Set<StepUp> = []
+        var first: Credentials?
         while true {
-            let response = try await send(request)
+            // The request is that of the user whose token was sent first.
+            let (response, former) = try await self.response(to: request, of: first)
             guard let demand = StepUp(demandedBy: response), demands.count < Self.stepUpLimit,
                 demands.insert(demand).inserted
             else { return response }
-            let former = try await credentials()
+            first = former
             let fresh = try await signIn(NativeSignIn(steppingUp: former, to: demand))
             // The demand of an API must not lead to a session that uses the tokens of another user.
             guard fresh.hasSameHolder(as: former) else {
                 await discard(fresh)
                 throw SignInError.unsafe(.idToken(.invalidClaim("sub")))
             }
-            try await adopt(fresh, inPlaceOf: former)
+            try await replace(former, by: fresh)
         }
     }
 }

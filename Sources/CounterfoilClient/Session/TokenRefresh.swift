@@ -1,6 +1,11 @@
 package import CounterfoilProtocol
 import CounterfoilTokens
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// A refresh of the access token by means of the refresh token.
 ///
@@ -18,9 +23,14 @@ package struct TokenRefresh: Sendable {
 
     package enum Outcome: Sendable, Hashable {
         /// The server issued tokens; the new credentials must replace the previous ones immediately.
-        case refreshed(Credentials)
-        /// The server rejected the refresh token or sent an invalid ID token; the user has to sign in again.
+        ///
+        /// `unverified` is the reason why the ID token of the response was discarded; nil if it was verified, or if the
+        /// response contains none.
+        case refreshed(Credentials, unverified: SignInError?)
+        /// The server rejected the refresh token; the user has to sign in again.
         case rejected(SignInError)
+        /// The server issued tokens of another user; the user has to sign in again, and these tokens must be revoked.
+        case otherUser(Credentials, SignInError)
         /// No conclusive response arrived; the credentials stay unchanged.
         case failed(SignInError)
     }
@@ -40,44 +50,62 @@ package struct TokenRefresh: Sendable {
                 for: .refreshToken(
                     TokenRequest.RefreshExchange(
                         refreshToken: token, scope: scope, resources: resources ?? credentials.resources)))
-            return .refreshed(try await accepted(issued, for: credentials, at: server))
+            return await outcome(of: issued, for: credentials, at: server)
         } catch {
             switch error {
             case .refused(let refusal) where refusal.code == .invalidGrant: return .rejected(error)
-            // OpenID Connect Core §12.2: an ID token about another user or another sign-in ends the session.
-            case .unsafe(.idToken): return .rejected(error)
+            // RFC 6749 §5.2: the server does not know a client that registered itself, and tokens of such a client
+            // never work again. A client of the operator may have been disabled by mistake.
+            case .refused(let refusal)
+            where credentials.isSelfRegistered
+                && (refusal.code == .invalidClient || refusal.code == .unauthorizedClient):
+                return .rejected(error)
             default: return .failed(error)
             }
         }
     }
 
-    private func accepted(
-        _ issued: TokenEndpointClient.IssuedTokens, for credentials: Credentials,
+    private func outcome(
+        of issued: TokenEndpointClient.IssuedTokens, for credentials: Credentials,
         at server: AuthorizationServerConfiguration
-    ) async throws(SignInError) -> Credentials {
+    ) async -> Outcome {
         let tokens = issued.tokens
-        let asked = now()
-        var user: Credentials.User?
-        if let idToken = tokens.idToken, let known = credentials.user {
-            do throws(SignInError) {
-                let verified = try await IDTokenCheck(transport: transport).verifyRefreshed(
-                    idToken, of: server, clientID: credentials.clientID, signIn: known.signIn,
-                    accessToken: tokens.accessToken, at: issued.serverTime(at: asked))
-                user = known.refreshed(with: verified)
-            } catch {
-                switch error {
-                // The `auth_time` of some servers is the time of the user's latest sign-in in any browser, so it can
-                // differ from that of the previous ID token. Ignore the new ID token and keep the previous one.
-                case .unsafe(.idToken(.invalidClaim("auth_time"))): break
-                case .unsafe(.idToken): throw error
-                // The ID token could not be verified, for example because the JWKS is unavailable. Keep the
-                // new tokens anyway: the server may already reject the previous refresh token.
-                default: break
-                }
-            }
-        }
-        return credentials.refreshed(
-            with: tokens, expires: tokens.expiresIn.map { asked.addingTimeInterval(TimeInterval($0)) }, user: user,
+        let received = now()
+        var fresh = credentials.refreshed(
+            with: tokens, expires: tokens.expiresIn.map { received.addingTimeInterval(TimeInterval($0)) },
             details: issued.details)
+        guard let idToken = tokens.idToken, let known = credentials.user else {
+            return .refreshed(fresh, unverified: nil)
+        }
+        do throws(SignInError) {
+            let trusted = credentials.idToken.map(IDTokenCheck.audiences) ?? []
+            let check = IDTokenCheck(transport: transport, trustedAudiences: trusted)
+            let verified = try await check.verifyRefreshed(
+                idToken, of: server, clientID: credentials.clientID, signIn: known.signIn,
+                accessToken: tokens.accessToken, at: issued.serverTime(at: received))
+            fresh.user = known.refreshed(with: verified)
+            fresh.idToken = idToken
+            return .refreshed(fresh, unverified: nil)
+        } catch {
+            // OpenID Connect Core §12.2: `sub` must be the same. The response comes from the server over TLS, so a
+            // different `sub` is believed without a verified signature too (OpenID Connect Core §3.1.3.7 point 6).
+            if let subject = idToken.unverifiedSubject, !subject.utf8.elementsEqual(known.subject.utf8) {
+                return .otherUser(fresh, .unsafe(.idToken(.invalidClaim("sub"))))
+            }
+            // Everything else may be a wrong clock, or keys that are unavailable or stale. The server may already
+            // reject the previous refresh token, so keep the new tokens, and the previous ID token.
+            return .refreshed(fresh, unverified: error)
+        }
+    }
+}
+
+extension IDToken {
+    /// `sub` in the payload, without verification; nil if the token is malformed.
+    fileprivate var unverifiedSubject: String? {
+        let parts = exposed.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
+            case .string(let subject)? = (try? JSONReader.object(payload))?["sub"]
+        else { return nil }
+        return subject
     }
 }

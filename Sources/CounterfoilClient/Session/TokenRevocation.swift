@@ -26,11 +26,12 @@ public struct TokenRevocation: Sendable {
         let server = try await credentials.serverConfiguration(transport: transport)
         guard let endpoint = server.revocationEndpoint else { return .unsupported }
         if let token = credentials.refreshToken {
-            try await revoke(token.exposed, hint: "refresh_token", of: credentials, at: endpoint)
+            try await revoke(token.exposed, hint: "refresh_token", of: credentials, at: endpoint, server)
         }
         if !credentials.isExpired() {
             do throws(SignInError) {
-                try await revoke(credentials.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint)
+                try await revoke(
+                    credentials.accessToken.exposed, hint: "access_token", of: credentials, at: endpoint, server)
             } catch {
                 // RFC 7009 §2.2.1: some servers refuse to revoke access tokens. Ignore this if the refresh token
                 // was revoked, because the client then cannot obtain another access token.
@@ -41,11 +42,12 @@ public struct TokenRevocation: Sendable {
     }
 
     private func revoke(
-        _ token: String, hint: String, of credentials: Credentials, at endpoint: EndpointURL
+        _ token: String, hint: String, of credentials: Credentials, at endpoint: EndpointURL,
+        _ server: AuthorizationServerConfiguration
     ) async throws(SignInError) {
         let form = FormParameters(["token": token, "token_type_hint": hint])
         _ = try await EndpointRequest(
-            form: form, of: credentials.clientID, by: credentials.authentication, at: credentials.issuer
+            form: form, of: credentials.clientID, by: credentials.authentication, at: server
         ).send(to: endpoint, through: transport)
     }
 }

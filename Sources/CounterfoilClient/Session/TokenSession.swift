@@ -1,43 +1,70 @@
 public import CounterfoilProtocol
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A session of a signed-in user, which provides fresh access tokens and calls APIs with them.
 ///
-///     let session = TokenSession(store: store)
+///     let session = TokenSession(for: signIn, store: store)
 ///     let photos = try await session.get("https://photos.example.com/photos")
+///
+/// A session is bound to an issuer and a client: it uses no credentials of others that the store may contain. It sends
+/// the access token only to the origins that were named as those of the app's APIs.
 ///
 /// Several tasks and processes may need a new access token at once. Only one of them sends a refresh request
 /// (RFC 6749 §6), and all of them receive the new token. A failed refresh ends the session only if the server
-/// rejects the refresh token or returns an invalid ID token, and not after a network failure. A session is cheap to
-/// create, and holds no file or connection open.
+/// rejects the refresh token or issues tokens of another user. A session notices if another process signs the user in
+/// or out. It is cheap to create, and holds no file or connection open.
 public actor TokenSession {
     /// The name under which the credentials are stored.
     public nonisolated let profile: ProfileName
 
-    private let store: any TokenStore
-    private let transport: any HTTPTransport
+    let store: any TokenStore
+    let binding: SessionBinding
+    let origins: Origins
+    let transport: any HTTPTransport
     private let now: @Sendable () -> Date
-    private nonisolated let broadcast = EventBroadcast<Event>()
-    private var known: TokenRecord?
+    nonisolated let broadcast = EventBroadcast<Event>()
+    /// The record that is in use, and the state of the store in which it was read.
+    private var known: Known?
     private var unsaved: SessionRefresh.Unsaved?
     private var refresh: SharedWork<SessionRefresh.Outcome>?
     private var pausedUntil: ContinuousClock.Instant?
+    /// The sign-in that is in progress, and the number of tasks that wait for it.
+    private var signIn: (work: SharedWork<Result<Credentials, SessionError>>, waiting: Int)?
 
-    /// The maximum time to wait for another process that refreshes the same profile.
-    private static let lockTimeout = Duration.seconds(90)
-
-    /// Creates a session for the credentials of a profile, which can be stored before or after this call.
-    public init(
-        store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport = .standard
-    ) {
-        self.init(store: store, profile: profile, transport: transport, now: { Date() })
+    private struct Known {
+        let record: TokenRecord
+        /// Nil if the record must be read again before it is used.
+        let stamp: TokenStoreStamp?
     }
 
-    /// Creates a session with a custom clock.
-    package init(
-        store: any TokenStore, profile: ProfileName = .standard, transport: any HTTPTransport,
-        now: @escaping @Sendable () -> Date
+    /// The maximum time to wait for another process that refreshes the same profile.
+    ///
+    /// It is longer than the longest refresh, including the requests for metadata and keys.
+    private static let lockTimeout = Duration.seconds(90)
+
+    /// The origins to which a session sends the access token.
+    enum Origins: Sendable {
+        /// Those that were named at the sign-in.
+        case stored
+        /// Those that were named at the sign-in, or if none was, the origin of the first successful call, which is
+        /// stored.
+        case storedOrFirst
+        /// These, whatever was named at the sign-in.
+        case these(Set<APIOrigin>)
+    }
+
+    /// Creates a session with a binding, a rule for origins and a clock.
+    init(
+        _ binding: SessionBinding, store: any TokenStore, profile: ProfileName, origins: Origins,
+        transport: any HTTPTransport, now: @escaping @Sendable () -> Date = { Date() }
     ) {
+        self.binding = binding
+        self.origins = origins
         self.store = store
         self.profile = profile
         self.transport = transport
@@ -52,8 +79,7 @@ public actor TokenSession {
     /// Cancelling the task ends only the wait of this task. A refresh that has begun continues, so that its result is
     /// stored.
     public func credentials() async throws(SessionError) -> Credentials {
-        let record = try await record()
-        let credentials = record.credentials
+        let credentials = try await record().credentials
         let early = credentials.server?.profile.behavior.earlyRefresh ?? ServerBehavior.standard.earlyRefresh
         guard credentials.isExpired(at: now(), early: early) else { return credentials }
         guard credentials.refreshToken != nil else {
@@ -76,9 +102,10 @@ public actor TokenSession {
     /// Refreshes an access token that an API has rejected, even if the token has not expired.
     ///
     /// If `stale` is no longer the access token of the session, the function sends no request and returns the
-    /// current credentials.
+    /// current credentials. These can be credentials of another user, who signed in in another process.
     public func refreshed(replacing stale: AccessToken) async throws(SessionError) -> Credentials {
-        if let known, known.credentials.accessToken != stale { return known.credentials }
+        let current = try await record().credentials
+        guard current.accessToken == stale else { return current }
         if let pausedUntil, pausedUntil > .now {
             throw .paused(seconds: Int((pausedUntil - .now).components.seconds) + 1)
         }
@@ -86,7 +113,7 @@ public actor TokenSession {
         guard let outcome = await work.value() else { throw .cancelled }
         settle(outcome, of: work)
         switch outcome {
-        case .refreshed(let record), .refreshedElsewhere(let record): return record.credentials
+        case .refreshed(let record, _), .refreshedElsewhere(let record): return record.credentials
         case .refreshedButNotSaved(let unsaved): return unsaved.credentials
         case .failed(let error): throw error
         }
@@ -94,8 +121,8 @@ public actor TokenSession {
 
     private func begin(replacing stale: AccessToken) -> SharedWork<SessionRefresh.Outcome> {
         let steps = SessionRefresh(
-            store: store, profile: profile, transport: transport, now: now, lockTimeout: Self.lockTimeout,
-            unsaved: unsaved)
+            store: store, profile: profile, binding: binding, transport: transport, now: now,
+            lockTimeout: Self.lockTimeout, unsaved: unsaved)
         let work = SharedWork { await steps.run(replacing: stale) }
         refresh = work
         // Process the result even if all callers have stopped waiting.
@@ -108,74 +135,25 @@ public actor TokenSession {
         guard refresh === work else { return }
         refresh = nil
         switch outcome {
-        case .refreshed(let record):
-            (known, unsaved) = (record, nil)
+        case .refreshed(let record, let unverified):
+            (known, unsaved) = (Known(record: record, stamp: nil), nil)
             broadcast.send(.refreshed(expires: record.credentials.expires))
+            if let unverified { broadcast.send(.idTokenDiscarded(unverified)) }
         case .refreshedElsewhere(let record):
-            (known, unsaved) = (record, nil)
-            broadcast.send(.refreshedElsewhere(expires: record.credentials.expires))
+            announce(record)
+            (known, unsaved) = (Known(record: record, stamp: nil), nil)
         case .refreshedButNotSaved(let fresh):
-            (known, unsaved) = (TokenRecord(fresh.credentials), fresh)
+            (known, unsaved) = (Known(record: TokenRecord(fresh.credentials), stamp: nil), fresh)
             broadcast.send(.refreshedButNotSaved(expires: fresh.credentials.expires, fresh.reason))
         case .failed(.ended(let error, _)):
-            (known, unsaved) = (nil, nil)
+            forget()
             broadcast.send(.ended(error))
         case .failed(.unavailable(let error)):
             if case .unavailable(let failure) = error, let pause = failure.retryAfter { pausedUntil = .now + pause }
             broadcast.send(.refreshFailed(error))
-        case .failed: known = unsaved.map { TokenRecord($0.credentials) }
+        // The next call reads the record and says what has changed.
+        case .failed: known = known.map { Known(record: $0.record, stamp: nil) }
         }
-    }
-
-    /// Signs out: deletes the credentials and revokes their tokens at the server.
-    ///
-    /// ``SessionError/unavailable(_:)`` means that the credentials are deleted, but the revocation failed.
-    public func signOut() async throws(SessionError) -> TokenRevocation.Outcome {
-        try await revoke(try await forget())
-    }
-
-    /// Signs out, and also ends the user's session at the server through the browser.
-    ///
-    /// The credentials are deleted before the browser opens. If both the browser sign-out and the revocation
-    /// fail, the error of the browser sign-out is thrown.
-    public func signOut(
-        through browser: BrowserSignOut, onEvent report: @escaping @Sendable (BrowserSignOut.Event) -> Void = { _ in }
-    ) async throws(SessionError) -> (tokens: TokenRevocation.Outcome, session: BrowserSignOut.Outcome) {
-        let credentials = try await forget()
-        let revocation: Result<TokenRevocation.Outcome, SessionError>
-        do throws(SessionError) { revocation = .success(try await revoke(credentials)) } catch {
-            revocation = .failure(error)
-        }
-        let session: BrowserSignOut.Outcome
-        do { session = try await browser.run(credentials, onEvent: report) } catch { throw .unavailable(error) }
-        return (try revocation.get(), session)
-    }
-
-    private func revoke(_ credentials: Credentials) async throws(SessionError) -> TokenRevocation.Outcome {
-        do { return try await TokenRevocation(transport: transport).revoke(credentials) } catch {
-            throw .unavailable(error)
-        }
-    }
-
-    /// Deletes the stored credentials and returns the latest ones, even if those could not be stored.
-    private func forget() async throws(SessionError) -> Credentials {
-        let record: TokenRecord
-        do {
-            guard let removed = try await store.update(profile, { _ in .remove }) else {
-                throw SessionError.notSignedIn(profile)
-            }
-            record = removed
-        } catch let error as TokenStoreError {
-            throw .store(error)
-        } catch {
-            throw .notSignedIn(profile)
-        }
-        // If the latest credentials could not be stored, return them instead of the stored ones: the server has
-        // replaced the stored tokens, so the latest tokens are to be revoked.
-        let latest = record.revision == unsaved?.sending.revision ? unsaved?.credentials : nil
-        (known, unsaved) = (nil, nil)
-        broadcast.send(.signedOut)
-        return latest ?? record.credentials
     }
 
     /// The reason why the latest tokens could not be stored; nil if they are stored.
@@ -183,68 +161,81 @@ public actor TokenSession {
     /// The session uses these tokens as long as this object exists, and tries to store them with the next refresh.
     public var saveError: TokenStoreError? { unsaved?.reason }
 
-    /// Replaces the credentials of the session with those of a new sign-in of the same user.
-    ///
-    /// If the store now contains the credentials of another user, or none because the session has ended, the new
-    /// credentials are revoked instead.
-    func adopt(_ fresh: Credentials, inPlaceOf former: Credentials) async throws(SessionError) {
-        let record = TokenRecord(fresh.keepingRefreshToken(of: former))
-        let before: TokenRecord?
-        do {
-            before = try await store.update(profile) { kept in
-                kept?.credentials.hasSameHolder(as: former) == true ? .put(record) : .keep
+    /// Returns the record to use, after a check whether another process has changed the store.
+    private func record() async throws(SessionError) -> TokenRecord {
+        let stamp = await store.changeStamp()
+        if let known, let stamp, known.stamp == stamp { return known.record }
+        let stored: TokenRecord?
+        do { stored = try await store.record(of: profile) } catch {
+            // A store that is unavailable for a moment, such as a locked keychain, does not make the token invalid.
+            if let known, !error.isAboutOneRecord, !known.record.credentials.isExpired(at: now(), early: 0) {
+                return known.record
             }
-        } catch { throw .store(error) }
-        if before?.credentials.hasSameHolder(as: former) == true {
-            (known, unsaved) = (record, nil)
-        } else {
+            throw error == .cancelled ? .cancelled : .store(error)
+        }
+        if let unsaved {
+            // While the stored record is the one that the unsaved tokens should replace, they are the latest ones.
+            if stored?.revision == unsaved.sending.revision {
+                let latest = known?.record ?? TokenRecord(unsaved.credentials)
+                known = Known(record: latest, stamp: stamp)
+                return latest
+            }
+            self.unsaved = nil
+            await discard(unsaved.credentials)
+        }
+        let record: TokenRecord
+        do { record = try binding.admitted(stored, in: profile) } catch {
+            if known != nil { broadcast.send(.signedOut) }
             known = nil
-            await discard(fresh)
-            if before == nil { throw .notSignedIn(profile) }
+            throw error
+        }
+        announce(record)
+        known = Known(record: record, stamp: stamp)
+        return record
+    }
+
+    /// Sends the event for a record that another process has stored; sends none if the tokens are the known ones.
+    private func announce(_ record: TokenRecord) {
+        guard let former = known?.record.credentials, former.accessToken != record.credentials.accessToken else {
+            return
+        }
+        broadcast.send(
+            record.credentials.isOfSameUser(as: former)
+                ? .refreshedElsewhere(expires: record.credentials.expires) : .signedInElsewhere)
+    }
+
+    /// Forgets the record in use after it was deleted or replaced, and returns the tokens that were never stored.
+    ///
+    /// `former` is the record that was deleted or replaced; nil if it is not known.
+    @discardableResult
+    func forget(_ former: TokenRecord? = nil) -> Credentials? {
+        let latest = former?.revision == unsaved?.sending.revision ? unsaved?.credentials : nil
+        (known, unsaved) = (nil, nil)
+        return latest
+    }
+
+    /// Waits for the sign-in that is in progress, or starts one.
+    func joinSignIn(
+        _ steps: @escaping @Sendable () async -> Result<Credentials, SessionError>
+    ) -> SharedWork<Result<Credentials, SessionError>> {
+        let work = signIn?.work ?? SharedWork(steps)
+        signIn = (work, (signIn?.waiting ?? 0) + 1)
+        return work
+    }
+
+    /// Stops waiting for a sign-in; cancels it if no other task waits.
+    func leaveSignIn(_ work: SharedWork<Result<Credentials, SessionError>>) {
+        guard let signIn, signIn.work === work else { return }
+        if signIn.waiting > 1 {
+            self.signIn = (work, signIn.waiting - 1)
+        } else {
+            self.signIn = nil
+            work.cancel()
         }
     }
 
     /// Revokes credentials that will not be used; ignores a failure.
     func discard(_ credentials: Credentials) async {
         _ = try? await TokenRevocation(transport: transport).revoke(credentials)
-    }
-
-    private func record() async throws(SessionError) -> TokenRecord {
-        if let known, !known.credentials.isExpired(at: now()) { return known }
-        do {
-            guard let record = try await store.record(of: profile) else { throw SessionError.notSignedIn(profile) }
-            known = record
-            return record
-        } catch let error as TokenStoreError {
-            throw .store(error)
-        } catch let error as SessionError {
-            throw error
-        } catch {
-            throw .cancelled
-        }
-    }
-}
-
-extension TokenSession {
-    /// Sends a GET request to an API with a fresh access token; returns the response, whatever its status.
-    public func get(_ url: String) async throws -> TransportResponse { try await send(TransportRequest(api: url)) }
-
-    /// Sends a request to an API with a fresh access token; returns the response, whatever its status.
-    ///
-    /// If the API rejects the token (401), the session refreshes the token and repeats the request once. Other
-    /// tasks can use the session while this task waits for the response.
-    public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        let credentials = try await credentials()
-        let response = try await ResourceClient(credentials, transport: transport).send(request)
-        // A refresh does not satisfy a challenge that demands another sign-in or more scopes.
-        guard response.statusCode == 401, credentials.refreshToken != nil, StepUp(demandedBy: response) == nil else {
-            return response
-        }
-        let fresh: Credentials
-        do { fresh = try await refreshed(replacing: credentials.accessToken) } catch {
-            if case .ended = error { throw error }
-            return response
-        }
-        return try await ResourceClient(fresh, transport: transport).send(request)
     }
 }

@@ -2,7 +2,6 @@ import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
@@ -22,7 +21,7 @@ struct BrowserSignOutTests {
             let store: any TokenStore = MemoryTokenStore()
             let credentials = try await SignedIn.at(server, scope: "openid", in: store)
             let browser = ScriptedBrowser()
-            let ended = try await TokenSession(store: store).signOut(through: Self.signOut(browser: browser))
+            let ended = try await TokenSession(ofAnyClientIn: store).signOut(through: Self.signOut(browser: browser))
             #expect(ended.tokens == .revoked)
             #expect(ended.session == .ended)
             #expect(try await store.record(of: .standard) == nil)
@@ -47,7 +46,7 @@ struct BrowserSignOutTests {
             let browser = ScriptedBrowser(beforeCallback: { callback in
                 let base = String(callback.prefix { $0 != "?" })
                 for forged in ["", "?state=guess", "?code=evil"] {
-                    let page = try await AsyncHTTPClientTransport()
+                    let page = try await StandardTransport()
                         .send(TransportRequest(EndpointURL(base + forged)))
                     #expect(page.statusCode == 400)
                 }
@@ -87,8 +86,10 @@ struct BrowserSignOutTests {
             try await SignedIn.at(server, in: store)
             var signOut = Self.signOut(browser: NoBrowser())
             signOut.timeout = .milliseconds(200)
-            let (session, prepared) = (TokenSession(store: store), signOut)
-            await #expect(throws: SessionError.unavailable(.timedOut)) { try await session.signOut(through: prepared) }
+            let (session, prepared) = (TokenSession(ofAnyClientIn: store), signOut)
+            await #expect(throws: SessionError.signedOutHereOnly(.timedOut)) {
+                try await session.signOut(through: prepared)
+            }
             #expect(try await store.record(of: .standard) == nil)
             #expect(!server.requests(to: .revocation).isEmpty)
         }

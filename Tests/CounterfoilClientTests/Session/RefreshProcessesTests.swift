@@ -100,21 +100,6 @@ struct RefreshProcessesTests {
         }
     }
 
-    @Test func `a request is retried if its response is lost`() async throws {
-        try await ScriptedAuthorizationServer.run(ServerScript(.rotatesAndDropsTheReply)) { server in
-            let store: any TokenStore = MemoryTokenStore()
-            try await SignedIn.at(server, in: store)
-            let session = TokenSession(store: store, transport: .standard, now: SignedIn.later)
-            await #expect {
-                try await session.credentials()
-            } throws: {
-                if case .unavailable = $0 as? SessionError { true } else { false }
-            }
-            let credentials = try await session.credentials()
-            #expect(credentials.accessToken.exposed == server.accessTokens.last)
-        }
-    }
-
     /// Starts a refresh in a process that is killed when the server has received its request.
     private static func dieWhileRefreshing(
         _ server: ScriptedAuthorizationServer, _ path: String, _ moment: Interruption.Moment

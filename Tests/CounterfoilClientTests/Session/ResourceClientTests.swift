@@ -9,7 +9,8 @@ struct ResourceClientTests {
     // R077 R195 R202; RFC 6750 §2.1
     @Test func `the token goes in the Authorization header and nowhere else`() async throws {
         try await ScriptedAuthorizationServer.run { server in
-            let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials("the-token"))
+            let client = ResourceClient(
+                try EncryptedFileTokenStoreTests.credentials("the-token", issuer: server.issuer))
             let answer = try await client.get("\(server.url(of: .api))?year=2026")
             #expect(answer.statusCode == 401)
             let request = try #require(server.requests.first)
@@ -22,7 +23,7 @@ struct ResourceClientTests {
     // R195
     @Test func `a second way to send a token is refused`() async throws {
         let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
-        await #expect(throws: ResourceClient.Refusal.secondAuthorization) {
+        await #expect(throws: ResourceClient.Failure.refused(.secondAuthorization)) {
             try await client.send(
                 TransportRequest(api: "https://api.example.com/", headerFields: [.authorization: "Basic x"]))
         }
@@ -32,7 +33,46 @@ struct ResourceClientTests {
     @Test(arguments: ["http://api.example.com/", "ftp://127.0.0.1/", "http://127.0.0.2/", "https://a@b/", "photos"])
     func `a URL that could leak the token is refused`(url: String) async throws {
         let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
-        await #expect(throws: ResourceClient.Refusal.self) { try await client.get(url) }
+        await #expect(throws: ResourceClient.Failure.self) { try await client.get(url) }
+    }
+
+    // SEC-151
+    @Test func `a token goes to the named origins only`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            try await ScriptedAuthorizationServer.run { other in
+                let credentials = try EncryptedFileTokenStoreTests.credentials(issuer: server.issuer)
+                #expect(credentials.allowedOrigins == [try APIOrigin(server.origin)])
+                let client = ResourceClient(credentials)
+                #expect(try await client.get(server.url(of: .api)).statusCode == 401)
+                let there = try APIOrigin(other.origin)
+                await #expect(
+                    throws: ResourceClient.Failure.refused(.otherOrigin(there, allowed: credentials.allowedOrigins))
+                ) { try await client.get(other.url(of: .api)) }
+                #expect(other.requests.isEmpty)
+                let named = ResourceClient(credentials, origins: [there])
+                #expect(try await named.get(other.url(of: .api)).statusCode == 401)
+                await #expect(throws: ResourceClient.Failure.self) { try await named.get(server.url(of: .api)) }
+            }
+        }
+    }
+
+    // SEC-152
+    @Test func `a token of a server elsewhere is not sent to this device in clear`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let here = try APIOrigin(server.origin)
+            let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials(), origins: [here])
+            await #expect(throws: ResourceClient.Failure.refused(.foreignLoopback(here))) {
+                try await client.get(server.url(of: .api))
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `the default port and the case of the host do not matter`() async throws {
+        #expect(try APIOrigin("https://API.example.com:443/") == APIOrigin("https://api.example.com"))
+        #expect(try APIOrigin("https://api.example.com:8443") != APIOrigin("https://api.example.com"))
+        #expect(throws: APIOrigin.Refusal.notOnlyOrigin) { try APIOrigin("https://api.example.com/v1") }
+        #expect(throws: APIOrigin.Refusal.self) { try APIOrigin("http://api.example.com") }
     }
 
     // CL-44, SEC-85
@@ -41,7 +81,7 @@ struct ResourceClientTests {
             var script = ServerScript()
             script.interruptions = [Interruption(at: .api, .redirect(to: evil.url(of: .api)))]
             try await ScriptedAuthorizationServer.run(script) { server in
-                let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
+                let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials(issuer: server.issuer))
                 #expect(try await client.get(server.url(of: .api)).statusCode == 302)
             }
             #expect(evil.requests.isEmpty)

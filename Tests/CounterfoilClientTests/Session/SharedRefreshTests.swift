@@ -13,7 +13,7 @@ struct SharedRefreshTests {
             let store: any TokenStore = MemoryTokenStore()
             let first = try await SignedIn.at(server, in: store)
             let transport = TurnstileTransport(holding: server.url(of: .token))
-            let session = TokenSession(store: store, transport: transport, now: SignedIn.later)
+            let session = TokenSession(ofAnyClientIn: store, transport: transport, now: SignedIn.later)
             let tokens = try await withThrowingTaskGroup(of: AccessToken.self) { group in
                 for _ in 0..<50 { group.addTask { try await session.credentials().accessToken } }
                 group.addTask {
@@ -37,7 +37,8 @@ struct SharedRefreshTests {
             let tokens = try await withThrowingTaskGroup(of: AccessToken.self) { group in
                 for _ in 0..<50 {
                     group.addTask {
-                        try await TokenSession(store: store, transport: .standard, now: SignedIn.later).credentials()
+                        try await TokenSession(ofAnyClientIn: store, transport: .standard, now: SignedIn.later)
+                            .credentials()
                             .accessToken
                     }
                 }
@@ -53,7 +54,7 @@ struct SharedRefreshTests {
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, in: store)
             let transport = TurnstileTransport(holding: server.url(of: .token))
-            let session = TokenSession(store: store, transport: transport, now: SignedIn.later)
+            let session = TokenSession(ofAnyClientIn: store, transport: transport, now: SignedIn.later)
             let impatient = Task { try await session.credentials() }
             let patient = Task { try await session.credentials() }
             await transport.arrivals(1)
@@ -71,7 +72,7 @@ struct SharedRefreshTests {
             let store: any TokenStore = MemoryTokenStore()
             let first = try await SignedIn.at(server, in: store)
             let transport = TurnstileTransport(holding: server.url(of: .token))
-            let session = TokenSession(store: store, transport: transport, now: SignedIn.later)
+            let session = TokenSession(ofAnyClientIn: store, transport: transport, now: SignedIn.later)
             var events = session.events.makeAsyncIterator()
             let impatient = Task { try await session.credentials() }
             await transport.arrivals(1)

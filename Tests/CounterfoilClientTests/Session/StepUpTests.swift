@@ -3,7 +3,6 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import CounterfoilTokens
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
@@ -33,7 +32,7 @@ struct StepUpTests {
         try await ScriptedAuthorizationServer.run(script) { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, scope: "openid photos.read", in: store)
-            try await body(server, store, TokenSession(store: store))
+            try await body(server, store, TokenSession(ofAnyClientIn: store))
         }
     }
 
@@ -79,7 +78,7 @@ struct StepUpTests {
         try await ScriptedAuthorizationServer.run(script) { server in
             let store: any TokenStore = MemoryTokenStore()
             try await SignedIn.at(server, scope: "openid", in: store)
-            let answer = try await TokenSession(store: store).send(
+            let answer = try await TokenSession(ofAnyClientIn: store).send(
                 TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
             #expect(answer.statusCode == 200)
             let asked = try #require(server.requests(to: .authorization).last?.query)
@@ -99,7 +98,9 @@ struct StepUpTests {
                 let store: any TokenStore = MemoryTokenStore()
                 try await SignedIn.at(server, in: store)
                 let count = Mutex(0)
-                let answer = try await TokenSession(store: store).send(TransportRequest(api: server.url(of: .api))) {
+                let answer = try await TokenSession(ofAnyClientIn: store).send(
+                    TransportRequest(api: server.url(of: .api))
+                ) {
                     signIn in
                     let number = count.withLock { count in
                         count += 1
@@ -122,7 +123,7 @@ struct StepUpTests {
             let alice = try await SignedIn.at(server, scope: "openid", in: store)
             server.change { $0.authorization.subject = "mallory" }
             await #expect(throws: SignInError.self) {
-                try await TokenSession(store: store).send(
+                try await TokenSession(ofAnyClientIn: store).send(
                     TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
             }
             #expect(try await store.credentials(of: .standard) == alice)

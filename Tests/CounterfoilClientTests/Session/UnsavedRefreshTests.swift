@@ -2,7 +2,6 @@ import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
-import Synchronization
 import Testing
 
 /// Tests of a refresh whose response cannot be stored: the server has rotated the token, and the disk is full.
@@ -27,11 +26,10 @@ struct UnsavedRefreshTests {
         }
 
         func update(
-            _ profile: ProfileName, _ decide: @Sendable (TokenRecord?) -> TokenRecord.Change
-        ) throws(TokenStoreError) -> TokenRecord? {
-            if isFull.withLock(\.self), case .put(let record) = decide(store.record(of: profile)),
-                record.refreshIntent == nil
-            {
+            _ profile: ProfileName, _ decide: @Sendable (StoredRecord) -> TokenRecord.Change
+        ) throws(TokenStoreError) -> StoredRecord {
+            let kept = store.record(of: profile).map { StoredRecord.record($0) } ?? .none
+            if isFull.withLock(\.self), case .put(let record) = decide(kept), record.refreshIntent == nil {
                 throw Self.full
             }
             return store.update(profile, decide)
@@ -47,7 +45,7 @@ struct UnsavedRefreshTests {
         try await ScriptedAuthorizationServer.run(ServerScript(.rotatesStrictly)) { server in
             let store = FillingStore()
             let first = try await SignedIn.at(server, in: store)
-            let session = TokenSession(store: store, transport: .standard, now: SignedIn.later)
+            let session = TokenSession(ofAnyClientIn: store, transport: .standard, now: SignedIn.later)
             let events = session.events
             store.fill(true)
             let fresh = try await session.credentials()
@@ -81,6 +79,25 @@ struct UnsavedRefreshTests {
             let sent = SignedIn.refreshes(at: server).map { $0.form["refresh_token"] }
             #expect(sent.count == 2)
             #expect(sent.last == fresh.refreshToken?.exposed)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a sign-out or sign-in elsewhere ends the use of the tokens that were not stored`(signsIn: Bool) async throws {
+        try await Self.run { server, store, session, fresh in
+            store.fill(false)
+            if signsIn {
+                try await SignedIn.at(server, in: store)
+                let other = try await session.credentials()
+                #expect(other.accessToken != fresh.accessToken)
+                #expect(store.record(of: .standard)?.credentials == other)
+            } else {
+                try await store.remove(.standard)
+                await #expect(throws: SessionError.notSignedIn(.standard)) { try await session.credentials() }
+            }
+            #expect(await session.saveError == nil)
+            let told = server.requests(to: .revocation).map { $0.form["token"] }
+            #expect(told.contains(fresh.refreshToken?.exposed))
         }
     }
 

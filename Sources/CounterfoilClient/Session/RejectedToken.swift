@@ -1,0 +1,28 @@
+package import CounterfoilProtocol
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+extension TokenStore {
+    /// Ends the lifetime of an access token that a server rejected before its expiration, so that the next use
+    /// refreshes it.
+    ///
+    /// The sign-in stays. Without a refresh token, the next use throws ``SessionError/expired``. The function has no
+    /// effect if the access token of the profile is another one by now.
+    package func expire(
+        _ rejected: AccessToken, of profile: ProfileName, at now: Date = Date()
+    ) async throws(TokenStoreError) {
+        // A write during a refresh would make its result look outdated, and the result would be revoked.
+        let lock = try await refreshLock(of: profile, within: .seconds(90))
+        try await update(profile) { kept in
+            guard let kept = kept.record, kept.credentials.accessToken == rejected else { return .keep }
+            var credentials = kept.credentials
+            credentials.expires = now
+            return .put(TokenRecord(credentials, refreshIntent: kept.refreshIntent))
+        }
+        lock.release()
+    }
+}
