@@ -2,8 +2,9 @@ public import CounterfoilProtocol
 
 /// The validated metadata of an authorization server, which every sign-in requires.
 ///
-/// RFC 8414 §3.3. All endpoints come from one metadata document, or from one built-in vendor profile (RFC 9700 §4.4).
-/// Therefore the client never sends the code of one server to another server.
+/// RFC 8414 §3.3. All endpoints come from metadata documents that name the same issuer and that the origin of this
+/// issuer serves, or from one built-in vendor profile (RFC 9700 §4.4). Therefore the client never sends the code of one
+/// server to another server.
 public struct AuthorizationServerConfiguration: Sendable, Hashable {
     /// The requested issuer; the metadata contain the same issuer, byte for byte.
     public let issuer: Issuer
@@ -31,10 +32,23 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public let supportsMetadataDocuments: Bool
     /// `scopes_supported`; nil if the metadata omit this member.
     public let scopes: [String]?
+    /// `token_endpoint_auth_methods_supported`; nil, which means `client_secret_basic`, if the metadata omit this
+    /// member.
+    public let authenticationMethods: [String]?
+    /// `dpop_signing_alg_values_supported`: the algorithms of DPoP proofs; nil if the server does not announce DPoP.
+    ///
+    /// A server without metadata announces nothing, so the value is nil although the server may support DPoP.
+    public let proofAlgorithms: [String]?
+    /// Whether the server issues a refresh token for `offline_access` only if the request has `prompt=consent`
+    /// (OpenID Connect Core §11).
+    ///
+    /// The metadata member `offline_access_prompt_required` of this package's server, or the vendor profile; true if
+    /// neither states it.
+    public let requiresConsentForOfflineAccess: Bool
     /// Whether every authorization response must contain `iss` (RFC 9207 §3).
     public let sendsIssuerInResponses: Bool
     /// The deviations of the server from the standard.
-    public let behavior: ServerBehavior
+    public internal(set) var behavior: ServerBehavior
     /// The vendor's server to which this configuration belongs; nil if it was created without a vendor profile.
     public internal(set) var vendor: VendorServer?
 
@@ -42,8 +56,8 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The metadata are not a JSON object with the members of RFC 8414.
         case unreadable
-        /// `issuer` in the metadata is not the requested issuer.
-        case wrongIssuer
+        /// `issuer` in the metadata, the first value, is not the requested issuer.
+        case wrongIssuer(named: String, requested: Issuer)
         /// A required endpoint is missing; the value is the name of the metadata member.
         case missing(String)
         /// An endpoint has a URL that ``EndpointURL`` rejects; the first value is the name of the metadata member.
@@ -57,7 +71,9 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         public var description: String {
             switch self {
             case .unreadable: "the metadata of the server is invalid"
-            case .wrongIssuer: "the metadata names an issuer other than the requested one"
+            case .wrongIssuer(let named, let requested):
+                "the metadata names the issuer \(String(named.prefix(200)).strippingControlCharacters) instead of \(requested);"
+                    + " if that is the server, use exactly that issuer, including any final slash"
             case .missing(let name): "the metadata of the server lacks \(name)"
             case .badEndpoint(let name, let refusal): "the \(name) of the server cannot be used: \(refusal)"
             case .foreignLoopback(let name): "the \(name) of the server is on this device, but the server is not"
@@ -79,7 +95,9 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         behavior: ServerBehavior = .standard
     ) throws(Refusal) {
         // RFC 8414 §3.3: the issuer in the metadata must be identical to the requested issuer, byte for byte.
-        guard Array(metadata.issuer.utf8) == Array(issuer.rawValue.utf8) else { throw .wrongIssuer }
+        guard Array(metadata.issuer.utf8) == Array(issuer.rawValue.utf8) else {
+            throw .wrongIssuer(named: metadata.issuer, requested: issuer)
+        }
         func endpoint(_ name: String, _ text: String?) throws(Refusal) -> EndpointURL? {
             guard let text else { return nil }
             let endpoint: EndpointURL
@@ -103,6 +121,10 @@ public struct AuthorizationServerConfiguration: Sendable, Hashable {
         registrationEndpoint = try endpoint("registration_endpoint", metadata.registrationEndpoint)
         supportsMetadataDocuments = metadata.clientIDMetadataDocumentSupported ?? false
         scopes = metadata.scopesSupported
+        authenticationMethods = metadata.tokenEndpointAuthMethodsSupported
+        proofAlgorithms = metadata.dpopSigningAlgValuesSupported
+        requiresConsentForOfflineAccess =
+            metadata.offlineAccessPromptRequired ?? behavior.requiresConsentForOfflineAccess
         userInfoEndpoint = try endpoint("userinfo_endpoint", metadata.userInfoEndpoint)
         endSessionEndpoint = try endpoint("end_session_endpoint", metadata.endSessionEndpoint)
         // RFC 8414 §2: if `code_challenge_methods_supported` is missing, the server does not support PKCE.

@@ -5,57 +5,187 @@ import HTTPTypes
 /// The discovery of an issuer's metadata (RFC 8414 §3, OpenID Connect Discovery §4).
 package struct MetadataDiscovery: Sendable {
     private let transport: any HTTPTransport
+    private let cache: MetadataCache?
 
-    package init(transport: any HTTPTransport) { self.transport = transport }
+    /// Creates a discovery that uses the cache of this process if `transport` is the standard transport.
+    package init(transport: any HTTPTransport) {
+        self.init(transport: transport, cache: MetadataCache.ofThisProcess(for: transport))
+    }
 
-    /// Fetches and validates the metadata of an issuer.
+    package init(transport: any HTTPTransport, cache: MetadataCache?) {
+        self.transport = transport
+        self.cache = cache
+    }
+
+    /// Fetches and validates the metadata of an issuer, or takes them from the cache.
     ///
-    /// The function tries the well-known URLs in order. After a 4xx status other than 429, it tries the next URL. Any
-    /// other response without metadata is an error, even if the failure is temporary (429 or 5xx). The next URL could
-    /// have a different document, which the client must not use only because the first URL failed for a moment.
+    /// With `forOpenID`, the function starts with the URL of OpenID Connect Discovery, and otherwise with that of
+    /// RFC 8414. It then tries the other URLs, because servers exist that answer unknown paths with a page, a redirect
+    /// or an error. If the first document lacks a member that a sign-in needs, the function adds the missing members
+    /// from the document of the other standard. Both documents must name the requested issuer.
     package func configuration(
         of issuer: Issuer,
+        forOpenID: Bool = false,
         skippingPKCEMetadataCheck: Bool = false,
         behavior: ServerBehavior = .standard
     ) async throws(SignInError) -> AuthorizationServerConfiguration {
-        for url in issuer.metadataURLs {
-            guard let metadata = try await metadata(at: url) else { continue }
-            do {
-                return try AuthorizationServerConfiguration(
-                    metadata, of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck,
-                    behavior: behavior)
-            } catch {
-                throw .unsafe(.metadata(error))
-            }
+        let metadata = try await metadata(of: issuer, forOpenID: forOpenID)
+        do {
+            return try AuthorizationServerConfiguration(
+                metadata, of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck, behavior: behavior)
+        } catch {
+            throw .unsafe(.metadata(error))
         }
-        throw .unusable(
-            "\(issuer) publishes no metadata; check that the issuer is written exactly as the server names it")
     }
 
-    /// Fetches the metadata at one URL; nil if the status is a 4xx other than 429.
-    private func metadata(at url: String) async throws(SignInError) -> AuthorizationServerMetadata? {
+    private func metadata(
+        of issuer: Issuer, forOpenID: Bool
+    ) async throws(SignInError) -> AuthorizationServerMetadata {
+        if let known = cache?.metadata(of: issuer, forOpenID: forOpenID) { return known }
+        do throws(SignInError) {
+            let found = try await search(for: issuer, forOpenID: forOpenID)
+            cache?.keep(found.metadata, of: issuer, forOpenID: forOpenID, for: found.lifetime)
+            return found.metadata
+        } catch {
+            // A server that cannot serve its metadata for a moment may still serve its other endpoints.
+            guard case .unavailable = error, let former = cache?.staleMetadata(of: issuer, forOpenID: forOpenID) else {
+                throw error
+            }
+            return former
+        }
+    }
+
+    private struct Found {
+        var metadata: AuthorizationServerMetadata
+        /// The time for which the document may be cached; zero if the server forbids that.
+        var lifetime: Duration
+    }
+
+    /// Asks the metadata URLs in order until a document names the issuer and has the members that are needed.
+    private func search(for issuer: Issuer, forOpenID: Bool) async throws(SignInError) -> Found {
+        var failure: SignInError?
+        var found: (Found, isOpenID: Bool)?
+        for place in issuer.metadataPlaces(forOpenID: forOpenID) {
+            if let first = found, first.isOpenID == place.isOpenID { continue }
+            let answer: Answer
+            do throws(SignInError) { answer = try await self.answer(at: place.url, issuer) } catch {
+                // The second document only adds members that the first one lacks.
+                if let found { return found.0 }
+                throw error
+            }
+            switch answer {
+            case .document(let other):
+                guard var first = found?.0 else {
+                    found = (other, place.isOpenID)
+                    if !other.metadata.lacksMembers(forOpenID: forOpenID) { return other }
+                    continue
+                }
+                first.metadata.adoptMissingMembers(of: other.metadata)
+                first.lifetime = min(first.lifetime, other.lifetime)
+                return first
+            case .failure(let other):
+                if found == nil { failure = Self.moreTelling(failure, other) }
+            case .absent: continue
+            }
+        }
+        if let found { return found.0 }
+        throw failure
+            ?? .unusable(
+                "\(issuer) publishes no metadata; check that the issuer is written exactly as the server names it")
+    }
+
+    private enum Answer {
+        case document(Found)
+        /// The URL has no metadata.
+        case absent
+        /// The response is not usable; another URL may have a usable one.
+        case failure(SignInError)
+    }
+
+    /// Asks one URL; throws only if the other URLs would fail in the same way.
+    private func answer(at url: String, _ issuer: Issuer) async throws(SignInError) -> Answer {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(url) } catch { throw .unusable("the issuer cannot be used: \(error)") }
         let response: TransportResponse
         do {
             response = try await transport.send(
                 TransportRequest(endpoint, headerFields: [.accept: "application/json"]))
-        } catch { throw SignInError(error) }
-        switch response.statusCode {
-        case 200:
-            // First reject JSON in which two members have the same name, because parsers differ in which of the two
-            // they use.
-            guard (try? JSONReader.object(response.body)) != nil,
-                let metadata = try? AuthorizationServerMetadata(parsing: response.body)
-            else {
-                throw .unsafe(.metadata(.unreadable))
-            }
-            return metadata
-        case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
-        case 429: throw .unavailable(.status(429, origin: endpoint.origin))
-        case 400..<500: return nil
-        case 500..<600: throw .unavailable(.status(response.statusCode, origin: endpoint.origin))
-        default: throw .unsafe(.metadata(.unreadable))
+        } catch {
+            if case .tooLarge = error { return .failure(SignInError(error)) }
+            throw SignInError(error)
         }
+        let status = response.statusCode
+        switch status {
+        case 200: break
+        case 300..<400: return .failure(.unsafe(.redirected(origin: endpoint.origin)))
+        case 429: throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
+        case 400..<500: return .absent
+        case 500..<600:
+            return .failure(.unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter)))
+        default: return .failure(.unsafe(.metadata(.unreadable)))
+        }
+        // First reject JSON in which two members have the same name, because parsers differ in which of the two
+        // they use.
+        guard (try? JSONReader.object(response.body)) != nil,
+            let metadata = try? AuthorizationServerMetadata(parsing: response.body)
+        else { return .failure(.unsafe(.metadata(.unreadable))) }
+        // RFC 8414 §3.3: the metadata of another issuer must not be used.
+        guard metadata.issuer.utf8.elementsEqual(issuer.rawValue.utf8) else {
+            return .failure(.unsafe(.metadata(.wrongIssuer(named: metadata.issuer, requested: issuer))))
+        }
+        return .document(Found(metadata: metadata, lifetime: MetadataCache.lifetime(of: response)))
+    }
+
+    /// Returns the failure that says more about the server.
+    ///
+    /// A temporary failure comes first, because a retry may find the metadata. The name of another issuer comes next,
+    /// because the user can compare it.
+    private static func moreTelling(_ first: SignInError?, _ second: SignInError) -> SignInError {
+        func rank(_ error: SignInError) -> Int {
+            switch error {
+            case .unavailable: 0
+            case .unsafe(.metadata(.wrongIssuer)): 1
+            default: 2
+            }
+        }
+        guard let first else { return second }
+        return rank(second) < rank(first) ? second : first
+    }
+}
+
+extension Issuer {
+    /// The metadata URLs, in the order in which the client tries them.
+    ///
+    /// With `forOpenID`, the URL of OpenID Connect Discovery §4 comes first. Otherwise that of RFC 8414 §3.1 does.
+    package func metadataPlaces(forOpenID: Bool) -> [(url: String, isOpenID: Bool)] {
+        let places = metadataURLs.map { (url: $0, isOpenID: $0.contains("/.well-known/openid-configuration")) }
+        return forOpenID ? places.reversed() : places
+    }
+}
+
+extension AuthorizationServerMetadata {
+    /// Returns true if the document lacks a member that a sign-in or a sign-out needs.
+    fileprivate func lacksMembers(forOpenID: Bool) -> Bool {
+        if authorizationEndpoint == nil || tokenEndpoint == nil || codeChallengeMethodsSupported == nil { return true }
+        let openID = [jwksURI, userInfoEndpoint, endSessionEndpoint, revocationEndpoint]
+        return forOpenID && openID.contains(nil)
+    }
+
+    /// Adds the members of another document of the same issuer that this document lacks.
+    fileprivate mutating func adoptMissingMembers(of other: AuthorizationServerMetadata) {
+        func adopt<Value>(_ members: WritableKeyPath<AuthorizationServerMetadata, Value?>...) {
+            for member in members where self[keyPath: member] == nil { self[keyPath: member] = other[keyPath: member] }
+        }
+        adopt(
+            \.authorizationEndpoint, \.tokenEndpoint, \.jwksURI, \.userInfoEndpoint, \.revocationEndpoint,
+            \.introspectionEndpoint, \.endSessionEndpoint, \.pushedAuthorizationRequestEndpoint,
+            \.deviceAuthorizationEndpoint, \.registrationEndpoint)
+        adopt(
+            \.scopesSupported, \.responseTypesSupported, \.grantTypesSupported, \.tokenEndpointAuthMethodsSupported,
+            \.tokenEndpointAuthSigningAlgValuesSupported, \.codeChallengeMethodsSupported,
+            \.idTokenSigningAlgValuesSupported, \.promptValuesSupported, \.dpopSigningAlgValuesSupported)
+        adopt(
+            \.authorizationResponseIssParameterSupported, \.requirePushedAuthorizationRequests,
+            \.clientIDMetadataDocumentSupported, \.offlineAccessPromptRequired)
     }
 }

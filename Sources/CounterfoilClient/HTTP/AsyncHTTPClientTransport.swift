@@ -1,111 +1,228 @@
-import AsyncHTTPClient
-import Foundation
-import HTTPTypes
-import NIOCore
-import NIOHTTP1
-import NIOPosix
-import NIOSSL
+#if canImport(AsyncHTTPClient)
+    import AsyncHTTPClient
+    import HTTPTypes
+    import NIOCore
+    import NIOHTTP1
+    import NIOPosix
+    import NIOSSL
+    import CounterfoilProtocol
 
-/// A transport that uses AsyncHTTPClient, for all platforms except Apple's.
-///
-/// The transport trusts the certificate authorities of the system. If the environment variable `SSL_CERT_FILE` names a
-/// file, the transport trusts the authorities in that file instead, as OpenSSL does.
-public struct AsyncHTTPClientTransport: HTTPTransport {
-    /// The HTTP client with the connection pool that all transports of the process share.
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
+
+    #if canImport(Darwin)
+        import Darwin
+    #elseif canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// A transport that uses AsyncHTTPClient, for all platforms except Apple's.
     ///
-    /// The client lives as long as the process, so callers do not have to shut it down.
-    private static let client: HTTPClient = {
-        // RFC 9700 §4.12: a redirect could send a code or token to another host.
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout.connect = .seconds(10)
-        // Report a refused connection immediately. By default, AsyncHTTPClient retries it until the timeout.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.httpVersion = .automatic
-        if let authorities {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(authorities)
-            configuration.tlsConfiguration = tls
+    /// The transport trusts the certificate authorities of the system. If the environment variable `SSL_CERT_FILE`
+    /// names a file, or `SSL_CERT_DIR` folders, the transport trusts the authorities there instead.
+    ///
+    /// Requests to https URLs go through the HTTP proxy that `HTTPS_PROXY` or `ALL_PROXY` names, except to the hosts in
+    /// `NO_PROXY`. Requests to loopback never go through a proxy.
+    public struct AsyncHTTPClientTransport: HTTPTransport {
+        private let userAgent: UserAgent
+        private let proxies: ProxySettings
+        private let authorities: TrustedAuthorities
+
+        /// Creates a transport that shares its connections with all other transports of this type.
+        ///
+        /// `userAgent` is sent with every request that has no `User-Agent` of its own.
+        public init(userAgent: UserAgent = .library) {
+            self.userAgent = userAgent
+            (proxies, authorities) = Self.environment
         }
-        return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
-    }()
 
-    /// The file with the certificate authorities that replace those of the system; nil if `SSL_CERT_FILE` is not set.
-    private static let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"].flatMap {
-        $0.isEmpty ? nil : $0
-    }
+        /// Creates a transport with other environment variables than those of this process.
+        package init(userAgent: UserAgent = .library, environment: [String: String]) {
+            self.userAgent = userAgent
+            proxies = ProxySettings(environment)
+            authorities = TrustedAuthorities(environment)
+        }
 
-    /// Creates a transport that shares one connection pool with all other transports of this type.
-    public init() {}
+        private static let environment = (
+            ProxySettings(ProcessInfo.processInfo.environment),
+            TrustedAuthorities(ProcessInfo.processInfo.environment)
+        )
 
-    /// Sends a request and reads the whole response, whatever its status.
-    public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
-        do {
-            return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
-                group.addTask { try await Self.exchange(request) }
-                group.addTask {
-                    // AsyncHTTPClient applies its timeout only until the response head arrives. This task limits the
-                    // time of the whole exchange, including the body.
-                    try await Task.sleep(for: request.timeout)
-                    throw TransportFailure.timedOut(origin: request.endpoint.origin)
+        /// Sends a request and reads the whole response, whatever its status.
+        public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+            let origin = request.endpoint.origin
+            let proxy: ProxySettings.Proxy?
+            let client: HTTPClient
+            do throws(ProxySettings.Unusable) { proxy = try proxies.proxy(for: request.endpoint) } catch {
+                let reason =
+                    "\(error.variable) is not the URL of an HTTP proxy, such as http://proxy.example.com:3128"
+                throw .unreachable(origin: origin, reason: reason)
+            }
+            do throws(TrustedAuthorities.Unusable) {
+                client = try Self.client(ClientKey(proxy: proxy, authorities: authorities))
+            } catch { throw .unreachable(origin: origin, reason: error.description) }
+            do {
+                return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
+                    group.addTask { try await exchange(request, through: client, by: proxy) }
+                    group.addTask {
+                        // AsyncHTTPClient applies its timeout only until the response head arrives. This task limits
+                        // the time of the whole exchange, including the body.
+                        try await Task.sleep(for: request.timeout)
+                        throw TransportFailure.timedOut(origin: origin)
+                    }
+                    defer { group.cancelAll() }
+                    guard let response = try await group.next() else { throw CancellationError() }
+                    return response
                 }
-                defer { group.cancelAll() }
-                guard let response = try await group.next() else { throw CancellationError() }
-                return response
+            } catch let failure as TransportFailure {
+                throw failure
+            } catch {
+                throw .cancelled
             }
-        } catch let failure as TransportFailure {
-            throw failure
-        } catch {
-            throw Self.failure(error, origin: request.endpoint.origin, limit: request.byteLimit)
+        }
+
+        private func exchange(
+            _ request: TransportRequest, through client: HTTPClient, by proxy: ProxySettings.Proxy?
+        ) async throws(TransportFailure) -> TransportResponse {
+            do {
+                return try await exchange(request, through: client)
+            } catch {
+                guard let problem = TLSProblem(error) else {
+                    throw Self.failure(
+                        error, origin: request.endpoint.origin, limit: request.byteLimit, proxy: proxy)
+                }
+                // Behind a proxy, a second connection to the server itself may be impossible or forbidden.
+                let isExamined = problem == .untrusted && proxy == nil
+                let known = isExamined ? await TLSProblem.examine(request.endpoint) : problem
+                throw known.failure(of: request.endpoint.origin, trusting: authorities.variables)
+            }
+        }
+
+        private func exchange(
+            _ request: TransportRequest, through client: HTTPClient
+        ) async throws -> TransportResponse {
+            var outgoing = HTTPClientRequest(url: request.endpoint.rawValue)
+            outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
+            for field in request.headerFields {
+                outgoing.headers.add(name: field.name.rawName, value: field.value)
+            }
+            if request.headerFields[.userAgent] == nil {
+                outgoing.headers.add(name: "User-Agent", value: userAgent.rawValue)
+            }
+            if !request.body.isEmpty || request.method == .post {
+                outgoing.body = .bytes(request.body)
+            }
+            let timeout = TimeAmount.nanoseconds(Int64(request.timeout / .nanoseconds(1)))
+            let answer = try await client.execute(outgoing, timeout: timeout)
+            let status = HTTPResponse.Status(
+                code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase)
+            var head = HTTPResponse(status: status)
+            for (name, value) in answer.headers {
+                guard let name = HTTPField.Name(name) else { continue }
+                head.headerFields.append(HTTPField(name: name, value: value))
+            }
+            let body = try await answer.body.collect(upTo: request.byteLimit)
+            return TransportResponse(head: head, body: Array(body.readableBytesView))
         }
     }
 
-    private static func exchange(_ request: TransportRequest) async throws -> TransportResponse {
-        var outgoing = HTTPClientRequest(url: request.endpoint.rawValue)
-        outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
-        for field in request.headerFields {
-            outgoing.headers.add(name: field.name.rawName, value: field.value)
+    // MARK: - Clients
+
+    extension AsyncHTTPClientTransport {
+        private struct ClientKey: Hashable {
+            let proxy: ProxySettings.Proxy?
+            let authorities: TrustedAuthorities
         }
-        if !request.body.isEmpty || request.method == .post {
-            outgoing.body = .bytes(request.body)
+
+        /// The HTTP clients, one for each proxy and set of authorities, with the connections of the process.
+        ///
+        /// They live as long as the process, so callers do not have to shut them down.
+        private static let clients = Mutex<[ClientKey: HTTPClient]>([:])
+
+        private static func client(_ key: ClientKey) throws(TrustedAuthorities.Unusable) -> HTTPClient {
+            if let client = clients.withLock({ $0[key] }) { return client }
+            // RFC 9700 §4.12: a redirect could send a code or token to another host.
+            var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+            configuration.timeout.connect = .seconds(10)
+            // Report a refused connection immediately. By default, AsyncHTTPClient retries it until the timeout.
+            configuration.connectionPool.retryConnectionEstablishment = false
+            configuration.httpVersion = .automatic
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = try key.authorities.roots()
+            configuration.tlsConfiguration = tls
+            configuration.proxy = key.proxy.map { proxy in
+                .server(
+                    host: proxy.host, port: proxy.port,
+                    authorization: proxy.credentials.map { .basic(username: $0.user, password: $0.password) })
+            }
+            return clients.withLock { [configuration] clients in
+                if let client = clients[key] { return client }
+                let client = HTTPClient(
+                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+                clients[key] = client
+                return client
+            }
         }
-        let answer = try await client.execute(outgoing, timeout: .nanoseconds(Int64(request.timeout / .nanoseconds(1))))
-        let status = HTTPResponse.Status(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase)
-        var head = HTTPResponse(status: status)
-        for (name, value) in answer.headers {
-            guard let name = HTTPField.Name(name) else { continue }
-            head.headerFields.append(HTTPField(name: name, value: value))
-        }
-        let body = try await answer.body.collect(upTo: request.byteLimit)
-        return TransportResponse(head: head, body: Array(body.readableBytesView))
     }
 
-    private static func failure(_ error: any Error, origin: String, limit: Int) -> TransportFailure {
-        switch error {
-        case is CancellationError:
-            return .cancelled
-        case is NIOTooManyBytesError:
-            return .tooLarge(origin: origin, limit: limit)
-        case let error as HTTPClientError where error == .cancelled:
-            return .cancelled
-        case let error as HTTPClientError where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(error):
-            return .timedOut(origin: origin)
-        case let error as NIOConnectionError:
-            let reason: String
-            if error.dnsAError != nil && error.dnsAAAAError != nil {
-                reason = "its host name cannot be resolved"
-            } else if let cause = error.connectionErrors.first?.error as? IOError, cause.errnoCode == ECONNREFUSED {
-                reason = "the connection was refused"
-            } else {
-                reason = "the connection failed"
+    // MARK: - Failures
+
+    extension AsyncHTTPClientTransport {
+        private static func failure(
+            _ error: any Error, origin: String, limit: Int, proxy: ProxySettings.Proxy?
+        ) -> TransportFailure {
+            switch error {
+            case is CancellationError:
+                return .cancelled
+            case is NIOTooManyBytesError:
+                return .tooLarge(origin: origin, limit: limit)
+            case let error as HTTPClientError:
+                return failure(error, origin: origin, proxy: proxy)
+            case let error as NIOConnectionError:
+                let subject = proxy.map { "the proxy \($0.name)" }
+                if error.dnsAError != nil && error.dnsAAAAError != nil {
+                    let host = subject.map { "the host name of \($0)" } ?? "its host name"
+                    return .unreachable(origin: origin, reason: "\(host) cannot be resolved")
+                }
+                let isRefused = (error.connectionErrors.first?.error as? IOError)?.errnoCode == ECONNREFUSED
+                let connection = subject.map { "the connection to \($0)" } ?? "the connection"
+                return .unreachable(origin: origin, reason: "\(connection) \(isRefused ? "was refused" : "failed")")
+            case let error as IOError where error.errnoCode == ECONNREFUSED:
+                let connection = proxy.map { "the connection to the proxy \($0.name)" } ?? "the connection"
+                return .unreachable(origin: origin, reason: "\(connection) was refused")
+            default:
+                return .unreachable(origin: origin, reason: "the connection failed (\(type(of: error)))")
             }
-            return .unreachable(origin: origin, reason: reason)
-        case let error as IOError where error.errnoCode == ECONNREFUSED:
-            return .unreachable(origin: origin, reason: "the connection was refused")
-        case let error where String(reflecting: type(of: error)).hasPrefix("NIOSSL."):
-            let file = authorities.map { "; SSL_CERT_FILE names the certificate authorities: \($0)" } ?? ""
-            return .untrusted(origin: origin, reason: "\(error)\(file)")
-        default:
-            return .unreachable(origin: origin, reason: "the connection failed (\(type(of: error)))")
+        }
+
+        private static func failure(
+            _ error: HTTPClientError, origin: String, proxy: ProxySettings.Proxy?
+        ) -> TransportFailure {
+            let timeouts: [HTTPClientError] = [
+                .deadlineExceeded, .connectTimeout, .readTimeout, .writeTimeout, .tlsHandshakeTimeout,
+                .httpProxyHandshakeTimeout,
+            ]
+            if timeouts.contains(error) { return .timedOut(origin: origin) }
+            let name = proxy.map(\.name) ?? ""
+            switch error {
+            case .cancelled: return .cancelled
+            case .proxyAuthenticationRequired:
+                let given = proxy?.credentials == nil ? "requires credentials" : "does not accept the credentials"
+                return .unreachable(
+                    origin: origin,
+                    reason:
+                        "the proxy \(name) \(given); put them into HTTPS_PROXY, as in http://USER:PASSWORD@\(name)")
+            case .invalidProxyResponse:
+                return .unreachable(origin: origin, reason: "the proxy \(name) refused to connect to it")
+            case .remoteConnectionClosed:
+                return .unreachable(origin: origin, reason: "the connection was closed")
+            default: return .unreachable(origin: origin, reason: "the connection failed")
+            }
         }
     }
-}
+#endif

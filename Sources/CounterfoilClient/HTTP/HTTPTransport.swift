@@ -3,7 +3,7 @@ public import HTTPTypes
 /// An HTTP client that sends requests to servers and returns their responses.
 ///
 /// Implementations never follow a redirect, because it could send a code or token to another host. They verify TLS
-/// certificates against the trust store of the system, store no cookies, and stop reading at
+/// certificates against the trust store of the system, store no cookies, send a ``UserAgent``, and stop reading at
 /// ``TransportRequest/byteLimit``.
 public protocol HTTPTransport: Sendable {
     /// Sends a request and reads the whole response, whatever its status.
@@ -76,6 +76,8 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
     case timedOut(origin: String)
     /// The response body is longer than ``TransportRequest/byteLimit``; the value `limit` is in bytes.
     case tooLarge(origin: String, limit: Int)
+    /// The request was not sent, because it could not be signed; the reason is safe to show to users.
+    case notSigned(reason: String)
     /// The task that sent the request was cancelled.
     case cancelled
 
@@ -86,19 +88,36 @@ public enum TransportFailure: Error, Hashable, Sendable, CustomStringConvertible
         case .untrusted(let origin, let reason): "the TLS certificate of \(origin) is not trusted: \(reason)"
         case .timedOut(let origin): "\(origin) did not respond in time"
         case .tooLarge(let origin, let limit): "the response of \(origin) is longer than \(limit) bytes"
+        case .notSigned(let reason): reason
         case .cancelled: "the request was cancelled"
         }
     }
 }
 
 #if canImport(Darwin)
+    /// The type of the default transport, for tests.
+    package typealias StandardTransport = URLSessionTransport
+
     extension HTTPTransport where Self == URLSessionTransport {
         /// The default transport on Apple platforms: URLSession without cookies, cache and redirects.
         public static var standard: URLSessionTransport { URLSessionTransport() }
+
+        /// Returns the default transport with a `User-Agent` that names the application.
+        public static func standard(userAgent: UserAgent) -> URLSessionTransport {
+            URLSessionTransport(userAgent: userAgent)
+        }
     }
 #else
+    /// The type of the default transport, for tests.
+    package typealias StandardTransport = AsyncHTTPClientTransport
+
     extension HTTPTransport where Self == AsyncHTTPClientTransport {
         /// The default transport on all platforms except Apple's: AsyncHTTPClient with one connection pool.
         public static var standard: AsyncHTTPClientTransport { AsyncHTTPClientTransport() }
+
+        /// Returns the default transport with a `User-Agent` that names the application.
+        public static func standard(userAgent: UserAgent) -> AsyncHTTPClientTransport {
+            AsyncHTTPClientTransport(userAgent: userAgent)
+        }
     }
 #endif

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 struct MetadataDiscoveryTests {
-    private let discovery = MetadataDiscovery(transport: AsyncHTTPClientTransport())
+    private let discovery = MetadataDiscovery(transport: StandardTransport())
 
     private func expect(_ refusal: AuthorizationServerConfiguration.Refusal, _ script: ServerScript)
         async throws
@@ -29,7 +29,7 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    @Test func `a missing document leads to the next URL, a server error does not`() async throws {
+    @Test func `a missing document leads to the next URL`() async throws {
         let discovery = discovery
         var script = ServerScript()
         script.metadata.forms = [.openID]
@@ -37,12 +37,98 @@ struct MetadataDiscoveryTests {
             _ = try await discovery.configuration(of: server.issuer)
             #expect(server.requests.count == 2)
         }
-        script = ServerScript()
-        script.interruptions = [Interruption(at: .metadata, times: 1, .html(status: 502))]
+    }
+
+    // OpenID Connect Discovery §4, RFC 8414 §3.1
+    @Test(arguments: ["", "/tenant"])
+    func `for OpenID Connect its own URL comes first`(path: String) async throws {
+        let discovery = discovery
+        var script = ServerScript()
+        script.issuerPath = path
         try await ScriptedAuthorizationServer.run(script) { server in
-            await #expect(throws: SignInError.unavailable(.status(502, origin: server.issuer.origin))) {
+            _ = try await discovery.configuration(of: server.issuer, forOpenID: true)
+            #expect(server.requests.map(\.path) == ["\(path)/.well-known/openid-configuration"])
+        }
+        script.metadata.forms = [.oauth]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            _ = try await discovery.configuration(of: server.issuer, forOpenID: true)
+            #expect(server.requests.last?.path == "/.well-known/oauth-authorization-server\(path)")
+        }
+    }
+
+    // Single-page sites and sign-in portals answer unknown paths with a page, a redirect or an error.
+    @Test(
+        arguments: [
+            .html(), .html(status: 404), .html(status: 502), .redirect(to: "https://portal.example.com/"),
+            .trouble(503, retryAfter: "5"), .json("[]"), .spaces(300_000),
+        ] as [ScriptedAnswer])
+    func `a response that is no metadata document does not end the search`(answer: ScriptedAnswer) async throws {
+        let discovery = discovery
+        var script = ServerScript()
+        script.metadata.forms = [.openID]
+        script.interruptions = [Interruption(at: .unknown, answer)]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let configuration = try await discovery.configuration(of: server.issuer)
+            #expect(configuration.issuer == server.issuer)
+        }
+    }
+
+    @Test(arguments: [429, 503])
+    func `a server that asks to wait is reported with the time to wait`(status: Int) async throws {
+        let discovery = discovery
+        var script = ServerScript()
+        script.interruptions = [Interruption(at: .metadata, .trouble(status, retryAfter: "17"))]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            await #expect(
+                throws: SignInError.unavailable(
+                    .status(status, origin: server.issuer.origin, retryAfter: .seconds(17)))
+            ) {
                 try await discovery.configuration(of: server.issuer)
             }
+        }
+    }
+
+    // RFC 8414 §3.3
+    @Test func `members that one document lacks are taken from the other one`() async throws {
+        let discovery = discovery
+        var script = ServerScript()
+        script.metadata.omittedAt = [
+            .openID: ["userinfo_endpoint", "code_challenge_methods_supported"], .openIDAppended: ["userinfo_endpoint"],
+        ]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let configuration = try await discovery.configuration(of: server.issuer, forOpenID: true)
+            #expect(configuration.userInfoEndpoint?.rawValue == server.url(of: .userInfo))
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    // SEC-190, R340; RFC 8414 §3.3
+    @Test func `no member is taken from a document of another issuer`() async throws {
+        let issuer = try Issuer("https://id.example.com")
+        let own =
+            ##"{"issuer":"https://id.example.com","authorization_endpoint":"https://id.example.com/a","token_endpoint":"https://id.example.com/t","code_challenge_methods_supported":["S256"]}"##
+        let foreign =
+            ##"{"issuer":"https://evil.example.com","userinfo_endpoint":"https://evil.example.com/u","jwks_uri":"https://evil.example.com/k"}"##
+        let transport = FixedTransport(bodies: [
+            "/.well-known/openid-configuration": own, "/.well-known/oauth-authorization-server": foreign,
+        ])
+        let discovery = MetadataDiscovery(transport: transport)
+        let configuration = try await discovery.configuration(of: issuer, forOpenID: true)
+        #expect(configuration.userInfoEndpoint == nil)
+        #expect(configuration.keysEndpoint == nil)
+        #expect(transport.paths.count == 2)
+    }
+
+    @Test func `an issuer mismatch names both issuers`() async throws {
+        let discovery = discovery
+        var script = ServerScript()
+        script.issuer += "/"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let error = await #expect(throws: SignInError.self) {
+                try await discovery.configuration(of: server.issuer)
+            }
+            let text = error.map { "\($0)" } ?? ""
+            #expect(text.contains("names the issuer \(server.issuer)/ instead of \(server.issuer)"), "\(text)")
         }
     }
 
@@ -79,7 +165,6 @@ struct MetadataDiscoveryTests {
         }
     }
 
-    // SEC-85
     @Test func `a redirect of the metadata is not followed`() async throws {
         let discovery = discovery
         try await ScriptedAuthorizationServer.run { elsewhere in
@@ -97,9 +182,17 @@ struct MetadataDiscoveryTests {
     // R220 R323; RFC 8414 §3.3
     @Test(arguments: ["/", "x", ":443"])
     func `metadata of another issuer is refused, however similar`(suffix: String) async throws {
+        let discovery = discovery
         var script = ServerScript()
         script.issuer += suffix
-        try await expect(.wrongIssuer, script)
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let named = server.issuer.rawValue + suffix
+            await #expect(
+                throws: SignInError.unsafe(.metadata(.wrongIssuer(named: named, requested: server.issuer)))
+            ) {
+                try await discovery.configuration(of: server.issuer)
+            }
+        }
     }
 
     // R348, CL-08, SEC-81
