@@ -3,7 +3,9 @@ public import CounterfoilProtocol
 /// A sign-in of a user through the system browser.
 ///
 /// ```swift
-/// let signIn = try NativeSignIn(issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read")
+/// let signIn = try NativeSignIn(
+///     issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read",
+///     apiOrigins: ["https://photos.example.com"])
 /// let credentials = try await signIn.run()
 /// let photos = try await ResourceClient(credentials).get("https://photos.example.com/photos")
 /// ```
@@ -28,7 +30,14 @@ public struct NativeSignIn: Sendable {
     /// If it is nil, the client fetches the metadata of ``issuer``.
     public var vendor: VendorServer?
     /// The condition under which the client pushes the authorization request to the server (RFC 9126).
-    public var pushing = Pushing.whenOffered
+    public var par = PushedRequests.automatic
+    /// Whether to ask the server about the client and the redirect URI while the browser is open.
+    ///
+    /// A server that does not know one of them shows an error page in the browser and does not redirect back, so the
+    /// sign-in would only time out. If true, the client sends a copy of the authorization request with other random
+    /// values and, with `openid`, `prompt=none`. If the response is an error page, it reports ``Event/rejected(_:)``.
+    /// The sign-in continues nevertheless, because a firewall in front of the server could have sent the page.
+    public var checksClient = false
     /// Whether to accept a server whose metadata do not announce PKCE.
     ///
     /// The client sends the code challenge in any case.
@@ -45,14 +54,17 @@ public struct NativeSignIn: Sendable {
     /// The record of the redirect URIs in use, each for one server only; this prevents mix-up attacks.
     package var redirectURIUses = RedirectURIUses.ofThisProcess
 
-    /// The condition under which an authorization request is pushed.
-    public enum Pushing: Sendable, Hashable {
-        /// The client pushes the request if the server supports it.
-        case whenOffered
-        /// The client always pushes the request; the sign-in fails if the server does not support it.
+    /// The use of pushed authorization requests (PAR, RFC 9126).
+    public enum PushedRequests: String, Sendable, Hashable, CaseIterable {
+        /// The client pushes the request if the server announces the endpoint.
+        ///
+        /// If the endpoint does not work or does not accept the client, and the server does not require pushed
+        /// requests, the browser carries the request (RFC 9126 §5).
+        case automatic
+        /// The client always pushes the request; the sign-in fails if that is not possible.
         case always
-        /// The client pushes the request only if the server requires it.
-        case whenRequired
+        /// The browser carries the request; the sign-in fails if the server requires pushed requests.
+        case never
     }
 
     /// An event of a sign-in; it contains no code and no token.
@@ -61,12 +73,18 @@ public struct NativeSignIn: Sendable {
         case discovered(AuthorizationServerConfiguration)
         /// The client has an identifier at the server; the second value is the way in which the client obtained it.
         case identified(ClientIdentifier, ClientIdentification.Origin)
+        /// The client could not push the request for this reason, so the browser carries it.
+        case notPushed(SignInError)
         /// The sign-in waits for the callback and is about to open the URL in the browser.
         ///
         /// Always show the URL to the user: the browser may fail to start, or start where the user cannot see it.
         case opening(BrowserURL)
         /// The launcher has tried to open the browser; if it failed, the user has to open the URL.
         case browser(BrowserLaunch)
+        /// The server rejects such a request with an error page, so the browser will probably not return.
+        ///
+        /// The text is safe to show to users. The event occurs only if ``NativeSignIn/checksClient`` is true.
+        case rejected(String)
         /// The callback with the expected `state` arrived; the sign-in checks the rest of it next.
         case answered
         /// The code was exchanged for tokens.
@@ -103,7 +121,12 @@ public struct NativeSignIn: Sendable {
     }
 
     /// Prepares a sign-in from strings; throws ``SignInError/unusable(_:)`` if one of them is invalid.
-    public init(issuer: String, clientID: String, scope: String = "") throws(SignInError) {
+    ///
+    /// `apiOrigins` are the origins of the APIs to which the token may be sent, such as `https://photos.example.com`;
+    /// see ``Options/apiOrigins``.
+    public init(
+        issuer: String, clientID: String, scope: String = "", apiOrigins: [String] = []
+    ) throws(SignInError) {
         let server: Issuer
         do { server = try Issuer(ofServer: issuer) } catch { throw .unusable("the issuer cannot be used: \(error)") }
         guard let clientID = ClientIdentifier(clientID) else {
@@ -112,79 +135,142 @@ public struct NativeSignIn: Sendable {
         let wanted: Scope
         do { wanted = try Scope(lenient: scope) } catch { throw .unusable("\(error)") }
         self.init(issuer: server, clientID: clientID, scope: wanted)
+        do {
+            options.apiOrigins = Set(try apiOrigins.map { text throws(APIOrigin.Refusal) in try APIOrigin(text) })
+        } catch {
+            throw .unusable("\(error)")
+        }
     }
 
     /// Opens the browser, waits for the user, and exchanges the code.
     ///
     /// Every run generates a new state, nonce and code verifier. The redirect receiver listens only while this function
     /// runs. If the task is cancelled, the function throws ``SignInError/cancelled``.
+    ///
+    /// If the server has forgotten an earlier registration of the client, the function registers the client again and
+    /// starts over, once.
+    ///
+    /// If the client cannot receive a callback at one redirect URI, the function starts over with the next one of
+    /// ``redirect`` (RFC 8252 §7.2). Some systems say so only when the page is to be opened, so that
+    /// ``Event/opening(_:)`` can occur for each of them.
     public func run(
         onEvent report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(SignInError) -> Credentials {
-        _ = try redirect.usable()
+        let redirects = try redirect.eachUsable()
         let configuration = try await configuration()
+        try options.checkAdditionalParameters(at: configuration.behavior)
+        try options.checkBinding(at: configuration)
+        if par == .never, configuration.requiresPushedRequests {
+            throw .unusable("\(configuration.issuer) requires pushed authorization requests")
+        }
         report(.discovered(configuration))
+        var failure = SignInError.cannotListen("no redirect option was given")
+        for redirect in redirects {
+            var signIn = self
+            signIn.redirect = redirect
+            do throws(SignInError) { return try await signIn.signIn(at: configuration, report: report) } catch {
+                guard case .cannotListen = error else { throw error }
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private func signIn(
+        at configuration: AuthorizationServerConfiguration, report: @escaping @Sendable (Event) -> Void
+    ) async throws(SignInError) -> Credentials {
+        switch try await attempt(at: configuration, report: report) {
+        case .signedIn(let credentials): return credentials
+        case .forgotten: break
+        }
+        switch try await attempt(at: configuration, report: report) {
+        case .signedIn(let credentials): return credentials
+        case .forgotten(let error): throw error
+        }
+    }
+
+    /// The result of one attempt.
+    private enum Attempt: Sendable {
+        case signedIn(Credentials)
+        /// The server does not know a client that registered earlier; the stored registration is deleted.
+        case forgotten(SignInError)
+    }
+
+    private func attempt(
+        at configuration: AuthorizationServerConfiguration, report: @escaping @Sendable (Event) -> Void
+    ) async throws(SignInError) -> Attempt {
         let receiver = try await redirect.listen()
         let known: IdentifiedClient
-        let code: ValidatedCode
-        do throws(SignInError) {
-            known = try await identified(at: configuration, for: receiver.redirectURI)
-            report(.identified(known.id, known.origin))
-            code = try await self.code(of: known, at: configuration, through: receiver, report: report)
-        } catch {
+        do throws(SignInError) { known = try await identified(at: configuration, for: receiver.redirectURI) } catch {
             await receiver.close()
             throw error
         }
-        await receiver.close()
-        let credentials = try await exchange(code, of: known)
-        report(.exchanged)
-        return credentials
-    }
-
-    /// Obtains a code; on failure, deletes the stored registration if the server seems to have deleted the client.
-    private func code(
-        of known: IdentifiedClient,
-        at configuration: AuthorizationServerConfiguration,
-        through receiver: any RedirectReceiver,
-        report: @escaping @Sendable (Event) -> Void
-    ) async throws(SignInError) -> ValidatedCode {
+        report(.identified(known.id, known.origin))
         do throws(SignInError) {
-            return try await authorize(known, at: configuration, through: receiver, report: report)
+            let code: ValidatedCode
+            do throws(SignInError) {
+                code = try await authorize(known, at: configuration, through: receiver, report: report)
+            } catch {
+                await receiver.close()
+                throw error
+            }
+            await receiver.close()
+            let credentials = try await AuthorizationCodeExchange(transport: transport).exchange(code)
+            report(.exchanged)
+            return .signedIn(credentials.completed(by: known, options, at: configuration))
         } catch {
-            await client.forget(known, at: issuer, after: error)
+            if await client.forget(known, at: issuer, after: error) { return .forgotten(error) }
             throw error
         }
     }
 
-    private func exchange(
-        _ code: consuming ValidatedCode, of known: IdentifiedClient
-    ) async throws(SignInError) -> Credentials {
-        do throws(SignInError) { return try await AuthorizationCodeExchange(transport: transport).exchange(code) } catch
-        {
-            await client.forget(known, at: issuer, after: error)
-            throw error
-        }
-    }
+    private var requestedScope: Scope { options.requestedScope(scope) }
 
     private func identified(
         at server: AuthorizationServerConfiguration, for redirectURI: RedirectURI
     ) async throws(SignInError) -> IdentifiedClient {
         try await client.client(
             at: server, authentication: options.authentication, redirectURIs: redirect.registrable(redirectURI),
-            grantTypes: ["authorization_code", "refresh_token"], scope: scope, through: transport)
+            grantTypes: options.keepsRefreshToken ? ["authorization_code", "refresh_token"] : ["authorization_code"],
+            scope: requestedScope, through: transport)
     }
 
     private func configuration() async throws(SignInError) -> AuthorizationServerConfiguration {
         if let vendor { return try await vendor.configuration(transport: transport) }
-        return try await MetadataDiscovery(transport: transport)
-            .configuration(of: issuer, skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
+        return try await MetadataDiscovery(transport: transport).configuration(
+            of: issuer, forOpenID: scope.contains(.openID), skippingPKCEMetadataCheck: skippingPKCEMetadataCheck)
     }
 
-    private func pushes(at server: AuthorizationServerConfiguration) -> Bool {
-        switch pushing {
-        case .always: true
-        case .whenOffered: server.pushedAuthorizationRequestEndpoint != nil
-        case .whenRequired: server.requiresPushedRequests
+    private func attempt(
+        of known: IdentifiedClient, at configuration: AuthorizationServerConfiguration, _ redirectURI: RedirectURI,
+        silently: Bool = false
+    ) -> AuthorizationAttempt {
+        var options = options
+        options.authentication = known.authentication
+        // `prompt=none` is defined only for OpenID Connect requests (OpenID Connect Core §3.1.2.1).
+        if silently { options.prompt = scope.contains(.openID) ? [.none] : [] }
+        return AuthorizationAttempt(
+            at: configuration, clientID: known.id, redirectURI: redirectURI, scope: requestedScope, options: options)
+    }
+
+    /// Pushes the request if the client should; returns false if the browser carries it.
+    private func push(
+        _ attempt: inout AuthorizationAttempt, of known: IdentifiedClient,
+        at server: AuthorizationServerConfiguration, report: @Sendable (Event) -> Void
+    ) async throws(SignInError) -> Bool {
+        let isOffered = server.pushedAuthorizationRequestEndpoint != nil
+        guard par == .always || (par == .automatic && (isOffered || server.requiresPushedRequests)) else {
+            return false
+        }
+        do throws(SignInError) {
+            try await attempt.push(through: transport)
+            return true
+        } catch {
+            guard par == .automatic, !server.requiresPushedRequests, error.permitsPlainRequest else { throw error }
+            // A client that registered earlier was accepted then, so the server has probably forgotten it.
+            if case .registeredEarlier = known.origin, case .refused = error { throw error }
+            report(.notPushed(error))
+            return false
         }
     }
 
@@ -195,14 +281,19 @@ public struct NativeSignIn: Sendable {
         report: @escaping @Sendable (Event) -> Void
     ) async throws(SignInError) -> ValidatedCode {
         if !skippingRedirectURICheck { try redirectURIUses.claim(receiver.redirectURI, for: configuration) }
-        var options = options
-        options.authentication = known.authentication
-        var attempt = AuthorizationAttempt(
-            at: configuration, clientID: known.id, redirectURI: receiver.redirectURI, scope: scope, options: options)
-        if pushes(at: configuration) { try await attempt.push(through: transport) }
+        var attempt = attempt(of: known, at: configuration, receiver.redirectURI)
+        let isPushed = try await push(&attempt, of: known, at: configuration, report: report)
         let url: BrowserURL
         do { url = try BrowserURL(attempt.authorizationURL) } catch {
             throw .unusable("the authorization request is too long for a browser: \(error)")
+        }
+        let probe = AuthorizationProbe(
+            url: self.attempt(of: known, at: configuration, receiver.redirectURI, silently: true).authorizationURL,
+            redirectURI: receiver.redirectURI, transport: transport)
+        if !isPushed, case .registeredEarlier = known.origin, let rejection = await probe.rejection() {
+            // Registering again costs little. Otherwise the user would see an error page and the sign-in would time
+            // out.
+            throw .refused(OAuthError(.invalidClient, rejection))
         }
         receiver.expect(attempt.expectation)
         report(.opening(url))
@@ -212,6 +303,11 @@ public struct NativeSignIn: Sendable {
             if !Task.isCancelled { report(.browser(outcome)) }
         }
         defer { launch.cancel() }
+        let check = checksClient && !isPushed ? probe : nil
+        let question = Task {
+            if let rejection = await check?.rejection(), !Task.isCancelled { report(.rejected(rejection)) }
+        }
+        defer { question.cancel() }
         let callback = try await receiver.callback(within: timeout)
         report(.answered)
         return try attempt.complete(with: callback)

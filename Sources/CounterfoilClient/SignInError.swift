@@ -8,8 +8,10 @@ public import CounterfoilTokens
 public enum SignInError: Error, Hashable, Sendable {
     /// The user or the server refused the request, and would probably refuse the same request again.
     case refused(OAuthError)
-    /// The user did not finish the sign-in in time, or the device code expired (RFC 8628 §3.5).
+    /// The browser did not return in time.
     case timedOut
+    /// The user did not approve a device sign-in before its code expired (RFC 8628 §3.5), or in time.
+    case codeExpired
     /// The task that waited for the sign-in was cancelled.
     case cancelled
     /// The client rejected a response that cannot be trusted, and used nothing from it.
@@ -43,6 +45,8 @@ extension SignInError: CustomStringConvertible {
         case .timedOut:
             "no response arrived from the browser in time. If the browser showed an error instead of a sign-in page, the client"
                 + " or its redirect URI is probably not registered at the server"
+        case .codeExpired:
+            "the code expired before the sign-in was approved on another device. Sign in again to get a new code"
         case .cancelled:
             "the sign-in was cancelled"
         case .unsafe(let answer):
@@ -61,7 +65,7 @@ extension SignInError: CustomStringConvertible {
         }
     }
 
-    private static func words(of error: OAuthError) -> String {
+    fileprivate static func words(of error: OAuthError) -> String {
         error.description.map { " (\($0.strippingControlCharacters))" } ?? ""
     }
 }
@@ -78,6 +82,8 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
     case tokenResponse(TokenResponseRefusal)
     /// The ID token failed verification, or was issued for another client or another sign-in.
     case idToken(TokenRefusal)
+    /// The ID token is signed with this algorithm (`alg`), which the client does not accept (RFC 8725 §3.1).
+    case idTokenAlgorithm(String)
     /// The UserInfo response cannot be parsed, or is about another user.
     case userInfo(UserInfo.Refusal)
     /// The device authorization response is malformed (RFC 8628 §3.2).
@@ -99,6 +105,9 @@ public enum UnsafeResponse: Hashable, Sendable, CustomStringConvertible {
         case .callback(let refusal): "\(refusal)"
         case .tokenResponse(let refusal): "\(refusal)"
         case .idToken(let refusal): "\(refusal)"
+        case .idTokenAlgorithm(let algorithm):
+            "the ID token is signed with \(algorithm.strippingControlCharacters), and this client accepts only ES256, RS256 and"
+                + " EdDSA; choose one of them for the client at the server"
         case .userInfo(let refusal): "\(refusal)"
         case .registration(let refusal): "\(refusal)"
         case .deviceAuthorization: "the device authorization response is invalid"
@@ -117,8 +126,10 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
     case status(Int, origin: String, retryAfter: Duration? = nil)
     /// The server sent a vendor's own error code for too many requests; `retryAfter` is the time to wait.
     case busy(OAuthError, retryAfter: Duration)
-    /// The server sent the error `server_error` or `temporarily_unavailable`.
-    case error(OAuthError)
+    /// The server sent an OAuth error with status 5xx, or the error `server_error` or `temporarily_unavailable`.
+    ///
+    /// `retryAfter` is nil if the response contains no time to wait.
+    case error(OAuthError, retryAfter: Duration? = nil)
 
     /// A description that is safe to show to users.
     public var description: String {
@@ -127,8 +138,9 @@ public enum ServerFailure: Hashable, Sendable, CustomStringConvertible {
         case .status(let status, let origin, let pause):
             "\(origin) failed or is overloaded (status \(status)); try again " + Self.time(pause)
         case .busy(_, let pause): "the server has received too many requests; try again " + Self.time(pause)
-        case .error(let error):
-            "the server reported a temporary error (\(error.code.rawValue.strippingControlCharacters)); try again later"
+        case .error(let error, let pause):
+            "the server reported a temporary error: \(error.code.rawValue.strippingControlCharacters)"
+                + SignInError.words(of: error) + "; try again " + Self.time(pause)
         }
     }
 }
@@ -139,7 +151,8 @@ extension ServerFailure {
         switch self {
         case .status(_, _, let pause): pause
         case .busy(_, let pause): pause
-        case .noResponse, .error: nil
+        case .error(_, let pause): pause
+        case .noResponse: nil
         }
     }
 
@@ -155,6 +168,7 @@ extension SignInError {
         case .cancelled: self = .cancelled
         case .unreachable, .timedOut: self = .unavailable(.noResponse(failure))
         case .untrusted, .tooLarge: self = .unsafe(.transport(failure))
+        case .notSigned(let reason): self = .unusable(reason)
         }
     }
 

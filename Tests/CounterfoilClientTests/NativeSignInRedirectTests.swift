@@ -2,7 +2,6 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
@@ -27,7 +26,7 @@ struct NativeSignInRedirectTests {
         func open(_ url: BrowserURL) async -> BrowserLaunch {
             opened.withLock { $0.append(url) }
             do {
-                let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url.rawValue)))
+                let answer = try await StandardTransport().send(TransportRequest(EndpointURL(url.rawValue)))
                 let callback = try CallbackURL(answer.head.headerFields[.location] ?? "").callback(at: redirectURI)
                 if case .accepted = wait.decide(on: callback) { wait.deliver(callback) }
                 return .launched
@@ -72,9 +71,8 @@ struct NativeSignInRedirectTests {
     @Test func `a registered path and the first free of its ports are used`() async throws {
         try await ScriptedAuthorizationServer.run { server in
             let taken = try await LoopbackReceiver.listen()
-            let other = try await LoopbackReceiver.listen()
-            let (used, free) = (taken.redirectURI.uri.port ?? 0, other.redirectURI.uri.port ?? 0)
-            await other.close()
+            let used = try #require(taken.redirectURI.uri.port)
+            let free = try await UnassignedPort.one()
             var signIn = try Self.signIn(at: server)
             signIn.redirect = .loopback(
                 try LoopbackRedirectURI("http://localhost:31234/a/signin-callback").tryingPorts([used, free]))
@@ -168,7 +166,7 @@ struct NativeSignInRedirectTests {
                 }
             }
             let url = try #require(await urls.first { _ in true })
-            let answer = try await AsyncHTTPClientTransport().send(TransportRequest(EndpointURL(url.rawValue)))
+            let answer = try await StandardTransport().send(TransportRequest(EndpointURL(url.rawValue)))
             let callback = try EndpointURL(try #require(answer.head.headerFields[.location]))
             let browser = try RawConnection.Shared(port: try #require(callback.uri.port))
             browser.send("GET \(callback.uri.path)?")

@@ -11,6 +11,7 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
     package let expectation: CallbackExpectation
 
     private let keepsRefreshToken: Bool
+    private let trustedAudiences: Set<String>
     private let configuration: AuthorizationServerConfiguration
     private let request: AuthorizationRequest
     private let redirectURI: RedirectURI
@@ -43,7 +44,7 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
             state: state,
             codeChallenge: CodeChallenge(of: verifier),
             nonce: scope.contains(.openID) ? Nonce(random: random) : nil,
-            prompt: options.prompt,
+            prompt: options.prompt(for: scope, at: configuration),
             maxAge: options.maxAge,
             loginHint: options.loginHint,
             resources: options.resources
@@ -52,8 +53,10 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
         self.request = request
         authentication = options.authentication
         keepsRefreshToken = options.keepsRefreshToken
+        trustedAudiences = options.trustedAudiences
         prover = options.bindsTokens ? DPoPProver(ProofKey()) : nil
-        var form = configuration.behavior.authorizationForm(of: request, hasRefreshToken: options.hasRefreshToken)
+        var form = configuration.behavior.authorizationForm(
+            of: request, hasRefreshToken: options.hasRefreshToken, additional: options.additionalParameters)
         // RFC 9449 §10: `dpop_jkt` asks the server to bind the code to the DPoP key of this attempt. A stolen code
         // cannot be redeemed without the private key.
         form.append("dpop_jkt", ifPresent: prover?.key.thumbprint)
@@ -101,6 +104,7 @@ package struct AuthorizationAttempt: ~Copyable, Sendable {
                 configuration: configuration.serving(callback),
                 prover: prover,
                 keepsRefreshToken: keepsRefreshToken,
+                trustedAudiences: trustedAudiences,
                 details: configuration.behavior.callbackServer?.details(of: callback) ?? [:])
         }
     }

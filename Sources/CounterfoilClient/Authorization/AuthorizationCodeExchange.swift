@@ -1,6 +1,11 @@
 import CounterfoilProtocol
 import CounterfoilTokens
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The exchange of a validated code for tokens at the token endpoint.
 ///
@@ -25,13 +30,16 @@ package struct AuthorizationCodeExchange: Sendable {
             transport: transport
         ).tokens(for: .authorizationCode(code.exchange))
         let tokens = issued.tokens
+        // The lifetime begins with the response, and not after the key set has been fetched.
+        let received = now()
         var user: Credentials.User?
         if let nonce = code.nonce {
             guard let idToken = tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
-            let verified = try await IDTokenCheck(transport: transport).verify(
+            let check = IDTokenCheck(transport: transport, trustedAudiences: code.trustedAudiences)
+            let verified = try await check.verify(
                 idToken, of: server, clientID: code.clientID, nonce: nonce, maxAge: code.maxAge,
                 accessToken: tokens.accessToken,
-                at: issued.serverTime(at: now()))
+                at: issued.serverTime(at: received))
             user = Credentials.User(verified)
         }
         return Credentials(
@@ -39,13 +47,13 @@ package struct AuthorizationCodeExchange: Sendable {
             clientID: code.clientID,
             scope: tokens.scope ?? code.scope,
             accessToken: tokens.accessToken,
-            expires: tokens.expiresIn.map { now().addingTimeInterval(TimeInterval($0)) },
+            expires: tokens.expiresIn.map { received.addingTimeInterval(TimeInterval($0)) },
             user: user,
             refreshToken: code.keepsRefreshToken ? tokens.refreshToken : nil,
             idToken: user == nil ? nil : tokens.idToken,
             resources: code.exchange.resources,
             details: issued.details.merging(code.details) { $1 },
-            authentication: code.authentication,
+            authentication: issued.authentication,
             server: server.vendor,
             proofKey: code.prover?.key)
     }

@@ -76,7 +76,10 @@ extension CallbackExpectation.Authorization {
             return .unsafe(.malformed(error))
         }
         // RFC 9207 §2.4: compare `iss` as a string. If it names another issuer, the client uses neither a code nor an
-        // error from the response.
+        // error from the response. An empty `iss` is present and does not match, although the parser omits it.
+        guard !callback.parameters.pairs.contains(where: { $0.name == "iss" && $0.value.isEmpty }) else {
+            return .unsafe(.wrongIssuer)
+        }
         switch response.issuer {
         case let issuer?:
             guard issuer.utf8.elementsEqual(self.issuer.rawValue.utf8) else { return .unsafe(.wrongIssuer) }

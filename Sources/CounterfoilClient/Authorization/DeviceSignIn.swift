@@ -1,6 +1,11 @@
 public import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A sign-in for a device without a browser, in which the user signs in on another device (RFC 8628).
 ///
@@ -13,20 +18,16 @@ public struct DeviceSignIn: Sendable {
     public var client: ClientIdentification
     /// The requested scope; an empty scope requests the server's default.
     public var scope: Scope
-    /// `resource`: the APIs for which the token is requested (RFC 8707 §2); an empty list omits the parameter.
-    public var resources: [Resource] = []
-    /// The client authentication at the device authorization and token endpoints.
-    public var authentication = ClientAuthentication.none
-    /// Whether the tokens are bound to a DPoP key that the sign-in generates (RFC 9449).
-    public var bindsTokens = false
-    /// Whether to keep a refresh token that the server issues; if false, the client discards it and never stores it.
-    public var keepsRefreshToken = true
+    /// Optional request parameters, client authentication and token binding.
+    ///
+    /// The options that belong to the authorization endpoint alone have no effect, such as `prompt` and `loginHint`.
+    public var options = NativeSignIn.Options()
     /// The server with its vendor profile, for a server that deviates from the standard.
     ///
     /// If it is nil, the client fetches the metadata of ``issuer``.
     public var vendor: VendorServer?
-    /// The maximum time to wait for the user; the user code can expire earlier.
-    public var timeout = Duration.seconds(900)
+    /// The maximum time to wait for the user; nil means until the code expires, which can be earlier in any case.
+    public var timeout: Duration?
     /// The HTTP client for all requests of the sign-in.
     public var transport: any HTTPTransport = .standard
     /// The function that waits between two polls.
@@ -56,9 +57,23 @@ public struct DeviceSignIn: Sendable {
         self.scope = scope
     }
 
+    /// Prepares a sign-in at a vendor's server; an empty scope requests the default scope of the profile.
+    public init(at vendor: VendorServer, client: ClientIdentification, scope: Scope = Scope()) {
+        let usual = scope.isEmpty ? try? Scope(lenient: vendor.profile.defaultScope) : nil
+        self.init(issuer: vendor.issuer, client: client, scope: usual ?? scope)
+        self.vendor = vendor
+    }
+
+    /// Prepares a sign-in from strings; throws ``SignInError/unusable(_:)`` if one of them is invalid.
+    public init(issuer: String, clientID: String, scope: String = "") throws(SignInError) {
+        let parsed = try NativeSignIn(issuer: issuer, clientID: clientID, scope: scope)
+        self.init(issuer: parsed.issuer, client: parsed.client, scope: parsed.scope)
+    }
+
     /// Requests a user code, passes it to `show`, and waits until the user has finished.
     ///
-    /// `identified` receives the client identifier at the server, and the way in which the client obtained it.
+    /// `identified` receives the client identifier at the server, and the way in which the client obtained it. If the
+    /// server has forgotten an earlier registration of the client, the function registers the client again, once.
     public func run(
         identified: @escaping @Sendable (ClientIdentifier, ClientIdentification.Origin) -> Void = { _, _ in },
         show: @escaping @Sendable (Instructions) async -> Void
@@ -68,39 +83,74 @@ public struct DeviceSignIn: Sendable {
             server = try await vendor.configuration(transport: transport)
         } else {
             // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
-            server = try await MetadataDiscovery(transport: transport)
-                .configuration(of: issuer, skippingPKCEMetadataCheck: true)
+            server = try await MetadataDiscovery(transport: transport).configuration(
+                of: issuer, forOpenID: scope.contains(.openID), skippingPKCEMetadataCheck: true)
         }
         guard let endpoint = server.deviceAuthorizationEndpoint else {
             throw .unusable("\(server.issuer) does not support sign-in on another device; use a browser on this one")
         }
-        let known = try await client.client(
-            at: server, authentication: authentication, redirectURIs: [],
-            grantTypes: [Self.grantType, "refresh_token"], scope: scope, through: transport)
-        identified(known.id, known.origin)
-        do throws(SignInError) {
-            return try await credentials(of: known, from: endpoint, at: server, show: show)
-        } catch {
-            // A timeout occurs only after the server has issued a user code. The server therefore knows the client,
-            // so keep a stored registration.
-            if error != .timedOut { await client.forget(known, at: issuer, after: error) }
-            throw error
+        try options.checkAdditionalParameters(at: server.behavior)
+        try options.checkBinding(at: server)
+        let grant = Grant(server: server, endpoint: endpoint)
+        switch try await attempt(grant, identified, show) {
+        case .signedIn(let credentials): return credentials
+        case .forgotten: break
+        }
+        switch try await attempt(grant, identified, show) {
+        case .signedIn(let credentials): return credentials
+        case .forgotten(let error): throw error
         }
     }
 
     private static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
 
+    private struct Grant: Sendable {
+        let server: AuthorizationServerConfiguration
+        let endpoint: EndpointURL
+        /// The verifier of the code challenge (RFC 7636); some servers require PKCE of this grant too.
+        let verifier = CodeVerifier(random: RandomBytes())
+    }
+
+    /// The result of one attempt.
+    private enum Attempt: Sendable {
+        case signedIn(Credentials)
+        /// The server does not know a client that registered earlier; the stored registration is deleted.
+        case forgotten(SignInError)
+    }
+
+    private func attempt(
+        _ grant: Grant, _ identified: @Sendable (ClientIdentifier, ClientIdentification.Origin) -> Void,
+        _ show: @Sendable (Instructions) async -> Void
+    ) async throws(SignInError) -> Attempt {
+        let known = try await client.client(
+            at: grant.server, authentication: options.authentication, redirectURIs: [],
+            grantTypes: options.keepsRefreshToken ? [Self.grantType, "refresh_token"] : [Self.grantType],
+            scope: requestedScope, through: transport)
+        identified(known.id, known.origin)
+        do throws(SignInError) {
+            let credentials = try await credentials(of: known, from: grant, show: show)
+            return .signedIn(credentials.completed(by: known, options, at: grant.server))
+        } catch {
+            if await client.forget(known, at: issuer, after: error) { return .forgotten(error) }
+            throw error
+        }
+    }
+
+    private var requestedScope: Scope { options.requestedScope(scope) }
+
     private func credentials(
-        of known: IdentifiedClient, from endpoint: EndpointURL, at server: AuthorizationServerConfiguration,
-        show: @escaping @Sendable (Instructions) async -> Void
+        of known: IdentifiedClient, from grant: Grant, show: @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Credentials {
-        let prover = bindsTokens ? DPoPProver(ProofKey()) : nil
-        let device = try await authorization(of: known, at: endpoint, of: server)
+        let prover = options.bindsTokens ? DPoPProver(ProofKey()) : nil
+        let device = try await authorization(of: known, grant)
+        // RFC 8628 §3.2: the lifetime of the code begins with the response, and not after the user has seen the code.
+        let lifetime = min(device.instructions.lifetime, timeout ?? device.instructions.lifetime)
+        let deadline = ContinuousClock.now + lifetime
         await show(device.instructions)
         let tokens = TokenEndpointClient(
-            server: server, clientID: known.id, authentication: known.authentication, prover: prover,
+            server: grant.server, clientID: known.id, authentication: known.authentication, prover: prover,
             transport: transport)
-        let (issued, issuingServer) = try await wait(for: device, at: tokens)
+        let (issued, issuingServer) = try await wait(for: device, grant.verifier, until: deadline, at: tokens)
         return try await credentials(of: known, from: issued, at: issuingServer, prover: prover)
     }
 
@@ -108,17 +158,17 @@ public struct DeviceSignIn: Sendable {
     ///
     /// Returns the tokens and the server that issued them, which can be another server of the vendor.
     private func wait(
-        for device: DeviceAuthorization, at beginning: TokenEndpointClient
+        for device: DeviceAuthorization, _ verifier: CodeVerifier, until deadline: ContinuousClock.Instant,
+        at beginning: TokenEndpointClient
     ) async throws(SignInError) -> (TokenEndpointClient.IssuedTokens, AuthorizationServerConfiguration) {
         var endpoint = beginning
         var request = FormParameters([
-            "grant_type": Self.grantType, "device_code": device.code.exposed,
+            "grant_type": Self.grantType, "device_code": device.code.exposed, "code_verifier": verifier.exposed,
         ])
-        for resource in resources { request.append("resource", resource.rawValue) }
+        for resource in options.resources { request.append("resource", resource.rawValue) }
         var interval = device.interval
-        let deadline = ContinuousClock.now + min(device.instructions.lifetime, timeout)
         while true {
-            guard ContinuousClock.now + interval < deadline else { throw .timedOut }
+            guard ContinuousClock.now + interval < deadline else { throw .codeExpired }
             do { try await pause(interval) } catch { throw .cancelled }
             do throws(SignInError) {
                 switch try await endpoint.outcome(of: request, isRefresh: false) {
@@ -131,18 +181,30 @@ public struct DeviceSignIn: Sendable {
                     endpoint.server = other
                 }
             } catch {
-                switch error {
-                case .refused(let refusal) where refusal.code == .authorizationPending: continue
-                case .refused(let refusal) where refusal.code == .slowDown: interval += .seconds(5)
-                case .refused(let refusal) where refusal.code == .expiredToken: throw .timedOut
-                case .unavailable(let failure):
-                    // RFC 8628 §3.5: back off exponentially after a failed request.
-                    interval = min(max(interval * 2, failure.retryAfter ?? .zero), .seconds(300))
-                default: throw error
-                }
+                interval = try Self.interval(after: error, interval)
             }
         }
     }
+
+    /// Returns the interval before the next poll; throws if the error ends the polling (RFC 8628 §3.5).
+    private static func interval(
+        after error: SignInError, _ interval: Duration
+    ) throws(SignInError) -> Duration {
+        switch error {
+        case .refused(let refusal) where refusal.code == .authorizationPending: return interval
+        case .refused(let refusal) where refusal.code == .slowDown: return interval + .seconds(5)
+        case .refused(let refusal) where refusal.code == .expiredToken: throw .codeExpired
+        // Any other OAuth error ends the polling, also `server_error`. Only a request without an OAuth response is
+        // repeated, with exponential backoff.
+        case .unavailable(.error): throw error
+        case .unavailable(let failure):
+            return max(interval, min(interval * 2, longestBackoff), failure.retryAfter ?? .zero)
+        default: throw error
+        }
+    }
+
+    /// The limit of the exponential backoff; the interval of the server and `Retry-After` can be longer.
+    private static let longestBackoff = Duration.seconds(300)
 
     private func credentials(
         of known: IdentifiedClient, from issued: TokenEndpointClient.IssuedTokens,
@@ -152,33 +214,39 @@ public struct DeviceSignIn: Sendable {
         var user: Credentials.User?
         if scope.contains(.openID) {
             guard let idToken = issued.tokens.idToken else { throw .unsafe(.tokenResponse(.noIDToken)) }
+            let check = IDTokenCheck(transport: transport, trustedAudiences: options.trustedAudiences)
             user = Credentials.User(
-                try await IDTokenCheck(transport: transport).verifyWithoutRequest(
+                try await check.verifyWithoutRequest(
                     idToken, of: server, clientID: known.id, accessToken: issued.tokens.accessToken,
                     at: issued.serverTime(at: issued.received)
                 ))
         }
         return Credentials(
-            issuer: server.issuer, clientID: known.id, scope: issued.tokens.scope ?? scope,
+            issuer: server.issuer, clientID: known.id, scope: issued.tokens.scope ?? requestedScope,
             accessToken: issued.tokens.accessToken,
             expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(Double($0)) }, user: user,
-            refreshToken: keepsRefreshToken ? issued.tokens.refreshToken : nil,
+            refreshToken: options.keepsRefreshToken ? issued.tokens.refreshToken : nil,
             idToken: user == nil ? nil : issued.tokens.idToken,
-            resources: resources, details: issued.details.merging(server.place) { $1 },
-            authentication: known.authentication, server: server.vendor,
+            resources: options.resources, details: issued.details.merging(server.place) { $1 },
+            authentication: issued.authentication, server: server.vendor,
             proofKey: prover?.key)
     }
 
     private func authorization(
-        of known: IdentifiedClient, at endpoint: EndpointURL, of server: AuthorizationServerConfiguration
+        of known: IdentifiedClient, _ grant: Grant
     ) async throws(SignInError) -> DeviceAuthorization {
-        var form = FormParameters()
-        if !scope.isEmpty {
-            form.append("scope", scope.description.replacing(" ", with: server.behavior.scopeSeparator))
+        // RFC 8628 §3.1: some servers require `client_id` also of a client that authenticates by `client_secret_basic`.
+        var form = FormParameters(["client_id": known.id.rawValue])
+        if !requestedScope.isEmpty {
+            let separator = grant.server.behavior.scopeSeparator
+            form.append("scope", requestedScope.description.replacing(" ", with: separator))
         }
-        for resource in resources { form.append("resource", resource.rawValue) }
-        let body = try await EndpointRequest(form: form, of: known.id, by: known.authentication, at: server.issuer)
-            .send(to: endpoint, through: transport)
+        for resource in options.resources { form.append("resource", resource.rawValue) }
+        form.append("code_challenge", CodeChallenge(of: grant.verifier).rawValue)
+        form.append("code_challenge_method", CodeChallenge.method)
+        for (name, value) in options.additionalParameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+        let body = try await EndpointRequest(form: form, of: known.id, by: known.authentication, at: grant.server)
+            .send(to: grant.endpoint, through: transport)
         guard let device = DeviceAuthorization(parsing: body) else { throw .unsafe(.deviceAuthorization) }
         return device
     }
@@ -222,7 +290,7 @@ struct DeviceAuthorization: Sendable {
         var complete: BrowserURL?
         if case .string(let text) = members["verification_uri_complete"] { complete = try? BrowserURL(text) }
         var seconds: Int64 = 5
-        if case .integer(let number) = members["interval"] { seconds = min(max(number, 1), 300) }
+        if case .integer(let number) = members["interval"] { seconds = min(max(number, 1), lifetime) }
         self.code = code
         interval = .seconds(seconds)
         instructions = DeviceSignIn.Instructions(

@@ -1,13 +1,33 @@
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The verification of ID tokens with the keys that the server publishes.
 ///
 /// OpenID Connect Core §3.1.3.7 and §10.1.1.
 struct IDTokenCheck: Sendable {
-    let transport: any HTTPTransport
+    private let transport: any HTTPTransport
+    private let cache: MetadataCache?
+    /// The audiences that an ID token may name in addition to the client.
+    private let trustedAudiences: Set<String>
+
+    init(transport: any HTTPTransport, trustedAudiences: Set<String> = []) {
+        self.init(
+            transport: transport, trustedAudiences: trustedAudiences,
+            cache: MetadataCache.ofThisProcess(for: transport))
+    }
+
+    init(transport: any HTTPTransport, trustedAudiences: Set<String> = [], cache: MetadataCache?) {
+        self.transport = transport
+        self.trustedAudiences = trustedAudiences
+        self.cache = cache
+    }
 
     /// Verifies the ID token of a refresh response (OpenID Connect Core §12.2).
     func verifyRefreshed(
@@ -18,8 +38,8 @@ struct IDTokenCheck: Sendable {
         accessToken: AccessToken,
         at now: Date
     ) async throws(SignInError) -> VerifiedIDToken {
-        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
-        return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
+        let verifier = verifier(of: configuration, clientID)
+        return try await withKeys(of: configuration, for: token) { keys throws(TokenRefusal) in
             try verifier.verifyRefreshed(token, of: signIn, keys: keys, accessToken: accessToken, at: now)
         }
     }
@@ -34,8 +54,8 @@ struct IDTokenCheck: Sendable {
         accessToken: AccessToken,
         at now: Date
     ) async throws(SignInError) -> VerifiedIDToken {
-        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
-        return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
+        let verifier = verifier(of: configuration, clientID)
+        return try await withKeys(of: configuration, for: token) { keys throws(TokenRefusal) in
             try verifier.verifyDirect(token, keys: keys, accessToken: accessToken, at: now)
         }
     }
@@ -49,43 +69,82 @@ struct IDTokenCheck: Sendable {
         accessToken: AccessToken,
         at now: Date
     ) async throws(SignInError) -> VerifiedIDToken {
-        let verifier = IDTokenVerifier(issuer: configuration.issuer, clientID: clientID)
+        let verifier = verifier(of: configuration, clientID)
         let request = IDTokenVerifier.Request(nonce: nonce, maxAge: maxAge.map { TimeInterval($0) })
-        return try await withKeys(of: configuration) { keys throws(TokenRefusal) in
+        return try await withKeys(of: configuration, for: token) { keys throws(TokenRefusal) in
             try verifier.verify(token, keys: keys, request: request, accessToken: accessToken, at: now)
         }
     }
 
-    /// Fetches the keys of the server and passes them to `judge`.
-    ///
-    /// If they lack the key that signed the ID token, the function fetches them a second time.
-    private func withKeys(
-        of configuration: AuthorizationServerConfiguration,
-        judge: (JSONWebKeySet) throws(TokenRefusal) -> VerifiedIDToken
-    ) async throws(SignInError) -> VerifiedIDToken {
-        guard let endpoint = configuration.keysEndpoint else { throw .unsafe(.tokenResponse(.noKeys)) }
-        let keys = try await keys(at: endpoint)
-        do throws(TokenRefusal) {
-            return try judge(keys)
-        } catch {
-            guard case .unknownKey = error else { throw .unsafe(.idToken(error)) }
-        }
-        // OpenID Connect Core §10.1.1: an unknown `kid` can mean that the server has rotated its keys.
-        let rotated = try await self.keys(at: endpoint)
-        do throws(TokenRefusal) { return try judge(rotated) } catch { throw .unsafe(.idToken(error)) }
+    /// Converts the refusal of an ID token; that of its algorithm names the algorithm.
+    private static func unsafe(_ refusal: TokenRefusal, _ token: IDToken?) -> SignInError {
+        guard let token, refusal == .algorithmNotAllowed,
+            let header = Base64URL.decode(String(token.exposed.prefix { $0 != "." })),
+            case .string(let algorithm)? = (try? JSONReader.object(header))?["alg"]
+        else { return .unsafe(.idToken(refusal)) }
+        return .unsafe(.idTokenAlgorithm(String(algorithm.prefix(40))))
     }
 
-    private func keys(at endpoint: EndpointURL) async throws(SignInError) -> JSONWebKeySet {
+    /// Returns the audiences of an ID token that was verified before, which a later one of the same sign-in may name.
+    static func audiences(of verified: IDToken) -> Set<String> {
+        let parts = verified.exposed.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])),
+            case .array(let list)? = (try? JSONReader.object(bytes))?["aud"]
+        else { return [] }
+        return Set(list.compactMap { if case .string(let name) = $0 { name } else { nil } })
+    }
+
+    private func verifier(
+        of configuration: AuthorizationServerConfiguration, _ clientID: ClientIdentifier
+    ) -> IDTokenVerifier {
+        IDTokenVerifier(issuer: configuration.issuer, clientID: clientID, trustedAudiences: trustedAudiences)
+    }
+
+    /// Passes the keys of the server to `judge`, from the cache if they are there.
+    ///
+    /// If the keys lack the key that signed the ID token, the function fetches them again. A cached key set is fetched
+    /// again at most once a minute.
+    func withKeys<Verified>(
+        of configuration: AuthorizationServerConfiguration, for token: IDToken? = nil,
+        judge: (JSONWebKeySet) throws(TokenRefusal) -> Verified
+    ) async throws(SignInError) -> Verified {
+        guard let endpoint = configuration.keysEndpoint else { throw .unsafe(.tokenResponse(.noKeys)) }
+        let issuer = configuration.issuer
+        let cached = cache?.keys(of: issuer, at: endpoint)
+        let keys: JSONWebKeySet
+        if let cached { keys = cached } else { keys = try await fetchedKeys(of: issuer, at: endpoint) }
+        let refusal: TokenRefusal
+        do throws(TokenRefusal) { return try judge(keys) } catch { refusal = error }
+        switch refusal {
+        // OpenID Connect Core §10.1.1: an unknown `kid` can mean that the server has rotated its keys.
+        case .unknownKey: break
+        // A server may use the same `kid` for a new key.
+        case .badSignature where cached != nil: break
+        default: throw Self.unsafe(refusal, token)
+        }
+        guard cache?.mayRefetchKeys(of: issuer, at: endpoint) ?? true else { throw Self.unsafe(refusal, token) }
+        let rotated = try await fetchedKeys(of: issuer, at: endpoint)
+        do throws(TokenRefusal) { return try judge(rotated) } catch { throw Self.unsafe(error, token) }
+    }
+
+    private func fetchedKeys(
+        of issuer: Issuer, at endpoint: EndpointURL
+    ) async throws(SignInError) -> JSONWebKeySet {
         let response: TransportResponse
         do {
             response = try await transport.send(TransportRequest(endpoint, headerFields: [.accept: "application/json"]))
         } catch { throw SignInError(error) }
         switch response.statusCode {
-        case 200:
-            do { return try JSONWebKeySet(parsing: response.body) } catch { throw .unsafe(.keys) }
+        case 200: break
         case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
-        case 429, 500..<600: throw .unavailable(.status(response.statusCode, origin: endpoint.origin))
+        case 429, 500..<600:
+            throw .unavailable(
+                .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
         default: throw .unsafe(.keys)
         }
+        let keys: JSONWebKeySet
+        do { keys = try JSONWebKeySet(parsing: response.body) } catch { throw .unsafe(.keys) }
+        cache?.keep(keys, of: issuer, at: endpoint, for: MetadataCache.lifetime(of: response))
+        return keys
     }
 }

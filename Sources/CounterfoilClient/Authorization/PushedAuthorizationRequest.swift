@@ -17,16 +17,30 @@ struct PushedAuthorizationRequest: Sendable {
         guard let endpoint = server.pushedAuthorizationRequestEndpoint else {
             throw .unusable("\(server.issuer) does not support pushed authorization requests")
         }
-        // RFC 9126 §2.1: the form must contain `client_id` exactly once. `ClientAuthentication.apply` adds it later for
-        // every method except `client_secret_basic`.
-        var form = FormParameters(request.pairs.filter { $0.name != "client_id" })
-        if case .secretBasic = authentication { form.append("client_id", clientID.rawValue) }
+        // RFC 9126 §2.1: the form must contain `client_id` exactly once, with `client_secret_basic` too.
         let body = try await EndpointRequest(
-            form: form, of: clientID, by: authentication, at: server.issuer, prover: prover
+            form: request, of: clientID, by: authentication, at: server, prover: prover
         ).send(to: endpoint, through: transport)
         guard case .string(let reference) = (try? JSONReader.object(body))?["request_uri"],
             (1...Self.referenceLimit).contains(reference.utf8.count)
         else { throw .unsafe(.tokenResponse(.unreadable)) }
         return reference
+    }
+}
+
+extension SignInError {
+    /// Whether the client may send the request through the browser after a pushed request failed with this error.
+    ///
+    /// True if the endpoint does not work, or does not accept this client. Some servers announce the endpoint without
+    /// serving it, or serve it only to clients that authenticate. False if the server rejected a parameter, because the
+    /// authorization endpoint would reject it too, and if the server cannot be reached or asks to wait.
+    package var permitsPlainRequest: Bool {
+        switch self {
+        case .refused(let error): error.code == .invalidClient || error.code == .unauthorizedClient
+        case .unavailable(.status(let status, _, _)): status != 429
+        case .unavailable(.error): true
+        case .unsafe(.redirected), .unsafe(.tokenResponse): true
+        default: false
+        }
     }
 }

@@ -15,6 +15,7 @@ package struct ValidatedCode: ~Copyable, Sendable {
     let configuration: AuthorizationServerConfiguration
     let prover: DPoPProver?
     let keepsRefreshToken: Bool
+    let trustedAudiences: Set<String>
     /// The vendor-specific callback parameter that names the server of the user's account; empty if there is none.
     ///
     /// The key is the name of the parameter. A refresh sends its request to that server.
@@ -30,6 +31,7 @@ package struct ValidatedCode: ~Copyable, Sendable {
         configuration: AuthorizationServerConfiguration,
         prover: DPoPProver?,
         keepsRefreshToken: Bool,
+        trustedAudiences: Set<String>,
         details: [String: String]
     ) {
         self.exchange = exchange
@@ -41,6 +43,7 @@ package struct ValidatedCode: ~Copyable, Sendable {
         self.configuration = configuration
         self.prover = prover
         self.keepsRefreshToken = keepsRefreshToken
+        self.trustedAudiences = trustedAudiences
         self.details = details
     }
 }

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The process of a browser; `run` starts it and waits until it ends or the task is cancelled.
 ///
@@ -7,7 +11,7 @@ import Foundation
 /// device, because browsers write messages to them. These messages must not be mixed with the output of this
 /// program.
 enum BrowserProcess {
-    #if os(Linux)
+    #if os(Linux) || os(macOS)
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
             do {
                 let process = try ChildProcess(path: program.path, arguments: arguments, environment: environment)
@@ -16,7 +20,7 @@ enum BrowserProcess {
                 return .failed("cannot be started")
             }
         }
-    #elseif os(macOS) || os(Windows)
+    #elseif os(Windows)
         static func run(_ program: URL, arguments: [String], environment: [String: String]) async -> BrowserLaunch {
             let process = Process()
             process.executableURL = program

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The user's default browser.
 ///
@@ -55,6 +59,9 @@ public struct SystemBrowser: BrowserLauncher {
     private static var standard: String {
         #if os(macOS)
             "/usr/bin/open %s"
+        #elseif os(iOS)
+            // An app cannot start another program. `WebAuthenticationSessionReceiver` opens the page.
+            ""
         #elseif os(Windows)
             // This command opens the default browser with ShellExecute. `start` of `cmd.exe` is not used, because
             // `cmd.exe` would interpret an `&` in the URL.

@@ -1,6 +1,11 @@
 public import CounterfoilProtocol
-import Foundation
-import HTTPTypes
+package import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The method by which a client authenticates at the token endpoint.
 ///
@@ -10,6 +15,12 @@ import HTTPTypes
 public enum ClientAuthentication: Sendable, Hashable {
     /// `none`: the client sends only its identifier.
     case none
+    /// A secret, sent by the method that the metadata of the server list.
+    ///
+    /// The client uses `client_secret_basic` if the server lists it or lists no method, and otherwise
+    /// `client_secret_post`. If the server lists both and rejects the first, the client tries `client_secret_post`
+    /// once. The credentials contain the method that the server accepted.
+    case secret(ClientSecret)
     /// `client_secret_post`: the secret in the form body.
     case secretPost(ClientSecret)
     /// `client_secret_basic`: the secret in the `Authorization` header field.
@@ -22,31 +33,44 @@ public enum ClientAuthentication: Sendable, Hashable {
         if case .privateKey(let key) = self { key } else { nil }
     }
 
+    /// Returns the methods to try at a server, in order; never empty.
+    package func candidates(at server: AuthorizationServerConfiguration) -> [ClientAuthentication] {
+        guard case .secret(let secret) = self else { return [self] }
+        // RFC 8414 §2: without the member, the server supports `client_secret_basic`.
+        let methods = server.authenticationMethods ?? ["client_secret_basic"]
+        switch (methods.contains("client_secret_basic"), methods.contains("client_secret_post")) {
+        case (true, true): return [.secretBasic(secret), .secretPost(secret)]
+        case (false, true): return [.secretPost(secret)]
+        case (_, false): return [.secretBasic(secret)]
+        }
+    }
+
     /// Adds the client identifier and the client authentication to a form request to an authorization server.
     ///
     /// An empty secret is never sent (RFC 6749 §2.3.1), because a `ClientSecret` cannot be empty.
     ///
     /// Call this function again for each request and each retry. A client assertion is valid for one request only,
     /// because the server accepts its `jti` once. No other server accepts it, because its audience is this server.
-    func apply(
-        to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier, at issuer: Issuer
-    ) {
+    package func apply(
+        to form: inout FormParameters, headerFields: inout HTTPFields, clientID: ClientIdentifier,
+        at server: AuthorizationServerConfiguration
+    ) async throws(TransportFailure) {
         switch self {
         case .none:
             form.append("client_id", clientID.rawValue)
         case .secretPost(let secret):
             form.append("client_id", clientID.rawValue)
             form.append("client_secret", secret.exposed)
-        case .secretBasic(let secret):
+        case .secret(let secret), .secretBasic(let secret):
             // RFC 6749 §2.3.1: the client identifier and the secret are form-encoded before they are joined.
             let pair = FormParameters.encoded(clientID.rawValue) + ":" + FormParameters.encoded(secret.exposed)
             headerFields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
         case .privateKey(let key):
             form.append("client_id", clientID.rawValue)
             form.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-            // Signing with a P-256 or Ed25519 key does not fail. If it did, the request would contain no assertion,
-            // and the server would reject it.
-            form.append("client_assertion", ifPresent: try? key.assertion(of: clientID, for: issuer, at: Date()))
+            form.append(
+                "client_assertion",
+                try await key.assertion(of: clientID, at: server, now: ServerClock.now(of: server.issuer)))
         }
     }
 }
@@ -55,6 +79,7 @@ public enum ClientAuthentication: Sendable, Hashable {
 extension ClientAuthentication: Codable {
     private enum Method: String, Codable {
         case none
+        case secret = "client_secret"
         case secretPost = "client_secret_post"
         case secretBasic = "client_secret_basic"
         case privateKey = "private_key_jwt"
@@ -77,6 +102,7 @@ extension ClientAuthentication: Codable {
         }
         switch try values.decode(Method.self, forKey: .method) {
         case .none: self = .none
+        case .secret: self = .secret(try secret())
         case .secretPost: self = .secretPost(try secret())
         case .secretBasic: self = .secretBasic(try secret())
         case .privateKey: self = .privateKey(try values.decode(ClientKey.self, forKey: .key))
@@ -88,6 +114,9 @@ extension ClientAuthentication: Codable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         switch self {
         case .none: try values.encode(Method.none, forKey: .method)
+        case .secret(let secret):
+            try values.encode(Method.secret, forKey: .method)
+            try values.encode(secret.exposed, forKey: .secret)
         case .secretPost(let secret):
             try values.encode(Method.secretPost, forKey: .method)
             try values.encode(secret.exposed, forKey: .secret)

@@ -1,7 +1,12 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 import Crypto
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A private key, parsed from the text of a PEM or JSON Web Key file.
 struct PrivateKeyText {
@@ -9,6 +14,8 @@ struct PrivateKeyText {
     let representation: [UInt8]
     /// `kid` of a JSON Web Key; nil if the text contains none.
     var id: String?
+    /// `alg` of a JSON Web Key; nil if the text contains none.
+    var statedAlgorithm: ClientKey.Algorithm?
 
     /// The DER bytes before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410 §7).
     ///
@@ -19,7 +26,7 @@ struct PrivateKeyText {
         [0x30, 0x51, 0x02, 0x01, 0x01, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
     ]
 
-    /// Parses PEM or a JSON Web Key; nil if the text is longer than 16 KiB or is not a private P-256 or Ed25519 key.
+    /// Parses PEM or a JSON Web Key; nil if the text is longer than 16 KiB or is not a supported private key.
     init?(_ text: String) {
         guard text.utf8.count <= 16 * 1024 else { return nil }
         if let members = try? JSONReader.object(Array(text.utf8)) {
@@ -27,34 +34,76 @@ struct PrivateKeyText {
         } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) {
             self.init(.es256, Array(key.rawRepresentation))
         } else {
-            self.init(ed25519PEM: text)
+            self.init(pem: text)
         }
     }
 
-    private init(_ algorithm: SigningAlgorithm, _ representation: [UInt8], id: String? = nil) {
+    private init(
+        _ algorithm: SigningAlgorithm, _ representation: [UInt8], id: String? = nil,
+        stated: ClientKey.Algorithm? = nil
+    ) {
         self.algorithm = algorithm
         self.representation = representation
         self.id = id
+        statedAlgorithm = stated
     }
 
-    private init?(ed25519PEM text: String) {
-        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-        guard lines.first == "-----BEGIN PRIVATE KEY-----", lines.last == "-----END PRIVATE KEY-----",
-            let bytes = Data(base64Encoded: lines.dropFirst().dropLast().joined()).map(Array.init),
-            let beginning = Self.ed25519Beginnings.first(where: { bytes.starts(with: $0) }),
-            bytes.count >= beginning.count + 32, bytes.count == Int(bytes[1]) + 2
+    /// Parses PEM with an Ed25519 or RSA key; ``ClientKey`` checks the numbers of an RSA key.
+    private init?(pem text: String) {
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingWhitespace() }
+        guard let first = lines.first, let last = lines.last, lines.count > 2,
+            let bytes = Data(base64Encoded: lines.dropFirst().dropLast().joined()).map(Array.init)
         else { return nil }
-        self.init(.edDSA, Array(bytes[beginning.count..<beginning.count + 32]))
-    }
-
-    /// Parses a JSON Web Key (RFC 7518 §6.2.2 and RFC 8037 §2).
-    private init?(jsonWebKey members: [String: JSONValue]) {
-        func text(_ name: String) -> String? { if case .string(let text) = members[name] { text } else { nil } }
-        guard let secret = text("d").flatMap(Base64URL.decode), secret.count == 32 else { return nil }
-        switch (text("kty"), text("crv")) {
-        case ("EC", "P-256"): self.init(.es256, secret, id: text("kid"))
-        case ("OKP", "Ed25519"): self.init(.edDSA, secret, id: text("kid"))
+        switch (first, last) {
+        case ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"): self.init(.rs256, bytes)
+        case ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"):
+            guard let beginning = Self.ed25519Beginnings.first(where: { bytes.starts(with: $0) }) else {
+                self.init(.rs256, bytes)
+                return
+            }
+            guard bytes.count >= beginning.count + 32, bytes.count == Int(bytes[1]) + 2 else { return nil }
+            self.init(.edDSA, Array(bytes[beginning.count..<beginning.count + 32]))
         default: return nil
         }
+    }
+
+    /// Parses a JSON Web Key (RFC 7518 §6.2.2 and §6.3.2, RFC 8037 §2).
+    private init?(jsonWebKey members: [String: JSONValue]) {
+        func text(_ name: String) -> String? { if case .string(let text) = members[name] { text } else { nil } }
+        let stated = text("alg").map { ClientKey.Algorithm(rawValue: $0) }
+        func octets() -> [UInt8]? { text("d").flatMap(Base64URL.decode).flatMap { $0.count == 32 ? $0 : nil } }
+        switch (text("kty"), text("crv")) {
+        case ("EC", "P-256"):
+            guard let secret = octets() else { return nil }
+            self.init(.es256, secret, id: text("kid"), stated: stated)
+        case ("OKP", "Ed25519"):
+            guard let secret = octets() else { return nil }
+            self.init(.edDSA, secret, id: text("kid"), stated: stated)
+        case ("RSA", _):
+            let numbers = ["n", "e", "d", "p", "q", "dp", "dq", "qi"].compactMap { text($0).flatMap(Base64URL.decode) }
+            guard numbers.count == 8 else { return nil }
+            self.init(.rs256, Self.der(ofRSA: numbers), id: text("kid"), stated: stated)
+        default: return nil
+        }
+    }
+
+    /// Encodes the numbers of an RSA private key in DER (`RSAPrivateKey`, RFC 8017 appendix A.1.2).
+    private static func der(ofRSA numbers: [[UInt8]]) -> [UInt8] {
+        func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+            var length = content.count
+            guard length >= 0x80 else { return [tag, UInt8(length)] + content }
+            var octets: [UInt8] = []
+            while length > 0 {
+                octets.insert(UInt8(length & 0xFF), at: 0)
+                length >>= 8
+            }
+            return [tag, 0x80 | UInt8(octets.count)] + octets + content
+        }
+        let integers = ([[0]] + numbers).flatMap { number -> [UInt8] in
+            var digits = Array(number.drop { $0 == 0 })
+            if digits.isEmpty || digits[0] >= 0x80 { digits.insert(0, at: 0) }
+            return element(0x02, digits)
+        }
+        return element(0x30, integers)
     }
 }

@@ -1,25 +1,25 @@
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
 import HTTPTypes
-import Synchronization
 
-/// A sender that adds a DPoP proof to each request, and caches the nonces and clock offsets of servers.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A sender that adds a DPoP proof to each request, with the latest nonce and the clock of the server.
 ///
-/// RFC 9449 §8 and §9: a server may require a nonce that it has issued. Any response may contain a new nonce.
-final class DPoPProver: Sendable {
+/// RFC 9449 §8 and §9: a server may require a nonce that it has issued. Any response may contain a new nonce. All
+/// provers of one key share what they know about servers, so that a session learns a nonce only once.
+struct DPoPProver: Sendable {
     let key: ProofKey
-    private let states = Mutex<[String: ServerState]>([:])
+    private let servers: ProofServers
 
-    private struct ServerState {
-        var nonce: String?
-        var clockOffset: TimeInterval = 0
+    init(_ key: ProofKey) {
+        self.key = key
+        servers = .known(to: key)
     }
-
-    /// The maximum number of servers (origins) in the cache; if it is full, it is emptied before a server is added.
-    private static let serverLimit = 16
-
-    init(_ key: ProofKey) { self.key = key }
 
     /// Sends a request with a proof, and retries it once if the server rejects the proof.
     ///
@@ -27,22 +27,26 @@ final class DPoPProver: Sendable {
     /// either, the server would reject the second proof too. The retry evaluates `request` again, because the client
     /// authentication in a request may be valid only once.
     func send(
-        _ request: @autoclosure () -> TransportRequest, carrying token: AccessToken? = nil,
+        _ request: @autoclosure () async throws(TransportFailure) -> TransportRequest,
+        carrying token: AccessToken? = nil,
         through transport: any HTTPTransport
     ) async throws(TransportFailure) -> TransportResponse {
-        let attempt = request()
-        let first = try await transport.send(proving(attempt, carrying: token))
-        guard update(from: first, of: attempt.endpoint), first.wantsAnotherProof else { return first }
-        let second = try await transport.send(proving(request(), carrying: token))
+        let attempt = try await request()
+        let known = servers.state(of: attempt.endpoint)
+        let first = try await transport.send(proving(attempt, carrying: token, known))
+        let learned = update(from: first, of: attempt.endpoint)
+        guard first.wantsAnotherProof, learned.differs(from: known) else { return first }
+        let second = try await transport.send(proving(try await request(), carrying: token, learned))
         _ = update(from: second, of: attempt.endpoint)
         return second
     }
 
-    private func proving(_ request: TransportRequest, carrying token: AccessToken?) -> TransportRequest {
-        let state = states.withLock { $0[request.endpoint.origin] } ?? ServerState()
+    private func proving(
+        _ request: TransportRequest, carrying token: AccessToken?, _ state: ProofServers.State
+    ) -> TransportRequest {
         let claims = DPoPProofClaims(
             proofID: Base64URL.encode(RandomBytes().bytes(16)), method: request.method.rawValue,
-            uri: request.endpoint.withoutQuery, issuedAt: Date().addingTimeInterval(state.clockOffset),
+            uri: request.endpoint.proofURI, issuedAt: Date().addingTimeInterval(state.clockOffset),
             accessToken: token, nonce: state.nonce)
         var request = request
         // Signing with a P-256 key does not fail. If it did, the request would contain no proof, and the server would
@@ -51,23 +55,12 @@ final class DPoPProver: Sendable {
         return request
     }
 
-    /// Caches the nonce and the clock offset from a response.
-    ///
-    /// Returns true if the nonce has changed, or if the clock offset has changed by more than five seconds.
-    private func update(from response: TransportResponse, of endpoint: EndpointURL) -> Bool {
+    /// Records the nonce and the clock offset from a response, and returns what is known now.
+    private func update(from response: TransportResponse, of endpoint: EndpointURL) -> ProofServers.State {
         let nonce = HTTPField.Name("DPoP-Nonce").flatMap { response.head.headerFields[$0] }.flatMap { text in
             (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
         }
-        let offset = ServerClock.offset(in: response)
-        return states.withLock { states in
-            let before = states[endpoint.origin] ?? ServerState()
-            var state = before
-            if let nonce { state.nonce = nonce }
-            if let offset { state.clockOffset = offset }
-            if states[endpoint.origin] == nil, states.count >= Self.serverLimit { states.removeAll() }
-            states[endpoint.origin] = state
-            return state.nonce != before.nonce || abs(state.clockOffset - before.clockOffset) > 5
-        }
+        return servers.update(endpoint, nonce: nonce, clockOffset: ServerClock.signingOffset(in: response))
     }
 }
 
@@ -90,6 +83,13 @@ extension TransportResponse {
 }
 
 extension EndpointURL {
-    /// The value of the claim `htu` in a proof: the URL without its query (RFC 9449 §4.2).
-    fileprivate var withoutQuery: String { String(rawValue.prefix { $0 != "?" }) }
+    /// The value of the claim `htu` in a proof (RFC 9449 §4.2): the URL without its query, in normal form.
+    ///
+    /// RFC 3986 §6.2.2.1 and §6.2.3: scheme and host in lower case, no default port, and `/` for an empty path.
+    /// Servers compare the claim with the URL of the request as they see it.
+    var proofURI: String {
+        let scheme = uri.scheme.lowercased()
+        let port = uri.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
+        return "\(scheme)://\(uri.host?.lowercased() ?? "")\(port)\(uri.path.isEmpty ? "/" : uri.path)"
+    }
 }

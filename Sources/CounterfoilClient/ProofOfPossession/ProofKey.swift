@@ -1,7 +1,12 @@
 import CounterfoilProtocol
 import CounterfoilTokens
 import Crypto
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A DPoP key to which tokens are bound, so that a stolen token cannot be used without the key.
 ///

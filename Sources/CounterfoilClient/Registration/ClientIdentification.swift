@@ -1,5 +1,11 @@
 public import CounterfoilProtocol
-public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// The `client_id` that the client has at each server, and the ways to obtain one at a new server.
 ///
@@ -24,17 +30,81 @@ public struct ClientIdentification: Sendable {
     /// The settings for dynamic registration; nil if the client never registers itself.
     public var registration: SelfRegistration?
 
-    /// The name under which the client registers itself, and the store for the registrations (RFC 7591).
+    /// The metadata with which the client registers itself, and the store for the registrations (RFC 7591).
     public struct SelfRegistration: Sendable {
-        /// `client_name`: the name that users see on the consent page.
-        public var name: String
+        /// The metadata of the client that the program chooses, such as its name.
+        public var metadata: Metadata
+        /// The initial access token, for servers that require one (RFC 7591 §3); nil sends none.
+        ///
+        /// A client that many users install cannot keep it confidential.
+        public var initialAccessToken: AccessToken?
         /// The store for the registrations; it holds one registration for each issuer.
         public var store: any ClientRegistrationStore
 
         /// Creates settings; `name` appears on the consent page, and `store` keeps registrations for later sign-ins.
         public init(as name: String, storedIn store: any ClientRegistrationStore) {
-            self.name = name
+            metadata = Metadata(name: name)
             self.store = store
+        }
+
+        /// The members of a registration request that the program chooses (RFC 7591 §2).
+        public struct Metadata: Sendable, Hashable {
+            /// `client_name`: the name that users see on the consent page.
+            public var name: String
+            /// `client_uri`: the URL of a page about the client; nil omits the member.
+            public var clientURI: String?
+            /// `logo_uri`: the URL of the logo on the consent page; nil omits the member.
+            public var logoURI: String?
+            /// `software_id`: an identifier of the software, the same in all its installations; nil omits the member.
+            public var softwareID: String?
+            /// `software_version`: the version of the software; nil omits the member.
+            public var softwareVersion: String?
+
+            /// Creates metadata with a name only.
+            public init(name: String) { self.name = name }
+
+            var optionalMembers: [(String, String)] {
+                [
+                    ("client_uri", clientURI), ("logo_uri", logoURI), ("software_id", softwareID),
+                    ("software_version", softwareVersion),
+                ].compactMap { name, value in value.map { (name, $0) } }
+            }
+        }
+
+        /// Deletes the registration at an issuer from the server and from the store (RFC 7592 §2.3).
+        ///
+        /// Returns false if the store has no registration, or if the server did not offer its deletion. The
+        /// registration is deleted from the store in any case. Tokens that were issued to the client may become
+        /// invalid.
+        @discardableResult
+        public func delete(
+            at issuer: Issuer, transport: any HTTPTransport = .standard
+        ) async throws(SignInError) -> Bool {
+            let kept: ClientRegistration?
+            do {
+                kept = try await store.registration(at: issuer)
+                if kept != nil { try await store.removeRegistration(at: issuer) }
+            } catch { throw .store(error) }
+            guard let management = kept?.management, let endpoint = try? EndpointURL(management.url) else {
+                return false
+            }
+            let response: TransportResponse
+            do {
+                response = try await transport.send(
+                    TransportRequest(
+                        endpoint, method: .delete,
+                        headerFields: [.authorization: "Bearer \(management.accessToken.exposed)"]))
+            } catch { throw SignInError(error) }
+            switch response.statusCode {
+            // RFC 7592 §2.3: 401 means that the server has already deleted the client.
+            case 200..<300, 401, 404: return true
+            case 300..<400: throw .unsafe(.redirected(origin: endpoint.origin))
+            case 405: return false
+            case 429, 500..<600:
+                throw .unavailable(
+                    .status(response.statusCode, origin: endpoint.origin, retryAfter: response.retryAfter))
+            default: throw .unsafe(.registration(.unreadableRefusal(response.statusCode)))
+            }
         }
     }
 
@@ -61,6 +131,14 @@ struct IdentifiedClient: Sendable, Hashable {
     let id: ClientIdentifier
     let authentication: ClientAuthentication
     let origin: ClientIdentification.Origin
+
+    /// Whether the client registered itself at the server, now or earlier.
+    var isSelfRegistered: Bool {
+        switch origin {
+        case .preregistered, .metadataDocument: false
+        case .registeredNow, .registeredEarlier: true
+        }
+    }
 }
 
 extension ClientIdentification {
@@ -86,7 +164,7 @@ extension ClientIdentification {
         }
         guard let registration, let endpoint = server.registrationEndpoint else { throw .noClient(server.issuer) }
         let request = ClientRegistrationRequest(
-            name: registration.name, redirectURIs: redirectURIs, grantTypes: grantTypes, scope: scope,
+            metadata: registration.metadata, redirectURIs: redirectURIs, grantTypes: grantTypes, scope: scope,
             key: authentication.key)
         do {
             return try await registration.client(
@@ -100,22 +178,41 @@ extension ClientIdentification {
 
     /// Deletes a stored registration if an error suggests that the server has deleted the client.
     ///
-    /// The next sign-in then registers the client again.
-    func forget(_ client: IdentifiedClient, at issuer: Issuer, after error: SignInError) async {
-        guard let registration else { return }
-        switch (error, client.origin) {
-        case (.refused(let refusal), .registeredNow), (.refused(let refusal), .registeredEarlier):
-            guard refusal.code == .invalidClient || refusal.code == .unauthorizedClient else { return }
+    /// Returns true if the client registered in an earlier sign-in and the server has said that it does not know the
+    /// client. The sign-in can then register the client again and start over.
+    func forget(_ client: IdentifiedClient, at issuer: Issuer, after error: SignInError) async -> Bool {
+        guard let registration else { return false }
+        let isEarlier: Bool
+        switch client.origin {
+        case .registeredEarlier: isEarlier = true
+        case .registeredNow: isEarlier = false
+        case .preregistered, .metadataDocument: return false
+        }
+        let isUnknown: Bool
+        switch error {
+        case .refused(let refusal):
+            guard Self.refusalsOfUnknownClients.contains(refusal.code) else { return false }
+            isUnknown = true
         // A server that does not know the client shows an error page and does not redirect the browser, so the
         // sign-in times out (RFC 6749 §4.1.2.1).
-        case (.timedOut, .registeredEarlier): break
-        default: return
+        case .timedOut:
+            guard isEarlier else { return false }
+            isUnknown = false
+        default: return false
         }
         guard let kept = try? await registration.store.registration(at: issuer), kept.clientID == client.id else {
-            return
+            // Another process has already registered the client again.
+            return isUnknown && isEarlier
         }
         try? await registration.store.removeRegistration(at: issuer)
+        return isUnknown && isEarlier
     }
+
+    /// The errors of a server that does not know the client, or not with this redirect URI.
+    private static let refusalsOfUnknownClients: Set<OAuthError.Code> = [
+        .invalidClient, .unauthorizedClient, OAuthError.Code(rawValue: "invalid_redirect_uri"),
+        OAuthError.Code(rawValue: "redirect_uri_mismatch"),
+    ]
 }
 
 extension ClientIdentification.SelfRegistration {
@@ -131,7 +228,8 @@ extension ClientIdentification.SelfRegistration {
         // Another process may have registered the client while this task waited for the lock.
         if let kept = try await kept(for: request, at: issuer, now: now) { return kept }
         let former = try await store.registration(at: issuer)
-        let new = try await request.including(former).register(at: endpoint, of: issuer, through: transport, at: now)
+        let new = try await request.including(former).register(
+            at: endpoint, of: issuer, with: initialAccessToken, through: transport, at: now)
         try await store.save(new)
         lock.release()
         return IdentifiedClient(id: new.clientID, authentication: new.authentication, origin: .registeredNow)

@@ -1,5 +1,10 @@
 public import CounterfoilProtocol
-public import Foundation
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// A dynamic registration of the client, which is valid only at the server that issued it.
 ///
@@ -21,6 +26,48 @@ public struct ClientRegistration: Sendable, Hashable {
     public let scope: Scope
     /// The time of the registration, by this device's clock.
     public let since: Date
+    /// `client_name`, as requested; nil if an earlier version of this package stored the registration.
+    public internal(set) var name: String?
+    /// The URL and the access token with which the client deletes its registration (RFC 7592); nil if the server sent
+    /// none.
+    var management: Management?
+
+    /// `registration_client_uri` and `registration_access_token` (RFC 7592 §3).
+    struct Management: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
+        let url: String
+        let accessToken: AccessToken
+
+        init?(url: String, accessToken: String) {
+            guard let token = AccessToken(accessToken) else { return nil }
+            self.url = url
+            self.accessToken = token
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case url = "registration_client_uri"
+            case accessToken = "registration_access_token"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            guard let token = AccessToken(try values.decode(String.self, forKey: .accessToken)) else {
+                throw DecodingError.dataCorruptedError(forKey: .accessToken, in: values, debugDescription: "malformed")
+            }
+            url = try values.decode(String.self, forKey: .url)
+            accessToken = token
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(url, forKey: .url)
+            try values.encode(accessToken.exposed, forKey: .accessToken)
+        }
+
+        /// The URL, without the access token.
+        var description: String { "<Management \(url)>" }
+        /// An empty mirror, so that `dump` does not show the access token.
+        var customMirror: Mirror { Mirror(self, children: []) }
+    }
 
     /// The remaining lifetime, in seconds, below which a secret is no longer used.
     ///
@@ -29,10 +76,11 @@ public struct ClientRegistration: Sendable, Hashable {
 
     /// Returns true if the registration covers a request and its secret, if any, does not expire during a sign-in.
     ///
-    /// The registration must have the key of the request and include its redirect URIs, grant types and scope.
+    /// The registration must have the key and the name of the request and include its redirect URIs, grant types and
+    /// scope.
     func fits(_ request: ClientRegistrationRequest, at now: Date) -> Bool {
         guard secretExpires.map({ $0.addingTimeInterval(-Self.expirationMargin) > now }) ?? true else { return false }
-        guard authentication.key == request.key else { return false }
+        guard authentication.key == request.key, name == nil || name == request.metadata.name else { return false }
         return Set(redirectURIs).isSuperset(of: request.redirectURIs)
             && Set(grantTypes).isSuperset(of: request.grantTypes)
             && request.scope.isSubset(of: scope)
@@ -82,6 +130,8 @@ extension ClientRegistration: Codable {
         case grantTypes = "grant_types"
         case scope
         case since
+        case name = "client_name"
+        case management
     }
 
     /// Decodes a registration from a store; nil if it is malformed.

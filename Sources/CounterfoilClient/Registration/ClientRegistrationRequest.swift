@@ -1,11 +1,16 @@
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The metadata that a client requests in its registration.
 struct ClientRegistrationRequest: Sendable, Hashable {
-    /// `client_name`: the name that users see on the consent page.
-    var name: String
+    /// The members that the program chooses, such as `client_name`.
+    var metadata: ClientIdentification.SelfRegistration.Metadata
     /// `redirect_uris`; a loopback URI contains a port only if the server requires one (RFC 8252 §7.3).
     var redirectURIs: [String]
     /// `grant_types`: the grants that the client uses, such as `authorization_code` and `refresh_token`.
@@ -32,16 +37,28 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         return request
     }
 
+    /// The scopes to request one after the other, if the server refuses the ones before.
+    ///
+    /// Some servers refuse a registration whose scope contains `openid`, although clients may request it later. Others
+    /// refuse every scope that they do not know. The last request has no scope, which means the server's default.
+    private var scopes: [Scope] {
+        let plain = Scope(scope.tokens.filter { $0 != .openID })
+        var scopes = [scope]
+        for other in [plain, Scope()] where !scopes.contains(other) { scopes.append(other) }
+        return scopes
+    }
+
     /// The request body for a native app, which may have a private key but no secret (RFC 7591 §2, RFC 8252 §8.5).
-    var json: [UInt8] {
+    private func json(with scope: Scope) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.member("client_name", name)
+            writer.member("client_name", metadata.name)
+            for (name, value) in metadata.optionalMembers { writer.member(name, value) }
             writer.member("application_type", "native")
             writer.member("token_endpoint_auth_method", key == nil ? "none" : "private_key_jwt")
-            if let key = key?.key.publicKey {
+            if let key, let publicKey = key.publicKey {
                 writer.member("token_endpoint_auth_signing_alg", key.algorithm.rawValue)
-                writer.member("jwks", object: { writer in writer.member("keys", list: { $0.element(key) }) })
+                writer.member("jwks", object: { writer in writer.member("keys", list: { $0.element(publicKey) }) })
             }
             writer.member("grant_types", texts: grantTypes)
             writer.member("response_types", texts: grantTypes.contains("authorization_code") ? ["code"] : [])
@@ -51,23 +68,49 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Registers the client at a server (RFC 7591 §3).
+    /// Registers the client at a server (RFC 7591 §3); `initialAccessToken` is nil if the server requires none.
     func register(
-        at endpoint: EndpointURL, of issuer: Issuer, through transport: any HTTPTransport, at now: Date
+        at endpoint: EndpointURL, of issuer: Issuer, with initialAccessToken: AccessToken?,
+        through transport: any HTTPTransport, at now: Date
     ) async throws(SignInError) -> ClientRegistration {
-        let body: [UInt8]
-        do throws(SignInError) {
-            body = try await EndpointRequest(json: json).send(to: endpoint, through: transport)
-        } catch {
-            guard case .unsafe(.tokenResponse(.unreadableRefusal(let status))) = error else { throw error }
-            throw .unsafe(.registration(.unreadableRefusal(status)))
+        if let key, key.publicKey == nil {
+            throw .unusable("the client key has no public key, so the client cannot register itself with it")
         }
-        do { return try registration(in: body, at: issuer, now: now) } catch { throw .unsafe(.registration(error)) }
+        let body = try await response(at: endpoint, with: initialAccessToken, through: transport)
+        do { return try registration(in: body, at: issuer, endpoint, now: now) } catch {
+            throw .unsafe(.registration(error))
+        }
+    }
+
+    /// The errors with which servers refuse the scope of a registration; RFC 7591 §3.2.2 has no code for it.
+    private static let scopeRefusals: Set<OAuthError.Code> = [
+        .invalidScope, .insufficientScope, OAuthError.Code(rawValue: "invalid_client_metadata"),
+    ]
+
+    /// Sends the request; if the server may have refused its scope, sends it again with a smaller one.
+    private func response(
+        at endpoint: EndpointURL, with initialAccessToken: AccessToken?, through transport: any HTTPTransport
+    ) async throws(SignInError) -> [UInt8] {
+        var first: SignInError?
+        for scope in scopes {
+            do throws(SignInError) {
+                return try await EndpointRequest(json: json(with: scope), bearer: initialAccessToken?.exposed)
+                    .send(to: endpoint, through: transport)
+            } catch {
+                switch error {
+                case .refused(let refusal) where Self.scopeRefusals.contains(refusal.code): first = first ?? error
+                case .unsafe(.tokenResponse(.unreadableRefusal(let status))):
+                    throw first ?? .unsafe(.registration(.unreadableRefusal(status)))
+                default: throw first ?? error
+                }
+            }
+        }
+        throw first ?? .unsafe(.registration(.unreadable))
     }
 
     /// Parses the client information response (RFC 7591 §3.2.1).
     private func registration(
-        in body: [UInt8], at issuer: Issuer, now: Date
+        in body: [UInt8], at issuer: Issuer, _ endpoint: EndpointURL, now: Date
     ) throws(ClientRegistration.Refusal) -> ClientRegistration {
         guard let members = try? JSONReader.object(body) else { throw .unreadable }
         guard case .string(let text) = members["client_id"], let clientID = ClientIdentifier(text) else {
@@ -78,7 +121,22 @@ struct ClientRegistrationRequest: Sendable, Hashable {
         return ClientRegistration(
             issuer: issuer, clientID: clientID, authentication: authentication,
             secretExpires: try Self.end(of: authentication, in: members), redirectURIs: redirectURIs,
-            grantTypes: grantTypes, scope: scope, since: now)
+            grantTypes: grantTypes, scope: scope, since: now, name: metadata.name,
+            management: Self.management(in: members, of: endpoint))
+    }
+
+    /// Parses `registration_client_uri` and `registration_access_token` (RFC 7592 §3).
+    ///
+    /// Returns nil if one of them is missing, or if the URL is at another origin than the registration endpoint. The
+    /// access token is never sent to another server.
+    private static func management(
+        in members: [String: JSONValue], of endpoint: EndpointURL
+    ) -> ClientRegistration.Management? {
+        guard case .string(let text) = members["registration_client_uri"], let url = try? EndpointURL(text),
+            url.origin.lowercased() == endpoint.origin.lowercased(),
+            case .string(let token) = members["registration_access_token"]
+        else { return nil }
+        return ClientRegistration.Management(url: text, accessToken: token)
     }
 
     /// Returns the client authentication that the server assigned.
@@ -117,7 +175,7 @@ struct ClientRegistrationRequest: Sendable, Hashable {
     ) throws(ClientRegistration.Refusal) -> Date? {
         switch authentication {
         case .none, .privateKey: return nil
-        case .secretPost, .secretBasic: break
+        case .secret, .secretPost, .secretBasic: break
         }
         switch members["client_secret_expires_at"] {
         case nil, .null, .integer(0): return nil

@@ -1,6 +1,11 @@
 import CounterfoilProtocol
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A sender of one client's requests to the token endpoint of one server.
 ///
@@ -18,6 +23,8 @@ struct TokenEndpointClient: Sendable {
     struct IssuedTokens: Sendable {
         let tokens: TokenResponse
         let details: [String: String]
+        /// The client authentication that the server accepted.
+        let authentication: ClientAuthentication
         /// The seconds by which the server's clock is ahead of this device's; negative if it is behind, 0 if unknown.
         let clockOffset: TimeInterval
         /// The time at which the response arrived, by this device's clock.
@@ -55,27 +62,46 @@ struct TokenEndpointClient: Sendable {
     }
 
     /// Sends the parameters of any grant, for callers that can continue at another server of the vendor.
+    ///
+    /// If the client may authenticate by several methods, the function tries the next one after `invalid_client`.
     func outcome(of request: FormParameters, isRefresh: Bool) async throws(SignInError) -> Outcome {
+        let methods = authentication.candidates(at: server)
+        for method in methods.dropLast() {
+            do throws(SignInError) { return try await outcome(of: request, by: method, isRefresh: isRefresh) } catch {
+                guard case .refused(let refusal) = error, refusal.code == .invalidClient else { throw error }
+            }
+        }
+        return try await outcome(of: request, by: methods.last ?? authentication, isRefresh: isRefresh)
+    }
+
+    private func outcome(
+        of request: FormParameters, by method: ClientAuthentication, isRefresh: Bool
+    ) async throws(SignInError) -> Outcome {
         let endpoint = server.tokenEndpoint
-        let response: TransportResponse
-        do {
-            response =
-                if let prover {
-                    try await prover.send(message(request, isRefresh: isRefresh), through: transport)
-                } else {
-                    try await transport.send(message(request, isRefresh: isRefresh))
-                }
-        } catch { throw SignInError(error) }
+        let response = try await method.send(at: server.issuer) { () async throws(TransportFailure) in
+            if let prover {
+                try await prover.send(
+                    try await message(request, by: method, isRefresh: isRefresh), through: transport)
+            } else {
+                try await transport.send(try await message(request, by: method, isRefresh: isRefresh))
+            }
+        }
 
         // Some servers send errors with status 200, so the body takes precedence over the status.
         let content = TokenEndpointResponse(parsing: response.body, of: server.behavior, isRefresh: isRefresh)
         let status = response.statusCode
+        // The server may have moved the endpoint since its metadata were cached.
+        if (300..<400).contains(status) || status == 404 || status == 410 {
+            MetadataCache.ofThisProcess(for: transport)?.forget(server.issuer)
+        }
         switch (status, content) {
         case (300..<400, _): throw .unsafe(.redirected(origin: endpoint.origin))
         case (_, .throttled(let error, let seconds)):
             throw .unavailable(.busy(error, retryAfter: response.retryAfter ?? .seconds(seconds)))
         // RFC 8628 §3.5: some servers send `slow_down` with status 429 instead of 400.
         case (429, .refusal(let error)) where error.code.rawValue == "slow_down": throw SignInError(error)
+        case (500..<600, .refusal(let error)):
+            throw .unavailable(.error(error, retryAfter: response.retryAfter))
         case (429, _), (500..<600, _):
             throw .unavailable(.status(status, origin: endpoint.origin, retryAfter: response.retryAfter))
         case (_, .refusal(let error)): throw SignInError(error)
@@ -84,10 +110,14 @@ struct TokenEndpointClient: Sendable {
             // RFC 6749 §7.1: a client must not use a token of an unknown type.
             let type = tokens.tokenType.lowercased()
             let issued = IssuedTokens(
-                tokens: tokens, details: details, clockOffset: ServerClock.offset(in: response) ?? 0)
+                tokens: tokens, details: details, authentication: method,
+                clockOffset: ServerClock.offset(in: response) ?? 0)
             if prover != nil {
                 // RFC 9449 §5: reject a token that is not bound to the key, because a thief could use it.
-                guard type == "dpop" else { throw .unsafe(.tokenResponse(.notBound)) }
+                guard type == "dpop" else {
+                    if !isRefresh { await revoke(tokens, by: method) }
+                    throw .unsafe(.tokenResponse(.notBound))
+                }
                 return .tokens(issued)
             }
             guard tokens.isBearer || server.behavior.tokenResponse.extraTokenTypes.contains(type) else {
@@ -99,15 +129,27 @@ struct TokenEndpointClient: Sendable {
         }
     }
 
+    /// Revokes tokens that the client discards (RFC 7009 §2); ignores a failure.
+    private func revoke(_ tokens: TokenResponse, by method: ClientAuthentication) async {
+        guard let endpoint = server.revocationEndpoint else { return }
+        let pairs = [("refresh_token", tokens.refreshToken?.exposed), ("access_token", tokens.accessToken.exposed)]
+        for case (let hint, let token?) in pairs {
+            let form = FormParameters(["token": token, "token_type_hint": hint])
+            _ = try? await EndpointRequest(form: form, of: clientID, by: method, at: server)
+                .send(to: endpoint, through: transport)
+        }
+    }
+
     /// Creates the HTTP request, with new client authentication for each attempt.
-    private func message(_ request: FormParameters, isRefresh: Bool) -> TransportRequest {
+    private func message(
+        _ request: FormParameters, by method: ClientAuthentication, isRefresh: Bool
+    ) async throws(TransportFailure) -> TransportRequest {
         var form = request
         var fields: HTTPFields = [
             .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
         ]
-        var authentication = authentication
-        if isRefresh, !server.behavior.sendsSecretOnRefresh { authentication = .none }
-        authentication.apply(to: &form, headerFields: &fields, clientID: clientID, at: server.issuer)
+        let authentication = isRefresh && !server.behavior.sendsSecretOnRefresh ? ClientAuthentication.none : method
+        try await authentication.apply(to: &form, headerFields: &fields, clientID: clientID, at: server)
         return TransportRequest(
             server.tokenEndpoint, method: .post, headerFields: fields, body: Array(form.encoded.utf8))
     }

@@ -12,6 +12,10 @@ public enum TokenResponseRefusal: Error, Hashable, Sendable, CustomStringConvert
     case noIDToken
     /// The ID token cannot be verified, because the server's metadata lack `jwks_uri`.
     case noKeys
+    /// The response to a token exchange has no `issued_token_type` (RFC 8693 §2.2.1).
+    case noIssuedTokenType
+    /// A token exchange requested a token of one type, and the server issued one of another type (RFC 8693 §2.2.1).
+    case otherIssuedTokenType
 
     /// A description that is safe to show to users.
     public var description: String {
@@ -22,6 +26,8 @@ public enum TokenResponseRefusal: Error, Hashable, Sendable, CustomStringConvert
         case .unreadableRefusal(let status): "the server refused (status \(status)) without an OAuth error"
         case .noIDToken: "the server issued no ID token, although openid was requested"
         case .noKeys: "the server publishes no keys for verifying its ID token"
+        case .noIssuedTokenType: "the server does not name the type of the token that it issued in the exchange"
+        case .otherIssuedTokenType: "the server issued a token of another type than the requested one"
         }
     }
 }

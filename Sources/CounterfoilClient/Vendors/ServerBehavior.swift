@@ -13,6 +13,11 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     ///
     /// They are for servers that otherwise issue a refresh token only at the user's first sign-in.
     public var parametersForRefreshToken: [String: String] = [:]
+    /// Whether the server issues a refresh token for `offline_access` only with `prompt=consent`, as OpenID Connect
+    /// Core §11 allows.
+    public var requiresConsentForOfflineAccess = true
+    /// The audience of client assertions (`private_key_jwt`); older servers accept only their token endpoint.
+    public var assertionAudience = ClientKey.AssertionAudience.issuer
     /// Whether the client also authenticates in refresh requests.
     public var sendsSecretOnRefresh = true
     /// The format of token endpoint responses, by default that of RFC 6749 §5.1.
@@ -23,6 +28,10 @@ public struct ServerBehavior: Sendable, Hashable, Codable {
     public var callbackServer: CallbackServer?
     /// The scheme of the `Authorization` header field in requests to APIs; a token bound by DPoP always uses `DPoP`.
     public var authorizationScheme = "Bearer"
+    /// Whether the revocation of one token revokes all tokens of the user and the client (RFC 7009 §2.1).
+    ///
+    /// If true, the tokens of a former sign-in of the same user are not revoked when a new sign-in replaces them.
+    public var revokesAllTokensTogether = false
     /// The number of seconds before its expiration at which the client refreshes an access token.
     public var earlyRefresh = 10
 

@@ -2,13 +2,18 @@ import CounterfoilProtocol
 
 extension ServerBehavior {
     /// Returns the parameters of an authorization request in the form that this server expects.
-    func authorizationForm(of request: AuthorizationRequest, hasRefreshToken: Bool) -> FormParameters {
+    ///
+    /// `additional` are parameters of the app; the parameters of the profile do not replace them.
+    func authorizationForm(
+        of request: AuthorizationRequest, hasRefreshToken: Bool, additional: [String: String] = [:]
+    ) -> FormParameters {
         var form = FormParameters(
             request.parameters.pairs.map { pair in
                 guard pair.name == "scope" else { return pair }
                 return FormParameters.Pair(
                     name: scopeParameter, value: pair.value.replacing(" ", with: scopeSeparator))
             })
+        for (name, value) in additional.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
         var others = authorizationParameters
         if !hasRefreshToken { others.merge(parametersForRefreshToken) { $1 } }
         // Parameters of the app take precedence over the parameters of the profile.

@@ -17,6 +17,9 @@ public struct VendorServer: Sendable, Hashable {
 
     private let addresses: ServerProfile.Addresses?
 
+    /// Whether the endpoint URLs come from the metadata of the server, and not from the profile.
+    var publishesMetadata: Bool { addresses == nil }
+
     /// The reason why no server can be created from a profile and a host.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The vendor has a separate host for each customer, but no host was passed; the value is the profile's title.
@@ -103,7 +106,8 @@ public struct VendorServer: Sendable, Hashable {
     private func found(transport: any HTTPTransport) async throws(SignInError) -> AuthorizationServerConfiguration {
         guard let addresses else {
             return try await MetadataDiscovery(transport: transport).configuration(
-                of: issuer, skippingPKCEMetadataCheck: profile.assumesPKCE, behavior: profile.behavior)
+                of: issuer, forOpenID: profile.defaultScope.split(separator: " ").contains("openid"),
+                skippingPKCEMetadataCheck: profile.assumesPKCE, behavior: profile.behavior)
         }
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.authorizationEndpoint = addresses.authorization
@@ -117,27 +121,5 @@ public struct VendorServer: Sendable, Hashable {
         } catch {
             throw .unusable("the profile \(profile.name) cannot be used: \(error)")
         }
-    }
-}
-
-/// The encoding for a token store: the profile and the host.
-extension VendorServer: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case host
-    }
-
-    /// Decodes a server that ``encode(to:)`` has encoded, and validates it again.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        try self.init(
-            try values.decode(ServerProfile.self, forKey: .profile), at: try values.decode(String.self, forKey: .host))
-    }
-
-    /// Encodes the profile and the host for a token store.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(profile, forKey: .profile)
-        try values.encode(host, forKey: .host)
     }
 }

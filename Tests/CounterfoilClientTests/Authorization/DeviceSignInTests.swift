@@ -1,7 +1,6 @@
 import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
-import Synchronization
 import Testing
 
 /// Tests of the sign-in on another device.
@@ -23,8 +22,8 @@ struct DeviceSignInTests {
             var signIn = DeviceSignIn(
                 issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")),
                 scope: try Scope(lenient: scope))
-            signIn.bindsTokens = binding
-            signIn.keepsRefreshToken = keepingRefreshToken
+            signIn.options.bindsTokens = binding
+            signIn.options.keepsRefreshToken = keepingRefreshToken
             signIn.pause = { pause in pauses.withLock { $0.append(pause) } }
             let prepared = signIn
             let result: Result<Credentials, SignInError>
@@ -71,7 +70,7 @@ struct DeviceSignInTests {
     // R258; RFC 8628 §3.5
     @Test(
         arguments: [
-            (polled(.denied), "access was denied"), (polled(.expired), "no response arrived from the browser in time"),
+            (polled(.denied), "access was denied"), (polled(.expired), "the code expired before"),
             (polled(.answer(.refusal("invalid_grant"))), "the server refused: invalid_grant"),
             (polled(.answer(.html())), "a response was rejected as unsafe"),
         ] as [(ServerScript, String)])

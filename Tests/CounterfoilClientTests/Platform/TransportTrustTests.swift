@@ -1,68 +1,105 @@
 import CounterfoilClient
+import CounterfoilClientTesting
 import Foundation
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
-/// Tests of the trust of the transport: the authorities of the system, and the requested host name.
+/// Tests of the trust of the transport: the authorities of the system or of the environment, and the host name.
+@Suite(.timeLimit(.minutes(2)))
 struct TransportTrustTests {
-    /// A server with a self-signed certificate.
-    private struct SelfSigned {
-        let port: Int
-        let program: Process
-
-        static func start(in directory: TemporaryDirectory) async throws -> SelfSigned {
-            let (key, certificate) = (directory.file("key.pem"), directory.file("certificate.pem"))
-            let making = Process()
-            making.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-            making.arguments = [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key.path,
-                "-out", certificate.path,
-            ]
-            making.standardError = FileHandle.nullDevice
-            try making.run()
-            making.waitUntilExit()
-            try #require(making.terminationStatus == 0)
-
-            let output = Pipe()
-            let program = Process()
-            program.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-            program.arguments = [
-                "s_server", "-accept", "127.0.0.1:0", "-cert", certificate.path, "-key", key.path, "-www",
-            ]
-            (program.standardOutput, program.standardError) = (output, FileHandle.nullDevice)
-            try program.run()
-            // The server prints its port as soon as it listens.
-            var said = ""
-            while let bytes = try output.fileHandleForReading.read(upToCount: 1), let byte = bytes.first {
-                said.unicodeScalars.append(Unicode.Scalar(byte))
-                if byte == UInt8(ascii: "\n"), let end = said.dropLast().split(separator: ":").last,
-                    let port = Int(end),
-                    said.hasPrefix("ACCEPT")
-                {
-                    return SelfSigned(port: port, program: program)
-                }
-                if byte == UInt8(ascii: "\n") { said = "" }
-            }
-            program.terminate()
-            throw CancellationError()
-        }
+    private static func failure(
+        _ url: String, _ environment: [String: String] = [:]
+    ) async throws -> TransportFailure? {
+        let request = TransportRequest(try EndpointURL(url))
+        do {
+            #if canImport(Darwin)
+                _ = try await StandardTransport().send(request)
+            #else
+                _ = try await AsyncHTTPClientTransport(environment: environment).send(request)
+            #endif
+            return nil
+        } catch { return error }
     }
 
     // R202: TLS is verified; an untrusted certificate ends the exchange before anything is sent.
-    @Test func `a certificate that the system does not trust is refused`() async throws {
-        let directory = try TemporaryDirectory()
-        let server = try await SelfSigned.start(in: directory)
-        defer { server.program.terminate() }
-        let endpoint = try EndpointURL("https://127.0.0.1:\(server.port)/oauth2/token")
-        await #expect {
-            try await AsyncHTTPClientTransport().send(
-                TransportRequest(endpoint, method: .post, body: Array("code=1".utf8)))
-        } throws: { error in
-            guard case .untrusted(let origin, _) = error as? TransportFailure else { return false }
-            return origin == endpoint.origin
+    @Test func `a certificate of an unknown authority is refused, and the remedy is named`() async throws {
+        let authority = try TLSAuthority()
+        let other = try TLSAuthority()
+        try await authority.run { port in
+            let origin = "https://127.0.0.1:\(port)"
+            let failure = try await Self.failure("\(origin)/oauth2/token")
+            #expect(
+                failure?.description
+                    == "the TLS certificate of \(origin) is not trusted: no authority that this system trusts issued it; if a private authority or a proxy did, name the file with the authority's certificate in SSL_CERT_FILE"
+            )
+            let own = try await Self.failure(
+                origin, ["SSL_CERT_FILE": other.certificate, "SSL_CERT_DIR": other.folder])
+            #expect(
+                own
+                    == .untrusted(
+                        origin: origin,
+                        reason: "none of the authorities in SSL_CERT_FILE and SSL_CERT_DIR issued it"))
+        }
+    }
+
+    @Test func `SSL_CERT_FILE and SSL_CERT_DIR name the trusted authorities`() async throws {
+        let authority = try TLSAuthority()
+        let other = try TLSAuthority()
+        try await authority.run { port in
+            let origin = "https://localhost:\(port)"
+            for environment in [
+                ["SSL_CERT_FILE": authority.certificate], ["SSL_CERT_DIR": authority.folder],
+                ["SSL_CERT_DIR": "/nonexistent:\(other.folder):\(authority.folder)"],
+                ["SSL_CERT_FILE": other.certificate, "SSL_CERT_DIR": authority.folder],
+            ] {
+                let failure = try await Self.failure(origin, environment)
+                #expect(failure == nil, "\(environment)")
+            }
+            for (environment, reason) in [
+                (
+                    ["SSL_CERT_FILE": "/nonexistent"],
+                    "SSL_CERT_FILE names no readable file with certificates in PEM format: /nonexistent"
+                ),
+                (["SSL_CERT_DIR": "/nonexistent"], "SSL_CERT_DIR names no folder with certificates in PEM format"),
+            ] {
+                let failure = try await Self.failure(origin, environment)
+                #expect(failure == .unreachable(origin: origin, reason: reason))
+            }
+        }
+    }
+
+    @Test func `an expired certificate is refused with its date`() async throws {
+        let authority = try TLSAuthority()
+        let before = Date()
+        try await authority.run(days: 0) { port in
+            let origin = "https://127.0.0.1:\(port)"
+            let days = [before, Date()].map { $0.formatted(.iso8601.year().month().day()) }
+            let reasons = days.map { "it expired on \($0); check the clock of this device too" }
+            let failure = try await Self.failure(origin, ["SSL_CERT_FILE": authority.certificate])
+            #expect(reasons.map { .untrusted(origin: origin, reason: $0) }.contains(failure), "\(failure as Any)")
+        }
+    }
+
+    @Test func `a certificate for another host is refused`() async throws {
+        let authority = try TLSAuthority()
+        try await authority.run(names: "DNS:id.example.com") { port in
+            let origin = "https://127.0.0.1:\(port)"
+            let failure = try await Self.failure(origin, ["SSL_CERT_FILE": authority.certificate])
+            #expect(
+                failure
+                    == .untrusted(origin: origin, reason: "it is for another host name"))
+        }
+    }
+
+    @Test func `a port without TLS is no matter of certificates`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let origin = server.address.replacing("http:", with: "https:")
+            let failure = try await Self.failure(origin)
+            #expect(
+                failure
+                    == .unreachable(
+                        origin: origin, reason: "the server does not use TLS on this port; check the port"))
         }
     }
 }

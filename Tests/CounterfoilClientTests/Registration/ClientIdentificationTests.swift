@@ -3,7 +3,6 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
@@ -270,17 +269,142 @@ struct ClientIdentificationTests {
         }
     }
 
-    @Test(arguments: [ScriptedEndpoint.pushedAuthorization, .token])
-    func `a client that the server has deleted is registered again`(endpoint: ScriptedEndpoint) async throws {
+    // RFC 7591 §3: the browser sees no error page of the server.
+    @Test(arguments: [
+        ServerScript(), ServerScript(.noPushedRequests), ServerScript.product(.oidcProvider),
+        ServerScript.product(.betterAuth),
+    ])
+    func `a client that the server has forgotten is registered again in the same sign-in`(
+        script: ServerScript
+    ) async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let first = try await Self.signIn(at: server, storedIn: store).run()
+            server.change { $0.clients.known = [] }
+            server.forgetRegistrations()
+            server.forgetRequests()
+            let second = try await Self.signIn(at: server, storedIn: store).run()
+            #expect(second.clientID != first.clientID)
+            #expect(server.requests(to: .registration).count == 1)
+            #expect(server.requests(to: .token).count == 1)
+            #expect(server.requests(to: .errorPage).isEmpty)
+        }
+    }
+
+    @Test(arguments: [("invalid_client", 401), ("unauthorized_client", 400)])
+    func `a client that the token endpoint does not know is registered again once`(
+        code: String, status: Int
+    ) async throws {
         let store = MemoryTokenStore()
         try await ScriptedAuthorizationServer.run { server in
             let first = try await Self.signIn(at: server, storedIn: store).run()
-            server.change {
-                $0.interruptions = [Interruption(at: endpoint, .refusal("invalid_client", status: 401))]
-            }
-            await #expect(throws: SignInError.self) { try await Self.signIn(at: server, storedIn: store).run() }
-            server.change { $0.interruptions = [] }
+            server.change { $0.interruptions = [Interruption(at: .token, times: 1, .refusal(code, status: status))] }
             #expect(try await Self.signIn(at: server, storedIn: store).run().clientID != first.clientID)
+            server.change { $0.interruptions = [Interruption(at: .token, .refusal(code, status: status))] }
+            await #expect(throws: SignInError.self) { try await Self.signIn(at: server, storedIn: store).run() }
+            #expect(server.requests(to: .registration).count == 3)
+        }
+    }
+
+    @Test func `a device sign-in registers a forgotten client again`() async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { server in
+            var client = ClientIdentification()
+            client.registration = .init(as: "Lightbox", storedIn: store)
+            var signIn = DeviceSignIn(issuer: server.issuer, client: client)
+            signIn.pause = { _ in }
+            let first = try await signIn.run { _ in }
+            server.change { $0.clients.known = [] }
+            server.forgetRegistrations()
+            #expect(try await signIn.run { _ in }.clientID != first.clientID)
+        }
+    }
+
+    // Keycloak refuses a registration whose scope contains openid, although clients may request it.
+    @Test(arguments: [["openid"], ["openid", "photos.read"]])
+    func `a registration is repeated without the scope that was refused`(refused: [String]) async throws {
+        let store = MemoryTokenStore()
+        var script = ServerScript.product(.keycloak)
+        script.registration.refusedScopes = refused
+        let left: WireValue? = refused == ["openid"] ? "photos.read" : nil
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let credentials = try await Self.signIn(at: server, storedIn: store).run()
+            #expect(credentials.user?.subject == "alice")
+            #expect(server.requests(to: .registration).last?.json?["scope"] == left)
+            let count = server.requests(to: .registration).count
+            // The stored registration covers the scope, which the server grants nevertheless.
+            _ = try await Self.signIn(at: server, storedIn: store).run()
+            #expect(server.requests(to: .registration).count == count)
+        }
+    }
+
+    // SEC-191; RFC 7592 §2.3 and §3
+    @Test func `a registration can be deleted with its access token, which no other server gets`() async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run(ServerScript.product(.oidcProvider)) { server in
+            let signIn = try Self.signIn(at: server, storedIn: store)
+            _ = try await signIn.run()
+            let kept = try #require(store.registration(at: server.issuer))
+            #expect(!"\(kept) \(String(reflecting: kept))".contains("rat-"))
+            let registration = try #require(signIn.client.registration)
+            #expect(try await registration.delete(at: server.issuer))
+            #expect(store.registration(at: server.issuer) == nil)
+            #expect(server.requests(to: .registrationManagement).map(\.method) == [.delete])
+            #expect(try await !registration.delete(at: server.issuer))
+            // A URL at another origin is not kept.
+            server.change {
+                $0.registration.replaced = [
+                    WireMember("registration_client_uri", "https://evil.example.com/register/1")
+                ]
+            }
+            _ = try await signIn.run()
+            #expect(try await !registration.delete(at: server.issuer))
+        }
+    }
+
+    // RFC 7591 §2 and §3
+    @Test func `a registration carries an initial access token and the metadata of the software`() async throws {
+        let store = MemoryTokenStore()
+        var script = ServerScript()
+        script.registration.initialAccessToken = "initial-token"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            var signIn = try Self.signIn(at: server, storedIn: store)
+            signIn.client.registration?.initialAccessToken = AccessToken("initial-token")
+            signIn.client.registration?.metadata.clientURI = "https://lightbox.example"
+            signIn.client.registration?.metadata.logoURI = "https://lightbox.example/logo.png"
+            signIn.client.registration?.metadata.softwareID = "4f1a"
+            signIn.client.registration?.metadata.softwareVersion = "2.1"
+            _ = try await signIn.run()
+            let request = try #require(server.requests(to: .registration).first?.json)
+            #expect(request["client_uri"] == "https://lightbox.example")
+            #expect(request["logo_uri"] == "https://lightbox.example/logo.png")
+            #expect(request["software_id"] == "4f1a")
+            #expect(request["software_version"] == "2.1")
+        }
+    }
+
+    @Test func `a registration under another name is not used`() async throws {
+        let store = MemoryTokenStore()
+        try await ScriptedAuthorizationServer.run { server in
+            let first = try await Self.signIn(at: server, storedIn: store).run()
+            var other = try Self.signIn(at: server, storedIn: store)
+            other.client.registration = .init(as: "Ledger", storedIn: store)
+            #expect(try await other.run().clientID != first.clientID)
+        }
+    }
+
+    // R044
+    @Test func `a client that keeps no refresh token does not register for one or request it`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
+            var signIn = try Self.signIn(
+                at: server, storedIn: MemoryTokenStore(), scope: "openid offline_access photos.read")
+            signIn.options.keepsRefreshToken = false
+            _ = try await signIn.run()
+            let registration = try #require(server.requests(to: .registration).first?.json)
+            #expect(registration["grant_types"] == ["authorization_code"])
+            let request = try #require(server.requests(to: .authorization).first?.query)
+            #expect(request["scope"] == "openid photos.read")
+            #expect(request["prompt"] == nil)
         }
     }
 

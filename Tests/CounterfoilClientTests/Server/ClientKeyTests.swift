@@ -59,7 +59,7 @@ struct ClientKeyTests {
         let client = try #require(ClientIdentifier("lightbox"))
         let assertion = try #require(request.form["client_assertion"])
         return try ClientAssertionVerifier(audiences: [issuer.rawValue]).verify(
-            assertion, of: client, keys: JSONWebKeySet(keys: [key.key.publicKey]), at: Date())
+            assertion, of: client, keys: JSONWebKeySet(keys: [#require(key.publicKey)]), at: Date())
     }
 
     // R305, CL-51; RFC 7523 §3: the audience is the issuer alone, and `iss` and `sub` are the client
@@ -71,7 +71,7 @@ struct ClientKeyTests {
             let store: any TokenStore = MemoryTokenStore()
             let credentials = try await Self.signIn(at: server, with: key).run()
             try await store.save(credentials, as: .standard)
-            let session = TokenSession(store: store)
+            let session = TokenSession(ofAnyClientIn: store)
             _ = try await session.refreshed(replacing: credentials.accessToken)
             #expect(try await session.signOut() == .revoked)
             let requests = [ScriptedEndpoint.pushedAuthorization, .token, .revocation].map { server.requests(to: $0) }
@@ -116,11 +116,126 @@ struct ClientKeyTests {
         let key = try ClientKey()
         try await ScriptedAuthorizationServer.run { server in
             var signIn = DeviceSignIn(issuer: server.issuer, clientID: try #require(ClientIdentifier("lightbox")))
-            signIn.authentication = .privateKey(key)
+            signIn.options.authentication = .privateKey(key)
             signIn.pause = { _ in }
             _ = try await signIn.run { _ in }
             for endpoint in [ScriptedEndpoint.deviceAuthorization, .token] {
                 _ = try Self.verify(try #require(server.requests(to: endpoint).first), of: key, at: server.issuer)
+            }
+        }
+    }
+
+    @Test func `an RSA key is read from each format, and signs with RS256 or PS256`() async throws {
+        let texts = [RSAKeyText.pkcs8, RSAKeyText.pkcs1, RSAKeyText.jsonWebKey()]
+        let keys = try texts.map { try ClientKey($0) }
+        #expect(Set(keys).count == 1)
+        #expect(keys[0].algorithm == .rs256)
+        #expect(try ClientKey(RSAKeyText.jsonWebKey(#""alg":"PS256""#)).algorithm == .ps256)
+        #expect(try ClientKey(RSAKeyText.pkcs8, algorithm: .ps256) != keys[0])
+        #expect(throws: ClientKey.Refusal.unusable) { try ClientKey(Self.keys[0], algorithm: .rs256) }
+        #expect(throws: ClientKey.Refusal.unusable) { try ClientKey(RSAKeyText.pkcs8, algorithm: .es256) }
+        let key = keys[0]
+        try await ScriptedAuthorizationServer.run { server in
+            let credentials = try await Self.signIn(at: server, with: key).run()
+            let request = try #require(server.requests(to: .token).first)
+            _ = try Self.verify(request, of: key, at: server.issuer)
+            let kept = try JSONDecoder().decode(Credentials.self, from: JSONEncoder().encode(credentials))
+            #expect(kept.authentication == .privateKey(key))
+            let stronger = try ClientKey(RSAKeyText.pkcs8, algorithm: .ps256)
+            _ = try await Self.signIn(at: server, with: stronger).run()
+            let assertion = try #require(server.requests(to: .token).last?.form["client_assertion"])
+            let header = try #require(Base64URL.decode(String(assertion.prefix { $0 != "." })))
+            #expect(String(decoding: header, as: UTF8.self).contains(#""alg":"PS256""#))
+        }
+    }
+
+    /// A signer whose key the client cannot read.
+    private struct Signer: ClientSigner {
+        struct Locked: Error, CustomStringConvertible { let description = "the token is locked" }
+
+        let key: SigningKey
+        let keyID: String
+        var isLocked = false
+
+        init(id: String) throws {
+            keyID = id
+            key = try SigningKey.generate(.es256)
+        }
+
+        var algorithm: ClientKey.Algorithm { .es256 }
+        var publicKey: JSONWebKey? { key.publicKey }
+
+        func signature(for bytes: [UInt8]) async throws -> [UInt8] {
+            if isLocked { throw Locked() }
+            return try key.signature(for: bytes)
+        }
+    }
+
+    // SEC-195: the stored credentials name the key and do not contain it.
+    @Test func `a signer signs each assertion, and stored credentials find it again by its name`() async throws {
+        let signer = try Signer(id: "hsm-\(UUID())")
+        try await ScriptedAuthorizationServer.run { server in
+            let credentials = try await Self.signIn(at: server, with: ClientKey(signer)).run()
+            let request = try #require(server.requests(to: .token).first)
+            let set = JSONWebKeySet(keys: [signer.key.publicKey])
+            let assertion = try #require(request.form["client_assertion"])
+            let header = try #require(Base64URL.decode(String(assertion.prefix { $0 != "." })))
+            #expect(String(decoding: header, as: UTF8.self).contains(signer.keyID))
+            #expect(set.keys.count == 1)
+            let bytes = try JSONEncoder().encode(credentials)
+            let secret = Base64URL.encode(signer.key.privateRepresentation)
+            #expect(!String(decoding: bytes, as: UTF8.self).contains(secret))
+            let store: any TokenStore = MemoryTokenStore()
+            try await store.save(JSONDecoder().decode(Credentials.self, from: bytes), as: .standard)
+            let session = TokenSession(ofAnyClientIn: store)
+            await #expect {
+                try await session.refreshed(replacing: credentials.accessToken)
+            } throws: {
+                "\($0)".contains("no signer has the client key \(signer.keyID)")
+            }
+            ClientSigners.register(signer)
+            _ = try await session.refreshed(replacing: credentials.accessToken)
+            #expect(server.requests(to: .token).count == 2)
+        }
+    }
+
+    @Test func `a signer that fails sends no request, and its reason is reported`() async throws {
+        var signer = try Signer(id: "hsm")
+        signer.isLocked = true
+        let key = ClientKey(signer)
+        try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
+            let error = await #expect(throws: SignInError.self) { try await Self.signIn(at: server, with: key).run() }
+            #expect(error == .unusable("the client key hsm failed to sign: the token is locked"))
+            #expect(server.requests(to: .token).isEmpty)
+        }
+    }
+
+    // SEC-196; RFC 7523 §3: older servers accept only their token endpoint as the audience.
+    @Test func `the audience can be the token endpoint, if it is at the origin of the issuer`() async throws {
+        try await ScriptedAuthorizationServer.run(.hydraWithClientKey) { server in
+            var key = try ClientKey()
+            await #expect(throws: SignInError.refused(OAuthError(.invalidClient))) {
+                var signIn = try Self.signIn(at: server, with: key)
+                signIn.redirectURIUses = RedirectURIUses()
+                _ = try await signIn.run()
+            }
+            key.assertionAudience = .tokenEndpoint
+            var signIn = try Self.signIn(at: server, with: key)
+            signIn.redirectURIUses = RedirectURIUses()
+            let credentials = try await signIn.run()
+            let kept = try JSONDecoder().decode(Credentials.self, from: JSONEncoder().encode(credentials))
+            #expect(kept.authentication.key?.assertionAudience == .tokenEndpoint)
+        }
+        try await ScriptedAuthorizationServer.run { honest in
+            var script = ServerScript(.noPushedRequests)
+            script.metadata.replaced = [WireMember("token_endpoint", .text(honest.url(of: .token)))]
+            try await ScriptedAuthorizationServer.run(script) { evil in
+                var key = try ClientKey()
+                key.assertionAudience = .tokenEndpoint
+                let signIn = try Self.signIn(at: evil, with: key)
+                let error = await #expect(throws: SignInError.self) { try await signIn.run() }
+                #expect("\(String(describing: error))".contains("is at another origin"))
+                #expect(honest.requests.isEmpty)
             }
         }
     }
@@ -148,7 +263,7 @@ struct ClientKeyTests {
                 Issue.record("no keys")
                 return
             }
-            #expect(set.keys == [key.key.publicKey])
+            #expect(set.keys == [try #require(key.publicKey)])
             #expect(!request.text.contains(Self.secret))
             #expect(!request.text.contains("\"d\""))
             #expect(try await signIn(at: server, with: key).clientID == first.clientID)

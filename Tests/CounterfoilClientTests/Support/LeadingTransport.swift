@@ -17,13 +17,13 @@ struct LeadingTransport: HTTPTransport {
             guard request.endpoint.isLoopback else {
                 throw .unreachable(origin: origin, reason: "no test leads there")
             }
-            return try await AsyncHTTPClientTransport().send(request)
+            return try await StandardTransport().send(request)
         }
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(address + request.endpoint.rawValue.dropFirst(origin.count)) } catch {
             throw .unreachable(origin: origin, reason: "\(error)")
         }
-        return try await AsyncHTTPClientTransport().send(
+        return try await StandardTransport().send(
             TransportRequest(
                 endpoint, method: request.method, headerFields: request.headerFields, body: request.body,
                 byteLimit: request.byteLimit, timeout: request.timeout))

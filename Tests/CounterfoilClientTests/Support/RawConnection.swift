@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A connection to a local port that sends exactly the bytes of a test.
 struct RawConnection: ~Copyable {
@@ -10,14 +11,14 @@ struct RawConnection: ~Copyable {
 
     init(port: Int, isIPv6: Bool = false) throws {
         if isIPv6 {
-            descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+            descriptor = socket(AF_INET6, streamSocket, 0)
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_port = in_port_t(port).bigEndian
             address.sin6_addr = in6addr_loopback
             try Self.connect(descriptor, &address)
         } else {
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            descriptor = socket(AF_INET, streamSocket, 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = in_port_t(port).bigEndian
@@ -89,7 +90,7 @@ extension RawConnection {
 
     /// Returns whether a program that asks to share a port can bind it.
     static func canBind(port: Int, isIPv6: Bool) -> Bool {
-        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, streamSocket, 0)
         defer { close(descriptor) }
         var yes: Int32 = 1
         for option in [SO_REUSEADDR, SO_REUSEPORT] {

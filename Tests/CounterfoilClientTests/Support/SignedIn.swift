@@ -16,13 +16,20 @@ enum SignedIn {
         _ server: ScriptedAuthorizationServer, scope: String = "photos.read", in store: any TokenStore,
         as profile: ProfileName = .standard, options: NativeSignIn.Options = .init()
     ) async throws -> Credentials {
+        let credentials = try await signIn(at: server, scope: scope, options: options).run()
+        try await store.save(credentials, as: profile)
+        return credentials
+    }
+
+    /// Prepares a sign-in through the browser.
+    static func signIn(
+        at server: ScriptedAuthorizationServer, scope: String = "photos.read", options: NativeSignIn.Options = .init()
+    ) throws -> NativeSignIn {
         var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: scope)
         signIn.browser = ScriptedBrowser()
         signIn.timeout = .seconds(60)
         signIn.options = options
-        let credentials = try await signIn.run()
-        try await store.save(credentials, as: profile)
-        return credentials
+        return signIn
     }
 
     /// Returns the refresh requests that a server has received.

@@ -1,5 +1,5 @@
 import CounterfoilClient
-import Synchronization
+import CounterfoilProtocol
 
 /// A transport that delays the requests to one URL until a test releases them.
 final class TurnstileTransport: HTTPTransport {
@@ -18,7 +18,7 @@ final class TurnstileTransport: HTTPTransport {
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         if request.endpoint.rawValue == address { await pass() }
-        return try await AsyncHTTPClientTransport().send(request)
+        return try await StandardTransport().send(request)
     }
 
     /// Returns as soon as this number of requests has arrived, whether they are waiting or released.

@@ -27,7 +27,7 @@ struct VendorProfileTests {
             // The credentials pass through the encoding of a store.
             let kept = try JSONDecoder().decode(Credentials.self, from: JSONEncoder().encode(credentials))
             #expect(kept == credentials)
-            let session = TokenSession(store: store, transport: transport)
+            let session = TokenSession(ofAnyClientIn: store, transport: transport)
             #expect(try await session.get(server.url(of: .api)).statusCode == 200)
             guard vendor.profile.name != "github" else {
                 #expect(credentials.refreshToken == nil)
@@ -52,7 +52,7 @@ struct VendorProfileTests {
             #expect(server.requests(to: .authorization).first?.query["scope"] == nil)
             let store: any TokenStore = MemoryTokenStore()
             try await store.save(credentials, as: .standard)
-            let session = TokenSession(store: store, transport: transport)
+            let session = TokenSession(ofAnyClientIn: store, transport: transport)
             for rotation in [RefreshTokenScript.Rotation.rotated(.isRefused), .never, .rotated(.isRefused)] {
                 server.change { $0.refreshTokens.rotation = rotation }
                 let stale = try await session.credentials().accessToken
@@ -89,7 +89,7 @@ struct VendorProfileTests {
             try await store.save(credentials, as: .standard)
             for (early, count) in [(650.0, 0), (590.0, 1)] {
                 let session = TokenSession(
-                    store: store, transport: transport, now: { Date().addingTimeInterval(3600 - early) })
+                    ofAnyClientIn: store, transport: transport, now: { Date().addingTimeInterval(3600 - early) })
                 _ = try await session.credentials()
                 #expect(Self.refreshes(at: server).count == count)
             }
@@ -115,7 +115,7 @@ struct VendorProfileTests {
             var signIn = DeviceSignIn(issuer: vendor.issuer, clientID: try #require(ClientIdentifier("lightbox")))
             signIn.vendor = vendor
             signIn.transport = LeadingTransport(to: us, eu)
-            signIn.authentication = try PlayedVendor.zoho.authentication
+            signIn.options.authentication = try PlayedVendor.zoho.authentication
             signIn.pause = { _ in }
             let prepared = signIn
             if place == "eu" {
@@ -150,7 +150,9 @@ struct VendorProfileTests {
 
             let store: any TokenStore = MemoryTokenStore()
             try await store.save(credentials, as: .standard)
-            let session = TokenSession(store: store, transport: transport)
+            let session = TokenSession(
+                issuer: credentials.issuer, clientID: credentials.clientID, store: store,
+                origins: [try APIOrigin(eu.origin)], transport: transport)
             // A refresh does not repeat the URL of the API, which is kept.
             eu.change { $0.tokens.extras = [] }
             let fresh = try await session.refreshed(replacing: credentials.accessToken)
@@ -193,7 +195,7 @@ struct VendorProfileTests {
             let credentials = try await PlayedVendor.zoho.signIn(over: transport).run()
             let store: any TokenStore = MemoryTokenStore()
             try await store.save(credentials, as: .standard)
-            let session = TokenSession(store: store, transport: transport)
+            let session = TokenSession(ofAnyClientIn: store, transport: transport)
             server.change { $0.interruptions = [Interruption(at: .token, ServerScript.zohoThrottle(status: status))] }
             await #expect {
                 try await session.refreshed(replacing: credentials.accessToken)
@@ -205,7 +207,7 @@ struct VendorProfileTests {
             server.change { $0.interruptions = [] }
             server.revokeEverything()
             await #expect {
-                try await TokenSession(store: store, transport: transport)
+                try await TokenSession(ofAnyClientIn: store, transport: transport)
                     .refreshed(replacing: credentials.accessToken)
             } throws: {
                 if case .ended(.refused, _) = $0 as? SessionError { true } else { false }
@@ -238,7 +240,7 @@ struct VendorProfileTests {
             signIn.vendor = at
             signIn.transport = LeadingTransport(to: server)
             // GitHub requires no secret for the device flow.
-            if vendor.profile.name != "github" { signIn.authentication = try vendor.authentication }
+            if vendor.profile.name != "github" { signIn.options.authentication = try vendor.authentication }
             signIn.pause = { _ in }
             let credentials = try await signIn.run { instructions in
                 #expect(instructions.userCode == "BDWP-HQPK")
@@ -275,8 +277,13 @@ struct VendorProfileTests {
         try await ScriptedAuthorizationServer.run(script) { server in
             let transport = LeadingTransport(to: server)
             let common = try VendorServer(.microsoft, at: "common")
-            await #expect(throws: SignInError.unsafe(.metadata(.wrongIssuer))) {
+            await #expect {
                 try await common.configuration(transport: transport)
+            } throws: { error in
+                guard case .unsafe(.metadata(.wrongIssuer(let named, let requested))) = error as? SignInError else {
+                    return false
+                }
+                return named.contains("{tenantid}") && requested == common.issuer
             }
         }
     }

@@ -6,6 +6,9 @@ extension ServerProfile {
         var profile = ServerProfile(
             name: "auth0", title: "Auth0", location: .issuer("https://{host}/"), redirect: redirect)
         profile.defaultScope = "openid profile offline_access"
+        profile.behavior.requiresConsentForOfflineAccess = false
+        // With "Refresh Token Revocation Deletes Grant", which is the default, a revocation deletes the user's grant.
+        profile.behavior.revokesAllTokensTogether = true
         profile.advice = [
             "Register a native application, and each callback URL with its port.",
             "Configure a leeway for rotated refresh tokens; otherwise a lost response signs the user out.",

@@ -1,3 +1,5 @@
+import CounterfoilProtocol
+
 extension ServerProfile {
     /// The profiles of this package, sorted by name.
     public static let builtIn: [ServerProfile] = [
@@ -8,5 +10,12 @@ extension ServerProfile {
     public static func named(_ name: String) -> ServerProfile? {
         let name = name.lowercased()
         return builtIn.first { $0.name == name }
+    }
+
+    /// Returns the built-in profile whose default host is the server with an issuer; nil if there is none.
+    static func ofIssuer(_ issuer: Issuer) -> ServerProfile? {
+        builtIn.first { profile in
+            profile.defaultHost != nil && (try? VendorServer(profile))?.issuer == issuer
+        }
     }
 }

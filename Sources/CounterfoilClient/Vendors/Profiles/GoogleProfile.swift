@@ -11,6 +11,7 @@ extension ServerProfile {
         profile.assumesPKCE = true
         profile.behavior.authorizationParameters = ["access_type": "offline"]
         profile.behavior.parametersForRefreshToken = ["prompt": "consent"]
+        profile.behavior.revokesAllTokensTogether = true
         profile.advice = [
             "Create a client of the type Desktop app; its secret is required, but protects nothing.",
             "Clients of the types iOS, Android and Chrome cannot use loopback; use their reversed client ID as the scheme.",

@@ -8,6 +8,7 @@ extension ServerProfile {
             location: .issuer("https://login.microsoftonline.com/{host}/v2.0"), redirect: redirect)
         profile.defaultScope = "openid profile offline_access"
         profile.assumesPKCE = true
+        profile.behavior.requiresConsentForOfflineAccess = false
         profile.advice = [
             "Name your tenant by its domain or its ID; a sign-in for all tenants is not supported.",
             "Register http://localhost under Mobile and desktop applications; any port is then accepted, but not [::1].",

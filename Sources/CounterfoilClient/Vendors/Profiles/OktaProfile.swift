@@ -6,6 +6,7 @@ extension ServerProfile {
         var profile = ServerProfile(
             name: "okta", title: "Okta", location: .issuer("https://{host}"), redirect: redirect)
         profile.defaultScope = "openid profile offline_access"
+        profile.behavior.requiresConsentForOfflineAccess = false
         profile.advice = [
             "Register a native application, and each redirect URI with its port."
         ]

@@ -1,0 +1,157 @@
+public import CounterfoilProtocol
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A sign-in of a service, which is a program without a user: the client credentials grant.
+///
+///     let key = try ClientKey(contentsOf: URL(fileURLWithPath: "/etc/nightly-job/key.pem"))
+///     let signIn = try ServiceSignIn(
+///         issuer: "https://id.example.com", clientID: "nightly-job", authentication: .privateKey(key),
+///         scope: "photos.read", apiOrigins: ["https://photos.example.com"])
+///     let photos = try await ServiceSession(signIn).get("https://photos.example.com/photos")
+///
+/// RFC 6749 §4.4. The credentials have no user, no ID token and no refresh token: the service authenticates again for
+/// each new access token.
+public struct ServiceSignIn: Sendable {
+    /// The issuer of the authorization server; the client fetches its metadata unless ``vendor`` is set.
+    public var issuer: Issuer
+    /// `client_id`: the identifier of the service at the server.
+    public var clientID: ClientIdentifier
+    /// The client authentication at the token endpoint, which must not be ``ClientAuthentication/none``.
+    public var authentication: ClientAuthentication
+    /// The requested scope; an empty scope requests the server's default.
+    public var scope: Scope
+    /// `resource`: the APIs for which the token is requested (RFC 8707 §2); an empty list omits the parameter.
+    public var resources: [Resource] = []
+    /// The origins of the APIs to which the token may be sent, in addition to those of ``resources``.
+    ///
+    /// The request does not contain them. If both are empty, the token may be sent only to the origin of the issuer.
+    public var apiOrigins: Set<APIOrigin> = []
+    /// Whether the token is bound to a key that each sign-in generates (RFC 9449).
+    public var bindsTokens = false
+    /// The server with its vendor profile, for a server that deviates from the standard.
+    ///
+    /// If it is nil, the client fetches the metadata of ``issuer``.
+    public var vendor: VendorServer?
+    /// The HTTP client for all requests of the sign-in.
+    public var transport: any HTTPTransport = .standard
+
+    /// The maximum time to wait for another process that requests a token of the same profile.
+    private static let lockTimeout = Duration.seconds(90)
+
+    /// Prepares a sign-in of a service that is registered at the server.
+    public init(
+        issuer: Issuer, clientID: ClientIdentifier, authentication: ClientAuthentication, scope: Scope = Scope()
+    ) {
+        self.issuer = issuer
+        self.clientID = clientID
+        self.authentication = authentication
+        self.scope = scope
+    }
+
+    /// Prepares a sign-in from strings; throws ``SignInError/unusable(_:)`` if one of them is invalid.
+    ///
+    /// `apiOrigins` are the origins of the APIs to which the token may be sent, such as `https://photos.example.com`.
+    public init(
+        issuer: String, clientID: String, authentication: ClientAuthentication, scope: String = "",
+        apiOrigins: [String] = []
+    ) throws(SignInError) {
+        let texts = try NativeSignIn(issuer: issuer, clientID: clientID, scope: scope, apiOrigins: apiOrigins)
+        guard let id = ClientIdentifier(clientID) else {
+            throw .unusable("the client ID is empty or contains invalid characters")
+        }
+        self.init(issuer: texts.issuer, clientID: id, authentication: authentication, scope: texts.scope)
+        self.apiOrigins = texts.options.apiOrigins
+    }
+
+    /// Prepares the sign-in again from which some credentials came; nil if they are those of a user.
+    public init?(repeating credentials: Credentials) {
+        guard credentials.isOfService else { return nil }
+        self.init(
+            issuer: credentials.issuer, clientID: credentials.clientID, authentication: credentials.authentication,
+            scope: credentials.scope)
+        resources = credentials.resources
+        apiOrigins = credentials.apiOrigins
+        bindsTokens = credentials.proofKey != nil
+        vendor = credentials.server
+    }
+
+    /// Requests an access token.
+    ///
+    /// ``SignInError/refused(_:)`` with `invalid_client` means that the server does not accept the authentication, and
+    /// with `unauthorized_client` that the service may not use this grant. A refresh token in the response is discarded
+    /// (RFC 6749 §4.4.3).
+    public func run() async throws(SignInError) -> Credentials {
+        guard authentication != .none else {
+            throw .unusable("a service needs a client secret or a private key to sign in without a user")
+        }
+        let server: AuthorizationServerConfiguration
+        if let vendor {
+            server = try await vendor.configuration(transport: transport)
+        } else {
+            // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
+            server = try await MetadataDiscovery(transport: transport)
+                .configuration(of: issuer, skippingPKCEMetadataCheck: true)
+        }
+        let prover = bindsTokens ? DPoPProver(ProofKey()) : nil
+        let request = TokenRequest.ClientCredentials(scope: scope.isEmpty ? nil : scope, resources: resources)
+        let issued = try await TokenEndpointClient(
+            server: server, clientID: clientID, authentication: authentication, prover: prover, transport: transport
+        ).tokens(for: .clientCredentials(request))
+        var credentials = Credentials(
+            issuer: server.issuer, clientID: clientID, scope: issued.tokens.scope ?? scope,
+            accessToken: issued.tokens.accessToken,
+            expires: issued.tokens.expiresIn.map { issued.received.addingTimeInterval(TimeInterval($0)) }, user: nil,
+            resources: resources, details: issued.details, authentication: issued.authentication, server: server.vendor,
+            proofKey: prover?.key)
+        credentials.apiOrigins = apiOrigins
+        credentials.isOfService = true
+        return credentials
+    }
+
+    /// Returns the stored credentials of the service, and signs in first if there are none or if they expire too soon.
+    ///
+    /// This is for programs that run often and end soon. Other programs use a ``ServiceSession``, which stores nothing.
+    /// If several processes need a new access token at once, one of them requests it, and the others use it.
+    ///
+    /// - Parameters:
+    ///   - store: The store of the credentials, which contain the secret or private key of the service, too.
+    ///   - profile: The name under which the credentials are stored.
+    ///   - seconds: The minimum lifetime of a stored access token; the server determines that of a new one.
+    /// - Throws: ``SignInError`` or ``TokenStoreError``; ``SignInError/unusable(_:)`` if the profile contains the
+    ///   credentials of a user or of another client.
+    public func credentials(
+        in store: any TokenStore, profile: ProfileName = .standard, minimumLifetime seconds: Int = 10
+    ) async throws -> Credentials {
+        if let kept = try await store.credentials(of: profile), isUsable(kept, for: seconds) { return kept }
+        let lock = try await store.refreshLock(of: profile, within: Self.lockTimeout)
+        // Another process may have requested a token in the meantime.
+        let before = try await store.record(of: profile)
+        if let kept = before?.credentials, isUsable(kept, for: seconds) { return kept }
+        if let kept = before?.credentials, !kept.isOfService || kept.issuer != issuer || kept.clientID != clientID {
+            throw SignInError.unusable(
+                "the profile \(profile) contains a sign-in of the client \(kept.clientID) at \(kept.issuer); use another"
+                    + " profile, or sign out first")
+        }
+        let fresh = try await run()
+        if let before {
+            // If the profile was signed in or out in the meantime, the store keeps that.
+            _ = try await store.replace(before, with: fresh, in: profile)
+        } else {
+            try await store.save(fresh, as: profile)
+        }
+        lock.release()
+        return fresh
+    }
+
+    /// Returns whether stored credentials come from this sign-in and live long enough.
+    private func isUsable(_ kept: Credentials, for seconds: Int) -> Bool {
+        kept.isOfService && kept.issuer == issuer && kept.clientID == clientID && kept.resources == resources
+            && (scope.isEmpty || kept.scope == scope) && (kept.proofKey != nil) == bindsTokens
+            && kept.apiOrigins == apiOrigins && !kept.isExpired(early: seconds)
+    }
+}

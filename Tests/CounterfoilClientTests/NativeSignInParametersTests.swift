@@ -1,0 +1,178 @@
+import CounterfoilClient
+import CounterfoilClientTesting
+import CounterfoilProtocol
+import CounterfoilTokens
+import TestSupport
+import Testing
+
+/// Tests of pushed requests, additional parameters and audiences of a sign-in.
+@Suite(.timeLimit(.minutes(2)))
+struct NativeSignInParametersTests {
+    private static func signIn(
+        at server: ScriptedAuthorizationServer, _ change: (inout NativeSignIn) -> Void = { _ in }
+    ) throws -> NativeSignIn {
+        var signIn = try PlayedProduct.signIn(at: server, scope: "openid photos.read")
+        change(&signIn)
+        return signIn
+    }
+
+    private static func pushing(_ answer: ScriptedAnswer, isRequired: Bool = false) -> ServerScript {
+        var script = isRequired ? ServerScript(.requiresPushedRequests) : ServerScript()
+        script.interruptions = [Interruption(at: .pushedAuthorization, answer)]
+        return script
+    }
+
+    // SEC-192; RFC 9126 §5
+    @Test(
+        arguments: [
+            .trouble(401), .html(status: 403), .html(status: 404), .trouble(405), .trouble(500), .trouble(503), .html(),
+            .redirect(to: "https://portal.example.com"), .refusal("invalid_client", status: 401),
+            .refusal("unauthorized_client"), .refusal("server_error", status: 500), .refusal("temporarily_unavailable"),
+        ] as [ScriptedAnswer])
+    func `a pushed request that fails is sent through the browser, unless the server requires it`(
+        answer: ScriptedAnswer
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(Self.pushing(answer)) { server in
+            let isTold = Mutex(false)
+            _ = try await Self.signIn(at: server).run { event in
+                if case .notPushed = event { isTold.withLock { $0 = true } }
+            }
+            #expect(isTold.withLock { $0 })
+            #expect(server.requests(to: .authorization).first?.query["request_uri"] == nil)
+            await #expect(throws: SignInError.self) { try await Self.signIn(at: server) { $0.par = .always }.run() }
+            #expect(server.requests(to: .authorization).count == 1)
+        }
+        try await ScriptedAuthorizationServer.run(Self.pushing(answer, isRequired: true)) { server in
+            await #expect(throws: SignInError.self) { try await Self.signIn(at: server).run() }
+            #expect(server.requests(to: .authorization).isEmpty)
+        }
+    }
+
+    // RFC 9126 §2.3: the authorization endpoint would reject the same parameter.
+    @Test(
+        arguments: [
+            .refusal("invalid_request", "redirect_uri"), .refusal("invalid_scope"), .refusal("invalid_target"),
+            .refusal("access_denied"), .trouble(429, retryAfter: "9"),
+        ] as [ScriptedAnswer])
+    func `a pushed request whose parameters are rejected ends the sign-in at once`(
+        answer: ScriptedAnswer
+    ) async throws {
+        try await ScriptedAuthorizationServer.run(Self.pushing(answer)) { server in
+            await #expect(throws: SignInError.self) { try await Self.signIn(at: server).run() }
+            #expect(server.requests(to: .authorization).isEmpty)
+        }
+    }
+
+    @Test func `a client can decline pushed requests`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            _ = try await Self.signIn(at: server) { $0.par = .never }.run()
+            #expect(server.requests(to: .pushedAuthorization).isEmpty)
+            server.change { $0.authorization.requiresPushedRequest = true }
+            let error = await #expect(throws: SignInError.self) {
+                try await Self.signIn(at: server) { $0.par = .never }.run()
+            }
+            #expect("\(String(describing: error))".contains("requires pushed authorization requests"))
+            #expect(server.requests(to: .authorization).count == 1)
+        }
+    }
+
+    @Test func `additional parameters are sent, except for those that the client sets itself`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.noPushedRequests)) { server in
+            _ = try await Self.signIn(at: server) {
+                $0.options.additionalParameters = ["audience": "https://api.example.com", "ui_locales": "de"]
+            }.run()
+            let request = try #require(server.requests(to: .authorization).first?.query)
+            #expect(request["audience"] == "https://api.example.com")
+            #expect(request["ui_locales"] == "de")
+            for name in ["state", "scope", "redirect_uri", "code_challenge", "client_secret", "request_uri", "", "a b"]
+            {
+                let error = await #expect(throws: SignInError.self) {
+                    try await Self.signIn(at: server) { $0.options.additionalParameters = [name: "x"] }.run()
+                }
+                guard case .unusable = error else {
+                    Issue.record("\(name): \(String(describing: error))")
+                    continue
+                }
+            }
+            #expect(server.requests(to: .authorization).count == 1)
+        }
+    }
+
+    @Test func `a device sign-in sends additional parameters too`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            var signIn = try DeviceSignIn(issuer: server.issuer.rawValue, clientID: "lightbox")
+            signIn.options.additionalParameters = ["audience": "https://api.example.com"]
+            signIn.pause = { _ in }
+            _ = try await signIn.run { _ in }
+            #expect(server.requests(to: .deviceAuthorization).first?.form["audience"] == "https://api.example.com")
+        }
+    }
+
+    // SEC-193; OpenID Connect Core §3.1.3.7 point 3
+    @Test func `an ID token may name further audiences only if the app trusts them, also in a refresh`() async throws {
+        var script = ServerScript()
+        script.idToken.replaced = [WireMember("aud", ["{client}", "project-7"]), WireMember("azp", "{client}")]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            await #expect(throws: SignInError.unsafe(.idToken(.wrongAudience))) {
+                try await Self.signIn(at: server).run()
+            }
+            await #expect(throws: SignInError.unsafe(.idToken(.wrongAudience))) {
+                try await Self.signIn(at: server) { $0.options.trustedAudiences = ["project-8"] }.run()
+            }
+            let signIn = try Self.signIn(at: server) { $0.options.trustedAudiences = ["project-7"] }
+            let credentials = try await signIn.run()
+            let store: any TokenStore = MemoryTokenStore()
+            try await store.save(credentials, as: .standard)
+            let fresh = try await TokenSession(for: signIn, store: store).refreshed(replacing: credentials.accessToken)
+            #expect(fresh.idToken != credentials.idToken)
+        }
+    }
+
+    // RFC 9207 §2.4: a parameter that is present must match, also if the metadata do not announce it.
+    @Test(arguments: ["", "https://evil.example.com"])
+    func `an iss that is empty or of another server is refused`(issuer: String) async throws {
+        var script = ServerScript()
+        script.metadata.omitted = ["authorization_response_iss_parameter_supported"]
+        script.authorization.issuer = .replaced(issuer)
+        try await ScriptedAuthorizationServer.run(script) { server in
+            await #expect(throws: SignInError.unsafe(.callback(.wrongIssuer))) {
+                try await Self.signIn(at: server).run()
+            }
+            #expect(server.requests(to: .token).isEmpty)
+        }
+    }
+
+    // SEC-194; RFC 9449 §5, RFC 7009 §2
+    @Test func `tokens that are not bound although the client asked for it are revoked`() async throws {
+        try await ScriptedAuthorizationServer.run(ServerScript(.ignoresProofs)) { server in
+            await #expect(throws: SignInError.unsafe(.tokenResponse(.notBound))) {
+                try await Self.signIn(at: server) { $0.options.bindsTokens = true }.run()
+            }
+            let revoked = server.requests(to: .revocation).map { $0.form["token"] }
+            #expect(revoked == [server.refreshTokens.last, server.accessTokens.last])
+        }
+    }
+
+    // The server does not redirect, so the sign-in cannot notice it in the browser (RFC 6749 §4.1.2.1).
+    @Test(arguments: [ScriptedProduct.hydra, .betterAuth, .springAuthorizationServer, .canaille])
+    func `on request, an unregistered client is reported while the browser is open`(
+        product: ScriptedProduct
+    ) async throws {
+        try await PlayedProduct.run(product, changing: { $0.clients.known = ["other-client"] }) { server in
+            let (texts, told) = AsyncStream.makeStream(of: String.self)
+            let signIn = try Self.signIn(at: server) {
+                $0.par = .never
+                $0.browser = NoBrowser()
+                $0.checksClient = true
+            }
+            let attempt = Task {
+                try await signIn.run { event in if case .rejected(let text) = event { told.yield(text) } }
+            }
+            var iterator = texts.makeAsyncIterator()
+            let text = await iterator.next()
+            #expect(text?.contains("is probably not registered") == true)
+            attempt.cancel()
+            await #expect(throws: SignInError.cancelled) { try await attempt.value }
+        }
+    }
+}
