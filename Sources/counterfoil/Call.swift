@@ -1,17 +1,31 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// `counterfoil call` sends a request with the access token to an API.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an API with the access token and print its response.",
         discussion: """
-            The token is sent only to https URLs and to this device, and never along a redirect. It is refreshed if \
-            necessary. If the status is 400 or more, the body is printed too, and the exit code is 3, or 6 for a temporary \
-            failure. With --step-up, the browser opens if the API requires more permissions, or a stronger or newer sign-in.
+            The token is sent only to https URLs and to this device, and along a redirect only within the origin of \
+            the URL. It is refreshed if necessary. If the status is 400 or more, the body is printed too, and the exit \
+            code is 7, or 3 if you have to sign in again, or 6 for a temporary failure. With --step-up, the browser \
+            opens if the API requires more permissions, or a stronger or newer sign-in.
 
             Examples:
               counterfoil call https://photos.example.com/photos
@@ -63,11 +77,11 @@ struct Call: AsyncParsableCommand {
                 }
             await common.warnIfNotSaved(session)
             if include {
-                console.result("HTTP \(response.head.status)")
-                for field in response.head.headerFields { console.result("\(field.name): \(field.value)") }
-                console.result("")
+                try console.result("HTTP \(response.head.status)")
+                for field in response.head.headerFields { try console.result("\(field.name): \(field.value)") }
+                try console.result("")
             }
-            console.result(bytes: response.body)
+            try console.result(bytes: response.body)
             if let failure = Self.failure(of: response) { throw failure }
         }
     }
@@ -103,7 +117,7 @@ struct Call: AsyncParsableCommand {
             guard halves.count == 2, let name = HTTPField.Name(String(halves[0])) else {
                 throw Failure(.usage, "--header must have the form 'name: value'")
             }
-            let value = halves[1].trimmingCharacters(in: .whitespaces)
+            let value = halves[1].trimmingWhitespace()
             guard HTTPField.isValidValue(value) else {
                 throw Failure(.usage, "the value of the header field \(name) contains invalid characters")
             }
@@ -116,7 +130,7 @@ struct Call: AsyncParsableCommand {
         guard let data else { return [] }
         guard data.hasPrefix("@") else { return Array(data.utf8) }
         let path = String(data.dropFirst())
-        if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+        if path == "-" { return systemReadAll(STDIN_FILENO) }
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw Failure(.usage, "cannot read the file \(path); check its path and permissions")
         }
@@ -128,12 +142,12 @@ struct Call: AsyncParsableCommand {
             let wish =
                 demand.scope.isEmpty ? "a stronger or newer sign-in" : "more permissions: \(demand.scope)"
             return Failure(
-                .refused,
+                .signInRequired,
                 "the API requires \(wish) (status \(response.statusCode)); add --step-up, or run counterfoil login again"
             )
         }
         return switch response.statusCode {
-        case 401: Failure(.refused, "the API rejected the token (status 401); run counterfoil login again")
+        case 401: Failure(.signInRequired, "the API rejected the token (status 401); run counterfoil login again")
         case 403: Failure(.refused, "the API denied access (status 403); check the permissions of the user")
         case 408, 429, 500..<600:
             Failure(.unavailable, "the API failed or is overloaded (status \(response.statusCode)); try again later")

@@ -1,44 +1,59 @@
 import ArgumentParser
 import CounterfoilClient
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The output of a command: results on standard output, everything else on standard error.
 ///
-/// Control characters are removed from every line, because its text may come from a server.
+/// Control characters are removed from every line, and escaped in JSON, because text may come from a server.
 struct CommandOutput: Sendable {
     let writesJSON: Bool
     let isVerbose: Bool
 
     /// Writes a result as a line.
-    func result(_ line: String) {
-        Self.write(Array((line.strippingControlCharacters + "\n").utf8), to: .standardOutput)
+    func result(_ line: String) throws(Failure) {
+        try StandardStreams.write(Array((line.strippingControlCharacters + "\n").utf8))
     }
 
     /// Writes a result as JSON.
     func result(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
-        Self.write(Array(try encoder.encode(value)) + [UInt8(ascii: "\n")], to: .standardOutput)
+        try StandardStreams.write(Self.json(value, .prettyPrinted) + [UInt8(ascii: "\n")])
+    }
+
+    /// Writes a result as JSON in one line, for protocols that other programs define.
+    func result(compact value: some Encodable) throws {
+        try StandardStreams.write(Self.json(value) + [UInt8(ascii: "\n")])
     }
 
     /// Writes the response body of an API.
     ///
     /// On a terminal, control characters except line feeds and tabs are removed. A file or pipe gets every byte.
-    func result(bytes: [UInt8]) {
-        guard isatty(STDOUT_FILENO) == 1 else { return Self.write(bytes, to: .standardOutput) }
+    func result(bytes: [UInt8]) throws(Failure) {
+        guard isatty(STDOUT_FILENO) == 1 else { return try StandardStreams.write(bytes) }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         let shown = lines.map {
             $0.split(separator: "\t", omittingEmptySubsequences: false).map { cell in
                 String(cell).strippingControlCharacters
             }.joined(separator: "\t")
         }
-        Self.write(Array((shown.joined(separator: "\n") + "\n").utf8), to: .standardOutput)
+        try StandardStreams.write(Array((shown.joined(separator: "\n") + "\n").utf8))
     }
 
-    /// Writes a message to standard error.
+    /// Writes a message to standard error; a message that cannot be written is lost.
     func say(_ line: String) {
-        Self.write(Array((line.strippingControlCharacters + "\n").utf8), to: .standardError)
+        StandardStreams.writeError(Array((line.strippingControlCharacters + "\n").utf8))
     }
 
     /// Writes a message to standard error if --verbose is set.
@@ -50,18 +65,10 @@ struct CommandOutput: Sendable {
     func run(_ command: () async throws -> Void) async throws {
         do {
             try await command()
-        } catch let failure as Failure {
-            throw report(failure)
-        } catch let error as SignInError {
-            throw report(Failure(error))
-        } catch let error as SessionError {
-            throw report(Failure(error))
-        } catch let error as TokenStoreError {
-            throw report(Failure(error))
-        } catch let failure as TransportFailure {
-            throw report(Failure(SignInError(failure)))
-        } catch let refusal as ResourceClient.Refusal {
-            throw report(Failure(.usage, "\(refusal)"))
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            throw report(Failure(any: error))
         }
     }
 
@@ -73,18 +80,53 @@ struct CommandOutput: Sendable {
         }
         let sentence = failure.sentence.strippingControlCharacters
         if writesJSON {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let report = Report(error: failure.status.name, exit_code: failure.status.rawValue, message: sentence)
-            say((try? encoder.encode(report)).map { String(decoding: $0, as: UTF8.self) } ?? sentence)
+            let report = Report(error: failure.status.name, exit_code: failure.exitCode, message: sentence)
+            say((try? Self.json(report)).map { String(decoding: $0, as: UTF8.self) } ?? sentence)
         } else {
             say("Error: \(sentence)")
         }
-        return ExitCode(failure.status.rawValue)
+        return ExitCode(failure.exitCode)
     }
 
-    private static func write(_ bytes: [UInt8], to handle: FileHandle) {
-        // The write fails if the reader has closed the pipe. Ignore the failure, because nothing reads the output then.
-        try? handle.write(contentsOf: Data(bytes))
+    /// Encodes a value as JSON in ASCII.
+    ///
+    /// A terminal obeys more characters than those that JSON requires to be escaped, such as U+009B, and others reorder
+    /// or hide text, such as U+202E. In JSON, these occur in strings only, so escaping them keeps the value.
+    private static func json(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = []) throws -> [UInt8]
+    {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
+        encoder.dateEncodingStrategy = .iso8601
+        var bytes: [UInt8] = []
+        for scalar in String(decoding: try encoder.encode(value), as: UTF8.self).unicodeScalars {
+            if scalar.isASCII, scalar.value != 0x7F {
+                bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+            } else if String(scalar).strippingControlCharacters.isEmpty {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    bytes += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+                }
+            } else {
+                bytes += Array(String(scalar).utf8)
+            }
+        }
+        return bytes
+    }
+}
+
+extension Failure {
+    /// The failure for any error that a command throws.
+    init(any error: any Error) {
+        self =
+            switch error {
+            case let failure as Failure: failure
+            case let error as SignInError: Failure(error)
+            case let error as SessionError: Failure(error)
+            case let error as TokenStoreError: Failure(error)
+            case let failure as TransportFailure: Failure(SignInError(failure))
+            case let refusal as ResourceClient.Refusal: Failure(.usage, "\(refusal)")
+            case is CancellationError: Failure(.interrupted, "the command was cancelled")
+            default: Failure(.failed, "\(error)")
+            }
     }
 }

@@ -1,6 +1,11 @@
 import ArgumentParser
 import CounterfoilClient
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The options of every command that uses a token store.
 struct CommonOptions: ParsableArguments {
@@ -47,21 +52,41 @@ struct CommonOptions: ParsableArguments {
 
     /// Opens the store of --store or COUNTERFOIL_STORE, or the automatically chosen one.
     func openStore() async throws(TokenStoreError) -> OpenedTokenStore {
-        let opened = try await (store ?? .automatic).open()
+        let opened = try await (store ?? .automatic).open(application: .commandLine)
         console.detail("\(opened)")
         return opened
     }
 
     /// Creates the session of the profile in --profile.
     func session() async throws(TokenStoreError) -> TokenSession {
-        TokenSession(store: try await openStore().store, profile: profile)
+        TokenSession(
+            ofAnyClientIn: try await openStore().store, profile: profile, rememberingFirstOriginOver: .standard)
     }
 
     /// Returns the credentials of the profile in --profile, and refreshes them first if necessary.
-    func credentials() async throws -> Credentials {
+    ///
+    /// - Parameter seconds: The time for which the access token must stay valid; nil for any time.
+    /// - Throws: ``Failure`` if the token expires earlier, and there is no refresh token or the server issues only
+    ///   tokens with a shorter lifetime.
+    func credentials(minimumLifetime seconds: Int? = nil) async throws -> Credentials {
         let session = try await session()
-        let credentials = try await session.credentials()
+        var credentials = try await session.credentials()
+        if let seconds, credentials.isExpired(early: seconds) {
+            guard credentials.refreshToken != nil else {
+                throw Failure(
+                    .signInRequired,
+                    "the access token expires in less than \(seconds) s, and there is no refresh token; "
+                        + "run counterfoil login")
+            }
+            credentials = try await session.refreshed(replacing: credentials.accessToken)
+        }
         await warnIfNotSaved(session)
+        if let seconds, let expires = credentials.expires, credentials.isExpired(early: seconds) {
+            throw Failure(
+                .usage,
+                "the server issued an access token that expires in \(max(0, Int(expires.timeIntervalSinceNow))) s; "
+                    + "choose a shorter --min-lifetime")
+        }
         return credentials
     }
 
@@ -69,6 +94,20 @@ struct CommonOptions: ParsableArguments {
     func warnIfNotSaved(_ session: TokenSession) async {
         guard let reason = await session.saveError else { return }
         console.say("The new token could not be stored, and the server may reject the old one: \(reason).")
+    }
+}
+
+/// The option `--min-lifetime`.
+struct LifetimeOption: ParsableArguments {
+    @Option(
+        name: .customLong("min-lifetime"),
+        help: ArgumentHelp("Refresh the token first if it expires earlier than in this time.", valueName: "seconds"))
+    var minimumLifetime: Int?
+
+    func validate() throws {
+        if let minimumLifetime, !(1...86400).contains(minimumLifetime) {
+            throw ValidationError("--min-lifetime must be a number of seconds from 1 to 86400.")
+        }
     }
 }
 

@@ -1,6 +1,11 @@
 import ArgumentParser
 import CounterfoilClient
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The program `counterfoil`, with a subcommand for each task of a client.
 @main
@@ -20,19 +25,53 @@ struct Counterfoil: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Login.self, Token.self, Call.self, Whoami.self, Logout.self, Doctor.self, Profiles.self,
+            Login.self, Status.self, Token.self, Call.self, Exec.self, Whoami.self, Logout.self, Doctor.self,
+            Profiles.self, Credential.self,
         ]
     )
 
     static func main() async {
         CoreDumps.forbid()
+        StandardStreams.prepare()
         // For a redirect URI with a private-use scheme, the desktop starts a second process of this program, with the
         // callback URL as an argument. That process only passes the URL to the process that waits for it. The URL
         // contains the code, so deliver it before any other part of the program reads the arguments.
         if let outcome = RedirectHandoff.deliver() {
             CommandOutput(writesJSON: false, isVerbose: false).say(outcome.description)
-            Foundation.exit(outcome.exitCode)
+            systemExit(outcome.exitCode)
         }
-        await main(nil)
+        await main(
+            DockerCredential.arguments(
+                of: CommandLine.arguments, environment: ProcessInfo.processInfo.environment))
+    }
+
+    /// Runs a command and exits; unlike the function of ArgumentParser, it reports output that cannot be written.
+    static func main(_ arguments: [String]?) async {
+        do {
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+            try StandardStreams.finish()
+            systemExit(0)
+        } catch let failure as Failure {
+            end(with: failure)
+        } catch {
+            let text = fullMessage(for: error, columns: nil)
+            let code = exitCode(for: error)
+            guard !text.isEmpty else { systemExit(code.rawValue) }
+            guard code.isSuccess else {
+                StandardStreams.writeError(Array((text + "\n").utf8))
+                systemExit(code.rawValue)
+            }
+            do throws(Failure) {
+                try StandardStreams.write(Array((text + "\n").utf8))
+                try StandardStreams.finish()
+            } catch { end(with: error) }
+            systemExit(0)
+        }
+    }
+
+    private static func end(with failure: Failure) -> Never {
+        CommandOutput(writesJSON: false, isVerbose: false).say("Error: \(failure.sentence)")
+        systemExit(failure.exitCode)
     }
 }

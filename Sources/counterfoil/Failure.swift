@@ -1,19 +1,32 @@
 import CounterfoilClient
+import CounterfoilProtocol
 
 /// The failure of a command: a sentence for the user and an exit code for scripts.
 struct Failure: Error {
     let status: ExitStatus
     let sentence: String
+    /// The exit code; that of ``status``, except after a signal other than SIGINT.
+    let exitCode: Int32
 
     init(_ status: ExitStatus, _ sentence: String) {
         self.status = status
         self.sentence = sentence
+        exitCode = status.rawValue
+    }
+
+    /// The failure of a command that a signal interrupted; the exit code is 128 and the number of the signal.
+    init(interruptedBy signal: Int32, _ sentence: String) {
+        status = .interrupted
+        self.sentence = sentence
+        exitCode = 128 + signal
     }
 
     init(_ error: SignInError) {
         switch error {
-        case .refused, .cancelled: self.init(.refused, "\(error)")
-        case .timedOut: self.init(.timedOut, "\(error)")
+        case .refused(let refusal) where refusal.isThrottling: self.init(.unavailable, "\(error)")
+        case .refused: self.init(.refused, "\(error)")
+        case .cancelled: self.init(.interrupted, "\(error)")
+        case .timedOut, .codeExpired: self.init(.timedOut, "\(error)")
         case .unsafe: self.init(.unsafe, "\(error)")
         case .unavailable, .cannotListen: self.init(.unavailable, "\(error)")
         case .unusable: self.init(.usage, "\(error)")
@@ -22,11 +35,18 @@ struct Failure: Error {
         }
     }
 
+    /// The failure of a request for a user who is signed in and stays signed in.
+    ///
+    /// An answer that does not come from the server, such as the page of a captive portal, is a temporary failure here.
+    init(ofSignedIn error: SignInError) {
+        self.init(error.isFromElsewhere ? .unavailable : Failure(error).status, "\(error)")
+    }
+
     init(_ error: TokenStoreError) {
         let status: ExitStatus =
             switch error {
             case .notPrivate, .unreadable, .keyMissing, .damaged, .newer: .unsafe
-            case .cancelled: .refused
+            case .cancelled: .interrupted
             case .busy: .timedOut
             case .unavailable, .failed: .unavailable
             }
@@ -36,16 +56,48 @@ struct Failure: Error {
     init(_ error: SessionError) {
         let status: ExitStatus
         switch error {
-        case .notSignedIn(let profile):
-            self.init(.refused, "no user is signed in under the profile \(profile); run: counterfoil login")
+        case .notSignedIn(let profile, _):
+            self.init(.signInRequired, "no user is signed in under the profile \(profile); run: counterfoil login")
             return
-        case .ended(.unsafe, _): status = .unsafe
-        case .ended, .expired, .cancelled: status = .refused
-        case .unavailable(let cause): status = Failure(cause).status
+        case .ended, .expired: status = .signInRequired
+        case .cancelled: status = .interrupted
+        case .unavailable(let cause): status = Failure(ofSignedIn: cause).status
         case .paused: status = .unavailable
+        case .signedOutHereOnly(let cause), .signInFailed(let cause): status = Failure(cause).status
+        case .noResponse(let failure): status = Failure(SignInError(failure)).status
         case .store(let cause): status = Failure(cause).status
         case .refused: status = .usage
         }
         self.init(status, "\(error)")
+    }
+}
+
+extension OAuthError {
+    /// Whether the server only asks the client to send fewer requests (RFC 8628 §3.5, and errors of vendors).
+    fileprivate var isThrottling: Bool { code.rawValue == "slow_down" }
+}
+
+extension SignInError {
+    /// The error codes with which a server of the standards refuses a request until something is changed
+    /// (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8707 §2, RFC 9449 §5).
+    private static let refusals: Set = [
+        "access_denied", "insufficient_scope", "invalid_client", "invalid_dpop_proof", "invalid_grant",
+        "invalid_request", "invalid_scope", "invalid_target", "invalid_token", "unauthorized_client",
+        "unsupported_grant_type",
+    ]
+
+    /// Whether the answer is none that a server of the standards sends, so that something between this program and the
+    /// server has probably sent it.
+    ///
+    /// A captive portal sends a redirect or a page, or has a certificate of its own.
+    fileprivate var isFromElsewhere: Bool {
+        switch self {
+        case .refused(let refusal): !Self.refusals.contains(refusal.code.rawValue)
+        case .unsafe(.redirected), .unsafe(.transport(.untrusted)), .unsafe(.userInfo(.unreadable)),
+            .unsafe(.metadata(.unreadable)), .unsafe(.keys), .unsafe(.tokenResponse(.unreadable)),
+            .unsafe(.tokenResponse(.unreadableRefusal)):
+            true
+        default: false
+        }
     }
 }

@@ -1,7 +1,12 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `counterfoil logout` deletes and revokes the tokens, and can end the session at the server.
 struct Logout: AsyncParsableCommand {
@@ -50,21 +55,26 @@ struct Logout: AsyncParsableCommand {
         let console = common.console
         try await console.run {
             let store = try await common.openStore().store
-            guard let credentials = try await store.credentials(of: common.profile) else {
+            let stored: Credentials?
+            do throws(TokenStoreError) { stored = try await store.credentials(of: common.profile) } catch {
+                guard try await removed(error, from: store) else { throw error }
+                return try finish(Ended(profile: common.profile, isRemoved: true, isRevoked: false, expires: nil))
+            }
+            guard let credentials = stored else {
                 return try finish(Ended(profile: common.profile, isRemoved: false, isRevoked: false, expires: nil))
             }
             let ending = try ending()
             let expires = credentials.isExpired() ? nil : credentials.expires
             let isRevoked: Bool
             do throws(SessionError) {
-                isRevoked = try await TokenSession(store: store, profile: common.profile).signOut() == .revoked
+                isRevoked = try await TokenSession(ofAnyClientIn: store, profile: common.profile).signOut() == .revoked
             } catch {
                 // If the tokens could not be revoked, end the user's session at the server anyway. Then report the
                 // failure.
-                if case .unavailable = error { _ = try? await end(ending, of: credentials) }
-                guard case .unavailable(let cause) = error else { throw error }
+                guard case .signedOutHereOnly(let cause) = error else { throw error }
+                _ = try? await end(ending, of: credentials)
                 throw Failure(
-                    Failure(cause).status,
+                    Failure(ofSignedIn: cause).status,
                     "the token was deleted here, but could not be revoked at the server: \(cause)."
                         + (expires.map { " It expires at \($0.formatted(.iso8601))." } ?? ""))
             }
@@ -72,6 +82,14 @@ struct Logout: AsyncParsableCommand {
                 profile: common.profile, isRemoved: true, isRevoked: isRevoked, expires: isRevoked ? nil : expires)
             ended.session = try await end(ending, of: credentials)
             try finish(ended)
+        }
+    }
+
+    /// Deletes a record that cannot be read; returns false if the error is about the whole store.
+    private func removed(_ error: TokenStoreError, from store: any TokenStore) async throws(TokenStoreError) -> Bool {
+        switch error {
+        case .damaged, .newer: return try await store.remove(common.profile)
+        default: return false
         }
     }
 
@@ -112,7 +130,7 @@ struct Logout: AsyncParsableCommand {
     }
 
     private func finish(_ end: Ended) throws {
-        if common.json { try common.console.result(end) } else { common.console.result(end.sentence) }
+        if common.json { try common.console.result(end) } else { try common.console.result(end.sentence) }
     }
 }
 

@@ -1,7 +1,12 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `counterfoil profiles` lists the stored sign-ins.
 struct Profiles: AsyncParsableCommand {
@@ -23,7 +28,7 @@ struct Profiles: AsyncParsableCommand {
             let profiles = try await common.openStore().store.profiles()
             if common.json { return try console.result(profiles.map(Listed.init)) }
             if profiles.isEmpty { console.say("No user is signed in; run: counterfoil login") }
-            for profile in profiles { console.result(Listed(profile).line) }
+            for profile in profiles { try console.result(Listed(profile).line) }
         }
     }
 }
@@ -31,26 +36,33 @@ struct Profiles: AsyncParsableCommand {
 /// A stored sign-in as the command lists it, without its tokens.
 private struct Listed: Encodable {
     let profile: String
-    let issuer: String
-    let client_id: String
-    let scope: String
-    let subject: String?
-    let name: String?
-    let expires_at: Date?
+    var issuer: String?
+    var client_id: String?
+    var scope: String?
+    var subject: String?
+    var name: String?
+    var expires_at: Date?
+    /// The reason why the record cannot be read.
+    var error: String?
 
     init(_ stored: StoredProfile) {
         profile = stored.name.rawValue
-        issuer = stored.issuer.rawValue
-        client_id = stored.clientID.rawValue
-        scope = stored.scope.description
-        subject = stored.user?.subject
-        name = stored.user?.name ?? stored.user?.email
-        expires_at = stored.expires
+        switch stored.content {
+        case .failure(let failure): error = "\(failure)"
+        case .success(let signIn):
+            issuer = signIn.issuer.rawValue
+            client_id = signIn.clientID.rawValue
+            scope = signIn.scope.description
+            subject = signIn.user?.subject
+            name = signIn.user?.name ?? signIn.user?.email
+            expires_at = signIn.expires
+        }
     }
 
     var line: String {
+        guard let issuer, let client_id else { return "\(profile): \(error ?? "the record cannot be read")" }
         let who = (name ?? subject).map { "\($0) at " } ?? ""
-        let permissions = scope.isEmpty ? "" : ", \(scope)"
+        let permissions = (scope ?? "").isEmpty ? "" : ", \(scope ?? "")"
         return "\(profile): \(who)\(issuer) (\(client_id)\(permissions))"
     }
 }

@@ -1,7 +1,12 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `counterfoil token` prints the access token.
 struct Token: AsyncParsableCommand {
@@ -11,39 +16,97 @@ struct Token: AsyncParsableCommand {
             A token that has expired or is about to expire is refreshed first. However many scripts ask at once, only one \
             request is sent to the server.
 
-            Example:
+            Examples:
               counterfoil token | my-program --token-from-stdin
+              counterfoil token --format header | curl -H @- https://photos.example.com
+              counterfoil token --min-lifetime 600
 
             \(ExitStatus.help)
             """
     )
 
+    /// The value of --format.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case raw
+        case header
+        case json
+        case env
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "Print the token alone (the default), as a header field of HTTP, as JSON with type, scope and expiration, or "
+                + "as shell commands that export it.",
+            valueName: "format"))
+    var format: Format?
+
+    @OptionGroup var lifetime: LifetimeOption
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard !common.json || format == nil || format == .json else {
+            throw ValidationError("--json means --format json; remove one of the two options.")
+        }
+    }
 
     func run() async throws {
         let console = common.console
         try await console.run {
-            let credentials = try await common.credentials()
-            if common.json {
-                try console.result(Bearer(credentials))
-            } else {
-                console.result(credentials.accessToken.exposed)
+            let credentials = try await common.credentials(minimumLifetime: lifetime.minimumLifetime)
+            let token = PrintedToken(credentials)
+            let format = format ?? (common.json ? .json : .raw)
+            if format == .header || format == .env { token.warnIfBound(console) }
+            switch format {
+            case .raw: try console.result(token.access_token)
+            case .header: try console.result("Authorization: \(token.scheme) \(token.access_token)")
+            case .json: try console.result(token)
+            case .env: for command in token.shellCommands { try console.result(command) }
             }
         }
     }
 }
 
-/// An access token as JSON, with the type, scope and expiration that a script needs to use the token.
-private struct Bearer: Encodable {
+/// An access token with the type, scope and expiration that a script needs to use the token.
+struct PrintedToken: Encodable {
     let access_token: String
     let token_type: String
     let scope: String
     let expires_at: Date?
+    /// The scheme of the `Authorization` header field, which a vendor may have changed.
+    let scheme: String
+
+    private enum CodingKeys: CodingKey {
+        case access_token
+        case token_type
+        case scope
+        case expires_at
+    }
 
     init(_ credentials: Credentials) {
         access_token = credentials.accessToken.exposed
         token_type = credentials.proofKey == nil ? "Bearer" : "DPoP"
         scope = credentials.scope.description
         expires_at = credentials.expires
+        scheme =
+            credentials.proofKey == nil
+            ? (credentials.server?.profile.behavior ?? .standard).authorizationScheme : "DPoP"
+    }
+
+    /// Warns if the token is bound to a key, so that an API rejects it without a proof (RFC 9449 §7.1).
+    func warnIfBound(_ console: CommandOutput) {
+        guard token_type == "DPoP" else { return }
+        console.say(
+            "The access token is bound to a key of this device (DPoP), so APIs reject it without a proof. "
+                + "Use counterfoil call.")
+    }
+
+    /// The commands for a shell that export the token, its type and its expiration.
+    var shellCommands: [String] {
+        var variables = [("COUNTERFOIL_TOKEN", access_token), ("COUNTERFOIL_TOKEN_TYPE", token_type)]
+        if let expires_at { variables.append(("COUNTERFOIL_TOKEN_EXPIRES", expires_at.formatted(.iso8601))) }
+        return variables.map { name, value in
+            // A single quote ends the quoted text, so it is written outside of it.
+            "export \(name)='\(value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+        }
     }
 }

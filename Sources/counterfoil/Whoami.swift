@@ -1,7 +1,12 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `counterfoil whoami` shows the user who is signed in.
 struct Whoami: AsyncParsableCommand {
@@ -23,38 +28,48 @@ struct Whoami: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let credentials = try await common.credentials()
+            let session = try await common.session()
+            let credentials = try await session.credentials()
             guard let user = credentials.user else {
                 throw Failure(
-                    .refused,
+                    .signInRequired,
                     "the sign-in did not request openid, so the user is unknown; run counterfoil login again with --scope openid"
                 )
             }
-            var claims = ["sub": user.subject]
-            claims["name"] = user.name
-            claims["email"] = user.email
-            if let userInfo = try await UserInfoRequest().claims(of: credentials) {
-                claims.merge(userInfo.claims) { $1 }
-            }
+            var claims = ["sub": ClaimValue.string(user.subject)]
+            claims["name"] = user.name.map { .string($0) }
+            claims["email"] = user.email.map { .string($0) }
+            if let userInfo = try await Self.userInfo(in: session) { claims.merge(userInfo.claims) { $1 } }
+            await common.warnIfNotSaved(session)
             if common.json {
                 try console.result(Known(issuer: credentials.issuer.rawValue, claims: claims))
             } else {
-                for line in Self.lines(claims, credentials) { console.result(line) }
+                for line in Self.lines(claims, credentials) { try console.result(line) }
             }
         }
     }
 
+    private static func userInfo(in session: TokenSession) async throws -> UserInfo? {
+        do {
+            return try await UserInfoRequest().claims(in: session)
+        } catch SignInError.refused(let refusal) where refusal.code == .invalidToken {
+            throw Failure(.signInRequired, "\(SignInError.refused(refusal)); run counterfoil login again")
+        } catch let error as SignInError {
+            throw Failure(ofSignedIn: error)
+        }
+    }
+
     /// Formats the claims: name and identifiers first, then the other claims, then the issuer.
-    private static func lines(_ claims: [String: String], _ credentials: Credentials) -> [String] {
+    private static func lines(_ claims: [String: ClaimValue], _ credentials: Credentials) -> [String] {
         let order = ["name", "preferred_username", "email", "sub"]
         let first = order.filter { claims[$0] != nil }
-        let rest = claims.keys.filter { !order.contains($0) }.sorted()
-        return (first + rest).map { "\($0): \(claims[$0] ?? "")" } + ["server: \(credentials.issuer)"]
+        let rest = claims.filter { !order.contains($0.key) && $0.value != .null }.keys.sorted()
+        return (first + rest).map { "\($0): \(claims[$0] ?? .null)" } + ["server: \(credentials.issuer)"]
     }
 }
 
 /// The claims about the user, as JSON.
 private struct Known: Encodable {
     let issuer: String
-    let claims: [String: String]
+    let claims: [String: ClaimValue]
 }

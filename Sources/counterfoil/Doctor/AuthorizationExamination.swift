@@ -1,7 +1,12 @@
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The check of authorization requests without a browser: no user signs in, and any issued code is discarded.
 extension Examination {
@@ -16,26 +21,33 @@ extension Examination {
                 mend: "pass the client ID with --client-id")
         }
         guard let redirectURI = await redirect() else { return }
-        var options = NativeSignIn.Options()
-        options.prompt = [.none]
-        var attempt = AuthorizationAttempt(
-            at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)
+        var attempt = attempt(client, redirectURI, server, silently: true)
+        var isPushed = false
         if server.pushedAuthorizationRequestEndpoint != nil {
-            do throws(SignInError) { try await attempt.push(through: transport) } catch {
-                return fault(
+            do throws(SignInError) {
+                try await attempt.push(through: transport)
+                isPushed = true
+                sound("par", "the pushed authorization request was accepted")
+            } catch {
+                guard !server.requiresPushedRequests, error.permitsPlainRequest else { return pushRefused(error) }
+                advise(
                     "par-refused", "the pushed authorization request failed: \(error)",
                     mend:
-                        "check the client ID and the redirect URI; allow pushed authorization requests of public clients"
-                        + " (RFC 9126 §2)", status: Failure(error).status)
+                        "this client then sends the request through the browser; enable the endpoint (RFC 9126 §2), or"
+                        + " remove it from the metadata")
             }
         }
         guard let endpoint = try? EndpointURL(attempt.authorizationURL),
             let response = await ask(endpoint, headerFields: [.accept: "text/html"], as: "authorization endpoint")
         else { return }
-        switch Self.callback(in: response, at: redirectURI) {
+        switch AuthorizationPage(response, redirectURI: redirectURI) {
+        case .page(let status) where status >= 500 && !isPushed:
+            guard await withoutSilence(client, redirectURI, server, status) else { return }
         case .page: return page(response, redirectURI)
-        case .elsewhere: sound("authorization", "the authorization endpoint redirects to another page")
-        case .answer(let callback):
+        case .errorPage(let error): return errorPage(error, redirectURI)
+        case .otherPage(let location):
+            guard await isSignInPage(location, from: endpoint, redirectURI) else { return }
+        case .callback(let callback):
             exchangeServer(named: callback, server)
             do throws(SignInError) {
                 _ = try attempt.complete(with: callback)
@@ -46,22 +58,102 @@ extension Examination {
         await withoutPKCE(client, redirectURI, server)
     }
 
-    private enum Answer {
-        case page
-        case elsewhere
-        case answer(AuthorizationCallback)
+    private func attempt(
+        _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration,
+        silently: Bool
+    ) -> AuthorizationAttempt {
+        var options = NativeSignIn.Options()
+        options.prompt = silently ? [.none] : []
+        options.authentication = subject.authentication
+        return AuthorizationAttempt(
+            at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)
     }
 
-    /// Determines whether a response is a page, a redirect to the redirect URI, or a redirect to another URL.
-    private static func callback(in response: TransportResponse, at redirectURI: RedirectURI) -> Answer {
-        guard (300..<400).contains(response.statusCode), let location = response.head.headerFields[.location] else {
-            return .page
+    private mutating func pushRefused(_ error: SignInError) {
+        fault(
+            "par-refused", "the pushed authorization request failed: \(error)",
+            mend:
+                "check the client ID and the redirect URI; allow pushed authorization requests of public clients"
+                + " (RFC 9126 §2)", status: Failure(error).status)
+    }
+
+    /// Sends the request without `prompt=none`, because the server failed with it; returns false after a fault.
+    private mutating func withoutSilence(
+        _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration,
+        _ status: Int
+    ) async -> Bool {
+        advise(
+            "silent-fails", "the authorization endpoint fails (status \(status)) for prompt=none",
+            mend: "respond with login_required (OpenID Connect Core §3.1.2.6); a sign-in does not send prompt=none")
+        let attempt = attempt(client, redirectURI, server, silently: false)
+        guard let endpoint = try? EndpointURL(attempt.authorizationURL),
+            let response = await ask(endpoint, headerFields: [.accept: "text/html"], as: "authorization endpoint")
+        else { return false }
+        switch AuthorizationPage(response, redirectURI: redirectURI) {
+        case .page(let status) where status < 400:
+            sound("authorization", "the authorization endpoint shows a page")
+            return true
+        case .page:
+            page(response, redirectURI)
+            return false
+        case .errorPage(let error):
+            errorPage(error, redirectURI)
+            return false
+        case .otherPage(let location): return await isSignInPage(location, from: endpoint, redirectURI)
+        case .callback(let callback):
+            exchangeServer(named: callback, server)
+            do throws(SignInError) {
+                _ = try attempt.complete(with: callback)
+                sound("authorization", "the authorization endpoint responds correctly without a page")
+            } catch { judge(error) }
+            return true
         }
-        let halves = location.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard halves.count == 2, halves[0] == redirectURI.rawValue.prefix(while: { $0 != "?" }),
-            let parameters = try? FormParameters(parsing: String(halves[1]))
-        else { return .elsewhere }
-        return .answer(AuthorizationCallback(at: redirectURI, parameters: parameters))
+    }
+
+    /// The maximum number of redirects to other pages of the server that are followed.
+    private static let redirectLimit = 3
+
+    /// Follows a redirect to another page; returns false after a fault, if the page is an error page.
+    ///
+    /// The redirect is followed only within the origin of the authorization endpoint, and without cookies.
+    private mutating func isSignInPage(
+        _ location: String, from endpoint: EndpointURL, _ redirectURI: RedirectURI
+    ) async -> Bool {
+        var location = location
+        for _ in 0..<Self.redirectLimit {
+            if location.hasPrefix("/"), !location.hasPrefix("//") { location = endpoint.origin + location }
+            guard let page = try? EndpointURL(location), page.origin.lowercased() == endpoint.origin.lowercased() else {
+                break
+            }
+            guard let response = await ask(page, headerFields: [.accept: "text/html"], as: "page of the server") else {
+                return false
+            }
+            switch AuthorizationPage(response, redirectURI: redirectURI) {
+            case .page(let status) where (400..<500).contains(status):
+                self.page(response, redirectURI)
+                return false
+            case .errorPage(let error):
+                errorPage(error, redirectURI)
+                return false
+            case .otherPage(let next):
+                location = next
+                continue
+            case .page, .callback: break
+            }
+            break
+        }
+        sound("authorization", "the authorization endpoint redirects to another page, which is no error page")
+        return true
+    }
+
+    private mutating func errorPage(_ error: String, _ redirectURI: RedirectURI) {
+        fault(
+            "redirect-refused",
+            "the authorization endpoint redirects to an error page (\(error)): the client or the redirect URI \(redirectURI)"
+                + " is not registered",
+            mend:
+                "register exactly that redirect URI for a native application; register each port if ports are compared",
+            status: .refused)
     }
 
     /// Determines the redirect URI, and checks that this device can listen at it; returns nil if it cannot be used.
@@ -108,6 +200,11 @@ extension Examination {
     }
 
     private mutating func page(_ response: TransportResponse, _ redirectURI: RedirectURI) {
+        if response.statusCode == 429 || response.statusCode >= 500 {
+            return fault(
+                "busy", "the authorization endpoint fails or is overloaded (status \(response.statusCode))",
+                mend: "try again later", status: .unavailable)
+        }
         guard response.statusCode >= 400 else {
             return advise(
                 "authorization-page", "the authorization endpoint shows a page despite prompt=none",
@@ -222,7 +319,8 @@ extension Examination {
         let response = await plainRequest(client, redirectURI, server) { form in
             form = FormParameters(form.pairs.filter { !$0.name.hasPrefix("code_challenge") })
         }
-        guard let response, case .answer(let callback) = Self.callback(in: response, at: redirectURI),
+        guard let response,
+            case .callback(let callback) = AuthorizationPage(response, redirectURI: redirectURI),
             !callback.parameters.all("code").isEmpty
         else { return }
         advise(
@@ -234,10 +332,7 @@ extension Examination {
         _ client: ClientIdentifier, _ redirectURI: RedirectURI, _ server: AuthorizationServerConfiguration,
         changing change: (inout FormParameters) -> Void
     ) async -> TransportResponse? {
-        var options = NativeSignIn.Options()
-        options.prompt = [.none]
-        let attempt = AuthorizationAttempt(
-            at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)
+        let attempt = attempt(client, redirectURI, server, silently: !has("silent-fails"))
         let base = server.authorizationEndpoint.rawValue
         let query = attempt.authorizationURL.dropFirst(base.count + 1)
         guard var form = try? FormParameters(parsing: String(query)) else { return nil }

@@ -1,19 +1,28 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The check of the device flow up to the first poll; no user enters the code (RFC 8628 §3.2 and §3.5).
 extension Examination {
     /// Checks the device authorization response and the token endpoint's response to the first poll.
     mutating func device(at server: AuthorizationServerConfiguration) async {
         guard let endpoint = server.deviceAuthorizationEndpoint, let client = subject.clientID else { return }
-        var form = FormParameters(["client_id": client.rawValue])
+        let verifier = CodeVerifier(random: RandomBytes())
+        var form = FormParameters([
+            "code_challenge": CodeChallenge(of: verifier).rawValue, "code_challenge_method": CodeChallenge.method,
+        ])
         if !subject.scope.isEmpty { form.append("scope", subject.scope.description) }
-        guard let response = await ask(endpoint, method: .post, form: form, as: "device authorization endpoint") else {
-            return
-        }
+        guard
+            let response = await post(
+                form, to: endpoint, of: client, at: server, as: "device authorization endpoint")
+        else { return }
         guard response.statusCode == 200, let members = Self.members(response), let code = members.text("device_code")
         else {
             return advise(
@@ -33,19 +42,18 @@ extension Examination {
             advise("device-no-interval", "the server sends no polling interval, so the default of 5 s applies")
         }
         do { try await Task.sleep(for: min(.seconds(seconds), timeout)) } catch { return }
-        await question(code, client, server)
+        await question(code, verifier, client, server)
     }
 
     private mutating func question(
-        _ code: String, _ client: ClientIdentifier, _ server: AuthorizationServerConfiguration
+        _ code: String, _ verifier: CodeVerifier, _ client: ClientIdentifier, _ server: AuthorizationServerConfiguration
     ) async {
         let form = FormParameters([
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code,
-            "client_id": client.rawValue,
+            "code_verifier": verifier.exposed,
         ])
-        guard let response = await ask(server.tokenEndpoint, method: .post, form: form, as: "token endpoint") else {
-            return
-        }
+        guard let response = await post(form, to: server.tokenEndpoint, of: client, at: server, as: "token endpoint")
+        else { return }
         let word = Self.members(response)?.text("error") ?? ""
         switch word {
         case "authorization_pending": sound("device", "the device flow works")
@@ -63,7 +71,12 @@ extension Examination {
             advise(
                 "device-answered", "the server sent no error before the user code was entered")
         default:
-            advise("device-refused", "the server rejects the device (\(word.strippingControlCharacters))")
+            advise(
+                "device-refused",
+                "the server does not let the device wait for the user (\(String(word.prefix(60)).strippingControlCharacters))",
+                mend:
+                    "send authorization_pending until the user has decided (RFC 8628 §3.5), or sign in with the browser"
+            )
         }
     }
 }

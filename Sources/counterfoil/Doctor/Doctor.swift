@@ -1,7 +1,12 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `counterfoil doctor` reports the faults of a server, a client registration or an API, and how to fix them.
 struct Doctor: AsyncParsableCommand {
@@ -10,7 +15,8 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             Without --client-id, it checks the metadata, clock, keys and error responses of the server. With --client-id, \
             it also sends authorization requests that show no page, and discards the codes. With --resource, it asks an API \
-            for its authorization server. With --sign-in, you sign in once, and it checks the tokens without storing them.
+            for its authorization server. With --sign-in, you sign in once, and it checks the tokens without storing them. \
+            It registers no client; the report lists what it has not tried.
 
             Example:
               counterfoil doctor https://id.example.com --client-id lightbox --sign-in
@@ -34,8 +40,16 @@ struct Doctor: AsyncParsableCommand {
             "The registered redirect URI. (default: \(LoopbackRedirectURI.standard))", valueName: "uri"))
     var redirectURI: String?
 
+    @OptionGroup var clientAuthentication: ClientAuthenticationOptions
+
     @Option(help: ArgumentHelp("The scope to request. Can be repeated.", valueName: "scope"))
     var scope: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The origin of a single-page client: check whether its scripts may use the server (CORS).",
+            valueName: "origin"))
+    var origin: String?
 
     @Option(help: ArgumentHelp("The URL of an API to check.", valueName: "uri"))
     var resource: String?
@@ -65,6 +79,12 @@ struct Doctor: AsyncParsableCommand {
             throw ValidationError("Name the server, such as https://id.example.com, or the API with --resource.")
         }
         guard clientID != nil || !signsIn else { throw ValidationError("--sign-in requires --client-id.") }
+        guard clientID != nil || !(clientAuthentication.hasSecret || clientAuthentication.keyFile != nil) else {
+            throw ValidationError("A client secret or key requires --client-id.")
+        }
+        if let origin, (try? EndpointURL(origin))?.origin != origin {
+            throw ValidationError("--origin must be an origin such as https://app.example.com, without a path.")
+        }
     }
 
     func run() async throws {
@@ -89,10 +109,10 @@ struct Doctor: AsyncParsableCommand {
         if output.json {
             try console.result(Report(findings: findings, faults: faults.count))
         } else {
-            for line in findings.flatMap(\.lines) { console.result(line) }
+            for line in findings.flatMap(\.lines) { try console.result(line) }
             let notes = findings.count { $0.weight == .advice }
-            console.result("")
-            console.result("\(Self.count(faults.count, "fault")), \(Self.count(notes, "note"))")
+            try console.result("")
+            try console.result("\(Self.count(faults.count, "fault")), \(Self.count(notes, "note"))")
         }
         if let first = faults.first { throw ExitCode(first.status.rawValue) }
     }
@@ -103,6 +123,7 @@ struct Doctor: AsyncParsableCommand {
         let wanted: Scope
         do { wanted = try Scope(lenient: scope.joined(separator: " ")) } catch { throw Failure(.usage, "\(error)") }
         var subject = Examination.Subject(redirectURI: redirectURI, resource: resource, scope: wanted)
+        subject.origin = origin
         if let clientID {
             guard let client = ClientIdentifier(clientID) else {
                 throw Failure(.usage, "the client ID is empty or contains invalid characters")
@@ -122,6 +143,7 @@ struct Doctor: AsyncParsableCommand {
                 throw Failure(.usage, "the issuer cannot be used: \(error)")
             }
         }
+        subject.authentication = try clientAuthentication.authentication(at: subject.vendor, requiresSecret: false)
         return subject
     }
 }
@@ -139,12 +161,37 @@ extension Examination {
         await keys(of: server)
         await authorization(at: server)
         await device(at: server)
+        notTried(at: server, signingIn: signingIn)
         guard signingIn else { return }
+        if binding, !announcesDPoP(server) { return }
         let progress = SignInProgress(console: console, timeout: 300)
         let redirect = subject.redirectURI.flatMap { try? RedirectOption.registered($0) }
         await signIn(
             at: server, redirect: redirect, binding: binding || has("dpop-required"),
             browser: opening ? SystemBrowser() : NoBrowser(), onEvent: { progress.tell($0) })
+    }
+
+    /// Records what the examination leaves out, so that a report without faults promises no more than it shows.
+    private mutating func notTried(at server: AuthorizationServerConfiguration, signingIn: Bool) {
+        var left: [String] = []
+        if server.registrationEndpoint != nil { left.append("registration of a client") }
+        if subject.clientID == nil { left.append("authorization requests (--client-id)") }
+        if !signingIn { left.append("a sign-in, its tokens and a refresh (--sign-in)") }
+        if server.deviceAuthorizationEndpoint != nil, subject.clientID != nil {
+            left.append("the approval of a device")
+        }
+        if subject.origin == nil { left.append("access by scripts in a browser (--origin)") }
+        if !left.isEmpty { advise("not-tried", "not tried: \(left.joined(separator: "; "))") }
+    }
+
+    /// Returns true if the server announces DPoP with ES256; records a fault if not (RFC 9449 §5.1).
+    private mutating func announcesDPoP(_ server: AuthorizationServerConfiguration) -> Bool {
+        if server.proofAlgorithms?.contains("ES256") == true { return true }
+        fault(
+            "dpop-not-offered",
+            "the metadata does not announce DPoP with ES256, so the tokens cannot be bound to a key",
+            mend: "omit --dpop, or publish dpop_signing_alg_values_supported (RFC 9449 §5.1)")
+        return false
     }
 
     private mutating func server(_ issuer: Issuer) async -> AuthorizationServerConfiguration? {

@@ -1,8 +1,13 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// An examination of a server, a client and an API in steps.
 ///
@@ -13,6 +18,9 @@ struct Examination {
         var issuer: Issuer?
         var vendor: VendorServer?
         var clientID: ClientIdentifier?
+        var authentication = ClientAuthentication.none
+        /// The origin of a single-page client; nil for a native client, which CORS does not affect.
+        var origin: String?
         var redirectURI: String?
         var resource: String?
         var scope: Scope
@@ -42,25 +50,49 @@ struct Examination {
         findings.append(Finding(weight: .fault, topic: topic, text: text, mend: mend, status: status))
     }
 
+    mutating func record(_ finding: Finding) { findings.append(finding) }
+
     func has(_ topic: String) -> Bool { findings.contains { $0.topic == topic } }
 }
 
 // MARK: - Requests
 
 extension Examination {
-    /// The value of `Origin` in every request: a foreign site, so that the responses show whether CORS admits it.
+    /// Sends a form with the authentication of the client; records a finding if there is no response.
     ///
-    /// The host is reserved for examples (RFC 2606 §3).
-    static let foreignOrigin = "https://app.example.com"
+    /// After `invalid_client`, the function tries the next method that the server lists for a secret.
+    mutating func post(
+        _ form: FormParameters, to endpoint: EndpointURL, of client: ClientIdentifier,
+        at server: AuthorizationServerConfiguration, as name: String
+    ) async -> TransportResponse? {
+        var last: TransportResponse?
+        for method in subject.authentication.candidates(at: server) {
+            var authenticated = form
+            var fields = HTTPFields()
+            // The authentication adds `client_id`, except with `client_secret_basic`.
+            if case .secretBasic = method { authenticated.append("client_id", client.rawValue) }
+            do throws(TransportFailure) {
+                try await method.apply(to: &authenticated, headerFields: &fields, clientID: client, at: server)
+            } catch {
+                note(error, at: name)
+                return nil
+            }
+            last = await ask(endpoint, method: .post, form: authenticated, headerFields: fields, as: name)
+            guard let last, Self.members(last)?.text("error") == "invalid_client" else { break }
+        }
+        return last
+    }
 
     /// Sends a request; records a finding if there is no response.
+    ///
+    /// The request contains `Origin` only for a single-page client, because some servers refuse an unknown origin.
     mutating func ask(
         _ endpoint: EndpointURL, method: HTTPRequest.Method = .get, form: FormParameters? = nil,
         headerFields: HTTPFields = [:], as name: String
     ) async -> TransportResponse? {
         var fields = headerFields
         if fields[.accept] == nil { fields[.accept] = "application/json" }
-        if let origin = HTTPField.Name("Origin") { fields[origin] = Self.foreignOrigin }
+        if let name = HTTPField.Name("Origin"), let origin = subject.origin { fields[name] = origin }
         if form != nil { fields[.contentType] = "application/x-www-form-urlencoded" }
         do throws(TransportFailure) {
             let response = try await transport.send(
@@ -96,6 +128,8 @@ extension Examination {
             fault(
                 "answer-too-large", "the \(name): \(failure)",
                 mend: "check the response; a valid one has a few kilobytes")
+        case .notSigned(let reason):
+            fault("client-key", "the \(name): \(reason)", mend: "check the client key", status: .usage)
         case .cancelled: break
         }
     }

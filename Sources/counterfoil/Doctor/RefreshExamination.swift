@@ -1,7 +1,12 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The check of refresh and of refresh token rotation (RFC 6749 §6, RFC 9700 §4.14.2).
 extension Examination {
@@ -14,9 +19,10 @@ extension Examination {
         guard let token = credentials.refreshToken else { return credentials }
         let refresh = TokenRefresh(transport: recorder)
         switch await refresh.refresh(credentials, with: token, at: server) {
-        case .rejected(let error): reject(error)
+        case .rejected(let error), .otherUser(_, let error): reject(error)
         case .failed(let error): return await retry(credentials, token, at: server, refresh, after: error)
-        case .refreshed(let fresh):
+        case .refreshed(let fresh, let unverified):
+            discard(unverified)
             guard let next = fresh.refreshToken, next != token else {
                 let isRepeated = recorder.last.flatMap(Self.members)?["refresh_token"] != nil
                 sound(
@@ -27,6 +33,15 @@ extension Examination {
             return await old(token, of: fresh, at: server, refresh)
         }
         return credentials
+    }
+
+    /// Reports the ID token of a refresh that a client discards.
+    private mutating func discard(_ error: SignInError?) {
+        // Some servers send the time of the latest sign-in in any browser, which is another one.
+        guard case .unsafe(.idToken(let refusal)) = error, refusal != .invalidClaim("auth_time") else { return }
+        fault(
+            "refresh-id-token", "the ID token of a refresh cannot be verified: \(refusal)",
+            mend: "return an ID token of the same sign-in (OpenID Connect Core §12.2), or none")
     }
 
     private mutating func reject(_ error: SignInError) {
@@ -48,13 +63,13 @@ extension Examination {
         _ refresh: TokenRefresh, after error: SignInError
     ) async -> Credentials {
         switch await refresh.refresh(credentials, with: token, at: server) {
-        case .refreshed(let fresh):
+        case .refreshed(let fresh, _):
             fault(
                 "refresh-answer-lost",
                 "the response to a refresh was lost (\(error)); the server repeated it for a retry",
                 mend: "check why connections break; no user is signed out by this", status: .unavailable)
             return fresh
-        case .rejected(let other):
+        case .rejected(let other), .otherUser(_, let other):
             fault(
                 "refresh-answer-lost",
                 "the response to a refresh was lost (\(error)), and the server then rejects the old refresh token (\(other)):"
@@ -74,24 +89,24 @@ extension Examination {
         _ refresh: TokenRefresh
     ) async -> Credentials {
         switch await refresh.refresh(fresh, with: token, at: server) {
-        case .refreshed(let repeated):
+        case .refreshed(let repeated, _):
             sound(
                 "refresh-token-rotates-leniently",
                 "a refresh returns a new refresh token, and the old one repeats the response for a while")
             return repeated
         case .failed: return fresh
-        case .rejected: break
+        case .rejected, .otherUser: break
         }
         guard let next = fresh.refreshToken else { return fresh }
         let mend = "repeat the response for a while if the same refresh token is sent again"
         switch await refresh.refresh(fresh, with: next, at: server) {
-        case .refreshed(let latest):
+        case .refreshed(let latest, _):
             advise(
                 "refresh-token-rotates",
                 "a refresh returns a new refresh token and invalidates the old one at once: a lost response signs the user out",
                 mend: mend)
             return latest
-        case .rejected, .failed:
+        case .rejected, .otherUser, .failed:
             advise(
                 "refresh-token-rotates-strictly",
                 "a refresh returns a new refresh token, and reuse of the old one revokes the token family: a lost response signs the"

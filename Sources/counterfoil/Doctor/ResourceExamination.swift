@@ -1,8 +1,13 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The check of an API's response to a request without a token (RFC 6750 §3, RFC 9728 §5).
 extension Examination {

@@ -1,6 +1,6 @@
 import CounterfoilClient
+import CounterfoilProtocol
 import CounterfoilTokens
-import Synchronization
 
 /// A transport that records the responses of one endpoint.
 final class ResponseRecorder: HTTPTransport {

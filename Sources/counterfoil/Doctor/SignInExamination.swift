@@ -1,8 +1,13 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The check of a complete sign-in, whose tokens are not stored.
 extension Examination {
@@ -25,6 +30,7 @@ extension Examination {
             }
         if let redirect { signIn.redirect = redirect }
         signIn.options.bindsTokens = binding
+        signIn.options.authentication = subject.authentication
         signIn.options.resources = [subject.resource].compactMap { $0 }.compactMap { try? Resource($0) }
         signIn.skippingPKCEMetadataCheck = true
         signIn.transport = recorder
@@ -62,7 +68,8 @@ extension Examination {
             fault(
                 "dpop-refused", "\(error)", mend: "check why the server rejects the proof (RFC 9449 §4.3)",
                 status: .refused)
-        case .unsafe(.idToken), .unsafe(.keys), .unsafe(.tokenResponse(.noIDToken)), .unsafe(.tokenResponse(.noKeys)):
+        case .unsafe(.idToken), .unsafe(.idTokenAlgorithm), .unsafe(.keys), .unsafe(.tokenResponse(.noIDToken)),
+            .unsafe(.tokenResponse(.noKeys)):
             fault(
                 "id-token", "\(error)",
                 mend: "issue ID tokens as in OpenID Connect Core §3.1.3.7; a client must reject this one")

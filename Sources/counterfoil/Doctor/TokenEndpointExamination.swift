@@ -1,8 +1,13 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The check of the token endpoint's error responses and of the key set.
 ///
@@ -14,10 +19,9 @@ extension Examination {
         form.append("code", "counterfoil-doctor-\(UUID().uuidString)")
         form.append("redirect_uri", "http://127.0.0.1/callback")
         form.append("code_verifier", CodeVerifier(random: RandomBytes()).exposed)
-        form.append("client_id", (subject.clientID ?? ClientIdentifier("counterfoil-doctor"))?.rawValue ?? "")
-        guard let response = await ask(server.tokenEndpoint, method: .post, form: form, as: "token endpoint") else {
-            return
-        }
+        guard let client = subject.clientID ?? ClientIdentifier("counterfoil-doctor"),
+            let response = await post(form, to: server.tokenEndpoint, of: client, at: server, as: "token endpoint")
+        else { return }
         switch response.statusCode {
         case 300..<400:
             return fault(
@@ -87,10 +91,16 @@ extension Examination {
             guard let client = subject.clientID else {
                 return sound("token-refuses", "the token endpoint rejects an invalid code correctly (\(shown))")
             }
+            let isPublic = subject.authentication == .none
             fault(
                 "client-refused",
-                "the token endpoint does not know the client \(client), or requires its secret (\(shown))",
-                mend: "register a native application, which has no secret, or pass the secret to login",
+                isPublic
+                    ? "the token endpoint does not know the client \(client), or requires its secret or key (\(shown))"
+                    : "the token endpoint does not know the client \(client), or rejects its secret or key (\(shown))",
+                mend: isPublic
+                    ? "register a native application, which has no secret, or pass --client-secret-file or --client-key"
+                    : "check the secret or key, and the authentication method of the client at the server"
+                        + (subject.usesKey ? "; an older server may need --assertion-audience token-endpoint" : ""),
                 status: .refused)
         case "invalid_grant", "invalid_request", "unsupported_grant_type", "invalid_scope", "invalid_target":
             sound("token-refuses", "the token endpoint rejects an invalid code correctly (\(shown))")
@@ -122,7 +132,7 @@ extension Examination {
         if keys.count > 50 {
             fault(
                 "keys-many", "the server publishes \(keys.count) keys", mend: "publish only the keys in use")
-        } else if first.body != second.body {
+        } else if Self.keySet(first) != Self.keySet(second) {
             advise(
                 "keys-change", "two consecutive requests return different keys",
                 mend: "publish the same keys from every instance of the server and every cache in front of it")
@@ -130,4 +140,15 @@ extension Examination {
             sound("keys", "the key set is valid")
         }
     }
+
+    /// Returns the keys of a key set, whose order does not matter (RFC 7517 §5).
+    private static func keySet(_ response: TransportResponse) -> Set<JSONValue>? {
+        guard case .array(let keys)? = members(response)?["keys"] else { return nil }
+        return Set(keys)
+    }
+}
+
+extension Examination.Subject {
+    /// Whether the client authenticates with a private key.
+    fileprivate var usesKey: Bool { if case .privateKey = authentication { true } else { false } }
 }

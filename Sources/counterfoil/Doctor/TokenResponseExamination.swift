@@ -1,7 +1,12 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The check of successful responses of the token endpoint (RFC 6749 §5.1).
 extension Examination {
@@ -31,7 +36,9 @@ extension Examination {
             advise(
                 "refresh-token-none",
                 "the server issued no refresh token: users must sign in again when the access token expires",
-                mend: "request offline_access, or allow refresh tokens for the client")
+                mend: scope.contains(.offlineAccess)
+                    ? "allow refresh tokens for the client; some servers issue none to clients without a secret"
+                    : "request offline_access, or allow refresh tokens for the client")
         }
     }
 

@@ -1,7 +1,20 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// `counterfoil login` signs the user in and stores the tokens.
 struct Login: AsyncParsableCommand {
@@ -45,6 +58,13 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var asked: SignInOptions
 
     @Option(
+        help: ArgumentHelp(
+            "The origin of an API to which the token may be sent, such as https://photos.example.com. Without it and "
+                + "without --resource, it is the origin of the first call. Can be repeated.",
+            valueName: "origin"))
+    var api: [String] = []
+
+    @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp(
             "The registered redirect URI: on loopback (without a port, any free one is used) or with a private-use scheme. (default: \(LoopbackRedirectURI.standard))",
@@ -69,8 +89,8 @@ struct Login: AsyncParsableCommand {
         guard (1...86400).contains(timeout) else {
             throw ValidationError("--timeout must be a number of seconds from 1 to 86400.")
         }
-        if device, redirectURI != nil || browser != .open {
-            throw ValidationError("--device opens no browser here; omit --redirect-uri and --browser.")
+        if device, redirectURI != nil || browser == .paste {
+            throw ValidationError("--device receives no callback here; omit --redirect-uri and --browser paste.")
         }
         if browser == .paste, asked.clientSecretFromStandardInput { throw ValidationError(Self.oneInput) }
     }
@@ -82,8 +102,9 @@ struct Login: AsyncParsableCommand {
         let console = common.console
         try await console.run {
             // Open the store first, so that an unusable store is reported before the user has signed in.
-            let opened = try await (common.store ?? .automatic).open()
-            let former = try await opened.store.credentials(of: common.profile)
+            let opened = try await (common.store ?? .automatic).open(application: .commandLine)
+            // A record that cannot be read is replaced.
+            let former = try? await opened.store.credentials(of: common.profile)
             if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
                 console.say("\(opened)".capitalizedSentence)
             }
@@ -103,14 +124,21 @@ struct Login: AsyncParsableCommand {
                 }
                 throw error
             }
-            try await opened.store.save(credentials, as: common.profile)
+            try await TokenSession(ofAnyClientIn: opened.store, profile: common.profile).adopt(credentials)
             if common.json {
                 try console.result(SignedIn(credentials, profile: common.profile))
             } else {
                 let user = credentials.user.map { " as \($0.name ?? $0.email ?? $0.subject)" } ?? ""
                 let expiry = credentials.expires.map { " The access token expires at \($0.formatted(.iso8601))." } ?? ""
-                console.result("Signed in at \(credentials.issuer)\(user).\(expiry)")
+                try console.result("Signed in at \(credentials.issuer)\(user).\(expiry)")
             }
+        }
+    }
+
+    /// Returns the origins of --api.
+    private func apiOrigins() throws(Failure) -> Set<APIOrigin> {
+        do { return Set(try api.map { text throws(APIOrigin.Refusal) in try APIOrigin(text) }) } catch {
+            throw Failure(.usage, "\(error)")
         }
     }
 
@@ -129,11 +157,12 @@ struct Login: AsyncParsableCommand {
             do { signIn.redirect = try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
         }
         signIn.options.loginHint = loginHint
-        signIn.options.resources = place.resources
-        signIn.options.bindsTokens = asked.dpop
-        signIn.options.authentication = try asked.authentication(at: place, onDevice: false)
+        signIn.options.apiOrigins = try apiOrigins()
+        try asked.apply(to: &signIn.options, at: place, onDevice: false)
+        signIn.par = asked.par.option
+        signIn.checksClient = true
         signIn.options.hasRefreshToken =
-            former?.refreshToken != nil && former?.issuer == place.issuer
+            former?.refreshToken != nil && former?.user != nil && former?.issuer == place.issuer
             && former?.clientID == client.registered[place.issuer]
         signIn.timeout = .seconds(timeout)
         signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
@@ -156,7 +185,7 @@ struct Login: AsyncParsableCommand {
     /// own process, which cancels the sign-in.
     private static func line(of pasted: PastedLines) async -> String? {
         if let line = await pasted.next() { return line }
-        guard isatty(STDIN_FILENO) == 1 else { return nil }
+        guard !Task.isCancelled, isatty(STDIN_FILENO) == 1 else { return nil }
         kill(getpid(), SIGINT)
         // Wait until the signal cancels this task.
         try? await Task.sleep(for: .seconds(60))
@@ -180,9 +209,8 @@ struct Login: AsyncParsableCommand {
     ) async throws -> Credentials {
         var signIn = DeviceSignIn(issuer: place.issuer, client: client, scope: place.scope)
         signIn.vendor = place.vendor
-        signIn.resources = place.resources
-        signIn.bindsTokens = asked.dpop
-        signIn.authentication = try asked.authentication(at: place, onDevice: true)
+        signIn.options.apiOrigins = try apiOrigins()
+        try asked.apply(to: &signIn.options, at: place, onDevice: true)
         signIn.timeout = .seconds(timeout)
         let progress = SignInProgress(console: common.console, timeout: timeout)
         let issuer = place.issuer

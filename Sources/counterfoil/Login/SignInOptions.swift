@@ -1,7 +1,12 @@
 import ArgumentParser
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The options that name the server, the client, the scope and the resources of a sign-in.
 struct SignInOptions: ParsableArguments {
@@ -38,25 +43,37 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Bind the token to a key of this device, so that it cannot be used elsewhere (DPoP).")
     var dpop = false
 
-    @Option(
-        name: .customLong("client-secret-file"),
-        help: ArgumentHelp("The file with the client secret, for vendors that issue one.", valueName: "file"))
-    var clientSecretFile: String?
+    @OptionGroup var clientAuthentication: ClientAuthenticationOptions
 
-    @Flag(name: .customLong("client-secret-stdin"), help: "Read the client secret from a line of standard input.")
-    var clientSecretFromStandardInput = false
+    @Option(help: "Push the authorization request to the server (PAR) if it supports that, always or never.")
+    var par: PushedRequests = .auto
+
+    /// The value of --par: the use of pushed authorization requests (RFC 9126).
+    enum PushedRequests: String, ExpressibleByArgument, CaseIterable {
+        case auto
+        case always
+        case never
+
+        var option: NativeSignIn.PushedRequests {
+            switch self {
+            case .auto: .automatic
+            case .always: .always
+            case .never: .never
+            }
+        }
+    }
 
     @Option(
-        name: .customLong("client-key"),
         help: ArgumentHelp(
-            "The file with the private key for client authentication (private_key_jwt): P-256 or Ed25519, mode 0600.",
-            valueName: "file"))
-    var clientKey: String?
+            "A further parameter of the authorization request, such as audience. Can be repeated.",
+            valueName: "name=value"))
+    var parameter: [String] = []
 
     @Option(
-        name: .customLong("client-key-id"),
-        help: ArgumentHelp("The ID of that key at the server. (default: its thumbprint)", valueName: "id"))
-    var clientKeyID: String?
+        name: .customLong("trusted-audience"),
+        help: ArgumentHelp(
+            "An audience that ID tokens may name in addition to the client. Can be repeated.", valueName: "audience"))
+    var trustedAudience: [String] = []
 
     @Flag(
         name: .customLong("assume-pkce"),
@@ -69,18 +86,14 @@ struct SignInOptions: ParsableArguments {
         if let vendor, ServerProfile.named(vendor) == nil {
             throw ValidationError("--vendor is '\(vendor)'; it must be one of \(Self.vendors).")
         }
-        if clientSecretFile != nil, clientSecretFromStandardInput {
-            throw ValidationError("Pass the secret with --client-secret-file or --client-secret-stdin, not with both.")
-        }
-        if clientKey != nil, clientSecretFile != nil || clientSecretFromStandardInput {
-            throw ValidationError("A client authenticates with a key or with a secret, not with both.")
-        }
-        if clientKeyID != nil, clientKey == nil {
-            throw ValidationError("--client-key-id requires --client-key.")
-        }
-        if clientID == nil, clientSecretFile != nil || clientSecretFromStandardInput {
+        if clientID == nil, clientAuthentication.hasSecret {
             throw ValidationError("A client secret requires a client ID; pass it with --client-id.")
         }
+        for text in parameter where !text.dropFirst().contains("=") {
+            throw ValidationError("--parameter must have the form name=value; it is '\(text)'.")
+        }
+        let names = parameter.map { $0.prefix { $0 != "=" } }
+        if Set(names).count != names.count { throw ValidationError("--parameter names a parameter twice.") }
     }
 
     /// The server at which the user signs in, and the scope and resources to request.
@@ -152,63 +165,26 @@ struct SignInOptions: ParsableArguments {
         return client
     }
 
+    /// Whether standard input supplies the client secret.
+    var clientSecretFromStandardInput: Bool { clientAuthentication.secretFromStandardInput }
+
     /// Chooses the client authentication from the options and the vendor profile.
     ///
     /// Some vendors require a client secret, but not in the device flow. Therefore a missing secret is no error if
     /// `onDevice` is true.
     func authentication(at place: Place, onDevice: Bool) throws(Failure) -> ClientAuthentication {
-        if let key = try key() { return .privateKey(key) }
-        let method = place.vendor?.profile.authentication
-        guard let secret = try secret() else {
-            guard let method, method != .none, !onDevice, place.vendor?.isTheVendorsOwn != false else { return .none }
-            throw Failure(
-                .usage,
-                "\(place.vendor?.profile.title ?? "this server") requires the client secret; pass it with"
-                    + " --client-secret-file or --client-secret-stdin")
-        }
-        switch method {
-        case .secretPost: return .secretPost(secret)
-        case .secretBasic: return .secretBasic(secret)
-        case nil: return .secretBasic(secret)
-        case .some(.none):
-            throw Failure(.usage, "\(place.vendor?.profile.title ?? "this server") accepts no client secret; omit it")
-        }
+        try clientAuthentication.authentication(at: place.vendor, requiresSecret: !onDevice)
     }
 
-    private func key() throws(Failure) -> ClientKey? {
-        guard let clientKey else { return nil }
-        do { return try ClientKey(contentsOf: URL(fileURLWithPath: clientKey), id: clientKeyID) } catch {
-            throw Failure(.usage, "\(error)")
+    /// Sets the options of a sign-in that this group determines.
+    func apply(to options: inout NativeSignIn.Options, at place: Place, onDevice: Bool) throws(Failure) {
+        options.resources = place.resources
+        options.bindsTokens = dpop
+        options.authentication = try authentication(at: place, onDevice: onDevice)
+        options.trustedAudiences = Set(trustedAudience)
+        for text in parameter {
+            let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            options.additionalParameters[String(halves[0])] = halves.count == 2 ? String(halves[1]) : ""
         }
-    }
-
-    private func secret() throws(Failure) -> ClientSecret? {
-        let text: String
-        if let clientSecretFile {
-            guard let data = FileManager.default.contents(atPath: clientSecretFile), data.count <= 4096 else {
-                throw Failure(
-                    .usage,
-                    "cannot read the client secret: the file \(clientSecretFile) is missing, unreadable or too long")
-            }
-            text = String(decoding: data, as: UTF8.self)
-        } else if clientSecretFromStandardInput {
-            text = readLine(strippingNewline: true) ?? ""
-        } else {
-            return nil
-        }
-        guard let secret = ClientSecret(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw Failure(.usage, "the client secret is empty or contains invalid characters")
-        }
-        return secret
-    }
-}
-
-extension VendorServer {
-    /// Whether the host is one of the vendor's own hosts, or the profile lists none.
-    ///
-    /// A server at another host, such as a test server, may require no client secret.
-    fileprivate var isTheVendorsOwn: Bool {
-        let known = Set(profile.hosts.values).union([profile.defaultHost].compactMap(\.self))
-        return known.isEmpty || known.contains(host)
     }
 }

@@ -1,6 +1,11 @@
 import CounterfoilClient
 import CounterfoilProtocol
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The progress messages of a sign-in: the event for which the program waits, and the way to stop the program.
 struct SignInProgress: Sendable {
@@ -23,7 +28,8 @@ struct SignInProgress: Sendable {
             console.say("Waiting \(timeout) s for the browser; press Control-C to stop.")
         case .browser(.failed(let reason)):
             console.say("The browser could not be opened (\(reason)); open the URL yourself.")
-        case .browser, .discovered, .answered, .exchanged: break
+        case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")
+        case .browser, .discovered, .answered, .exchanged, .notPushed: break
         }
         console.detail(Self.detail(of: event))
     }
@@ -59,7 +65,9 @@ struct SignInProgress: Sendable {
         case .identified(let client, _): "the client ID is \(client)"
         case .discovered(let server):
             "the metadata of \(server.issuer) is valid; the token endpoint is \(server.tokenEndpoint)"
+        case .notPushed(let error): "the request could not be pushed, so the browser carries it: \(error)"
         case .opening: "waiting for the response"
+        case .rejected(let reason): reason
         case .browser(.launched): "started the browser"
         case .browser(.notAttempted): "no browser was started"
         case .browser(.failed(let reason)): "failed to start the browser: \(reason)"

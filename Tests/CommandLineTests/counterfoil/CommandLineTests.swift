@@ -3,7 +3,6 @@ import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
-import Synchronization
 import TestSupport
 import Testing
 
@@ -106,7 +105,7 @@ struct CommandLineTests {
         ]
         try await ScriptedAuthorizationServer.run(script) { server in
             let login = try await Self.login(server, home: home)
-            #expect(login.status == 3)
+            #expect(login.status == 7)
             #expect(!login.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
             #expect(!login.errors.contains("\u{202E}"))
             #expect(login.errors.contains("hello"))
@@ -114,7 +113,7 @@ struct CommandLineTests {
     }
 
     // Every kind of failure has its own exit code.
-    @Test(arguments: [("refused", 3), ("silent", 4), ("unsafe", 5), ("unavailable", 6), ("no PKCE", 5), ("usage", 64)])
+    @Test(arguments: [("refused", 7), ("silent", 4), ("unsafe", 5), ("unavailable", 6), ("no PKCE", 5), ("usage", 64)])
     func `each kind of failure has its exit code`(kind: String, status: Int32) async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
@@ -137,7 +136,9 @@ struct CommandLineTests {
             #expect(login.output.isEmpty)
             let token = try await CommandLineTool.run(["token", "--json"], home: home)
             #expect(token.status == 3)
-            #expect(token.errors.hasPrefix("{\"error\":\"refused\",\"exit_code\":3,\"message\":\"no user is signed in"))
+            #expect(
+                token.errors.hasPrefix(
+                    "{\"error\":\"sign_in_required\",\"exit_code\":3,\"message\":\"no user is signed in"))
         }
     }
 
@@ -178,7 +179,7 @@ struct CommandLineTests {
         try await ScriptedAuthorizationServer.run { server in
             #expect(try await Self.login(server, home: home).status == 0)
             let photos = server.url(of: .api)
-            for (status, code) in [(200, 0), (404, 3), (401, 3), (403, 3), (503, 6), (429, 6), (302, 5)]
+            for (status, code) in [(200, 0), (404, 7), (401, 3), (403, 7), (503, 6), (429, 6), (302, 5)]
                 as [(Int, Int32)]
             {
                 var answer = ScriptedAnswer(status: status, body: .text("status \(status)"))

@@ -2,7 +2,6 @@ import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -134,7 +133,7 @@ struct DoctorTests {
             let (outcome, report) = try await Self.examine(
                 server, [server.issuer.rawValue, "--redirect-uri", "http://127.0.0.1/other"] + Self.client)
             #expect(report.faultTopics == ["redirect-refused"])
-            #expect(outcome.status == 3)
+            #expect(outcome.status == 7)
         }
         // RFC 6749 §3.1.2.4
         try await ScriptedAuthorizationServer.run { server in
@@ -169,7 +168,7 @@ struct DoctorTests {
             (.rotatesLeniently, "refresh-token-rotates-leniently", 0), (.rotates, "refresh-token-rotates", 0),
             (.rotatesStrictly, "refresh-token-rotates-strictly", 0),
             (.rotatesAndDropsTheReply, "refresh-answer-lost", 6),
-            (.rotatesStrictlyAndDropsTheReply, "refresh-answer-lost", 6), (.refusesRefresh, "refresh-refused", 3),
+            (.rotatesStrictlyAndDropsTheReply, "refresh-answer-lost", 6), (.refusesRefresh, "refresh-refused", 7),
             (.nestsTokens, "tokens-nested", 5), (.expiresInText, "expires-in-text", 0),
             (.expiresInMilliseconds, "expires-in-milliseconds", 0), (.expiresInNegative, "expires-in-unusable", 5),
             (.expiresInHuge, "expires-in-unusable", 5), (.expiresInAbsent, "expires-in-absent", 0),
@@ -182,9 +181,9 @@ struct DoctorTests {
             (.idTokenUnsigned, "id-token", 5), (.idTokenHS256, "id-token", 5),
             (.idTokenBrokenSignature, "id-token", 5), (.idTokenUnknownKey, "id-token", 5),
             (.refreshedIDTokenOtherSubject, "refresh-other-person", 5), (.userInfoOtherSubject, "user-info", 5),
-            (.userInfoNoSubject, "user-info", 5), (.signedUserInfo, "user-info", 5),
+            (.userInfoNoSubject, "user-info", 5), (.signedUserInfo, "user-info", 0),
             (.wantsMoreScope, "api-wants-scope", 0),
-            (.wantsStrongerSignIn, "api-wants-sign-in", 0), (.losesAuthorization, "api-refuses-token", 3),
+            (.wantsStrongerSignIn, "api-wants-sign-in", 0), (.losesAuthorization, "api-refuses-token", 7),
         ] as [(Misbehavior, String, Int32)])
     func `a sign-in reveals these misbehaviors`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
@@ -197,7 +196,7 @@ struct DoctorTests {
 
     // RFC 9449 §5
     @Test(
-        arguments: [(.refusesProofs, "dpop-refused", 3), (.ignoresProofs, "dpop-ignored", 5)]
+        arguments: [(.refusesProofs, "dpop-refused", 7), (.ignoresProofs, "dpop-ignored", 5)]
             as [(Misbehavior, String, Int32)])
     func `a sign-in with DPoP reveals these misbehaviors`(misbehavior: Misbehavior, topic: String, status: Int32)
         async throws
@@ -206,6 +205,155 @@ struct DoctorTests {
             let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue, "--dpop"] + Self.signIn)
             #expect(report.faultTopics == [topic])
             #expect(outcome.status == status)
+        }
+    }
+
+    /// Runs the doctor on a server that publishes its own issuer.
+    private static func verdict(
+        _ script: ServerScript, _ arguments: [String]
+    ) async throws -> (CommandLineTool.Outcome, Report, [RecordedRequest]) {
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let (outcome, report) = try await examine(server, [server.publishedIssuer] + arguments)
+            return (outcome, report, server.requests)
+        }
+    }
+
+    /// The scripts of the products, and the exit code of the doctor for a registered client.
+    private static let products: [(ScriptedProduct, Int32)] = ScriptedProduct.allCases.map { product in
+        // oauth2-mock-server redirects to every redirect URI, which no sign-in should rely on.
+        (product, product == .oauth2MockServer ? 5 : 0)
+    }
+
+    private static let productClient = ["--client-id", "lightbox", "--scope", "openid profile offline_access"]
+
+    // RFC 6454 §7: native clients send no Origin. RFC 7591 §3: no client is registered.
+    @Test(arguments: products)
+    func `the verdict on each server of other projects is that of a sign-in`(
+        product: ScriptedProduct, status: Int32
+    ) async throws {
+        var script = ServerScript.product(product)
+        var arguments = Self.productClient + ["--sign-in", "--browser", "print"]
+        if product == .canaille {
+            // The server compares ports, so the port is part of the registration.
+            let port = try await Self.unusedPort()
+            script.clients.redirects = .exactly(["http://127.0.0.1:\(port)/callback"])
+            arguments += ["--redirect-uri", "http://127.0.0.1:\(port)/callback"]
+        }
+        let (outcome, report, requests) = try await Self.verdict(script, arguments)
+        #expect(outcome.status == status, "\(report.findings)")
+        #expect(report.faultTopics == (status == 0 ? [] : ["redirect-anywhere"]))
+        #expect(report.topics.contains("sign-in"))
+        #expect(report.topics.contains("not-tried"))
+        #expect(!report.topics.contains("keys-change"))
+        #expect(requests.allSatisfy { $0.origin == nil && $0.endpoint != .registration })
+        switch product {
+        case .springAuthorizationServer:
+            #expect(report.topics.contains("par-refused") && report.topics.contains("device-refused"))
+        case .canaille: #expect(report.topics.contains("silent-fails"))
+        case .zitadelOIDC: #expect(report.topics.contains("device-refused"))
+        default: break
+        }
+    }
+
+    // RFC 6749 §4.1.2.1: the servers show error pages in different ways.
+    @Test(arguments: ScriptedProduct.allCases.filter { $0 != .oauth2MockServer })
+    func `an unregistered redirect URI is a fault at each server`(product: ScriptedProduct) async throws {
+        let (outcome, report, _) = try await Self.verdict(
+            .product(product), Self.productClient + ["--redirect-uri", "http://127.0.0.1/other"])
+        #expect(report.faultTopics == ["redirect-refused"], "\(report.findings)")
+        #expect(outcome.status == 7)
+        var script = ServerScript.product(product)
+        script.clients.known = ["other-client"]
+        let (unknown, other, _) = try await Self.verdict(script, Self.productClient)
+        #expect(other.faultTopics.contains("redirect-refused"), "\(other.findings)")
+        #expect(unknown.status == 7)
+    }
+
+    @Test func `an error page behind a redirect is found`() async throws {
+        var script = ServerScript.product(.hydra)
+        script.authorization.rejection = .pageElsewhere("/oauth2/fallbacks/error", 404)
+        let (outcome, report, _) = try await Self.verdict(
+            script, Self.productClient + ["--redirect-uri", "http://127.0.0.1/other"])
+        #expect(report.faultTopics == ["redirect-refused"], "\(report.findings)")
+        #expect(outcome.status == 7)
+    }
+
+    @Test func `a page instead of one metadata document is no fault`() async throws {
+        var script = Self.script()
+        script.metadata.forms = [.openID]
+        script.interruptions = [Interruption(at: .unknown, .html())]
+        let (outcome, report, _) = try await Self.verdict(script, [])
+        #expect(report.topics.contains("metadata"))
+        #expect(outcome.status == 0, "\(report.findings)")
+    }
+
+    // RFC 6749 §2.3, RFC 7523 §2.2
+    @Test func `clients with a secret or a key are examined`() async throws {
+        let directory = try TemporaryDirectory()
+        let secret = directory.path("secret")
+        try Data("client-secret-that-nobody-may-see".utf8).write(to: URL(fileURLWithPath: secret))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
+        var script = Self.script()
+        script.clients.authentication = .post
+        script.metadata.replaced = [
+            WireMember("token_endpoint_auth_methods_supported", ["client_secret_basic", "client_secret_post"])
+        ]
+        let (without, report, _) = try await Self.verdict(script, Self.client)
+        #expect(report.faultTopics.contains("client-refused"))
+        #expect(without.status == 7)
+        let (outcome, other, _) = try await Self.verdict(
+            script, Self.signIn + ["--client-secret-file", secret])
+        #expect(other.faultTopics.isEmpty, "\(other.findings)")
+        #expect(outcome.status == 0)
+        #expect(!outcome.output.contains("nobody-may-see"))
+
+        let key = directory.path("key")
+        let jwk = #"{"kty":"EC","crv":"P-256","d":"UwOyHXKmSVouZd0XAqlSu-D-rcPLlV_K-ARH7TNmu_I"}"#
+        try Data(jwk.utf8).write(to: URL(fileURLWithPath: key))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+        let (refused, issuer, _) = try await Self.verdict(
+            .hydraWithClientKey, Self.productClient + ["--client-key", key])
+        #expect(refused.status == 7)
+        #expect(
+            issuer.findings.contains { $0.mend?.contains("--assertion-audience token-endpoint") == true },
+            "\(issuer.findings)")
+        let (accepted, endpoint, _) = try await Self.verdict(
+            .hydraWithClientKey,
+            Self.productClient + ["--client-key", key, "--assertion-audience", "token-endpoint", "--sign-in"]
+                + ["--browser", "print"])
+        #expect(endpoint.faultTopics.isEmpty, "\(endpoint.findings)")
+        #expect(accepted.status == 0)
+    }
+
+    @Test func `only with --origin are scripts of a browser examined`() async throws {
+        let origin = ["--origin", "https://app.example.com"]
+        let (refused, report, requests) = try await Self.verdict(Self.script(), origin)
+        #expect(report.faultTopics == ["cors-metadata", "cors-endpoint"], "\(report.findings)")
+        #expect(refused.status == 5)
+        #expect(requests.contains { $0.origin == "https://app.example.com" })
+        var script = Self.script()
+        script.allowsEveryOrigin = true
+        let (allowed, other, _) = try await Self.verdict(script, origin)
+        #expect(other.topics.contains("cors-credentials"))
+        #expect(allowed.status == 0, "\(other.findings)")
+    }
+
+    @Test func `binding is a fault if the server does not announce it`() async throws {
+        let (outcome, report, requests) = try await Self.verdict(
+            .product(.hydra), Self.productClient + ["--dpop", "--sign-in", "--browser", "print"])
+        #expect(report.faultTopics == ["dpop-not-offered"], "\(report.findings)")
+        #expect(outcome.status == 5)
+        #expect(!requests.contains { $0.form["code"]?.hasPrefix("counterfoil-doctor") == false })
+    }
+
+    /// Returns a port below the range from which the kernel assigns ports, on which nothing listens.
+    private static func unusedPort() async throws -> Int {
+        try await Waiting.until("an unused port") {
+            let port = Int.random(in: 20_000..<32_000)
+            let uri = try LoopbackRedirectURI("http://127.0.0.1:\(port)/callback")
+            guard let receiver = try? await LoopbackReceiver.listen(at: uri) else { return nil }
+            await receiver.close()
+            return port
         }
     }
 

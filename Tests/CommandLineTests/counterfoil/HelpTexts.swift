@@ -1,8 +1,8 @@
 /// The help of every command, whole, on a terminal of 80 columns.
 enum HelpTexts {
     static let expected: [String: String] = [
-        "": overview, "login": login, "token": token, "call": call, "whoami": whoami, "logout": logout,
-        "profiles": profiles, "doctor": doctor,
+        "": overview, "login": login, "status": status, "token": token, "call": call, "exec": exec, "whoami": whoami,
+        "logout": logout, "profiles": profiles, "doctor": doctor,
     ]
 
     private static let overview = """
@@ -16,12 +16,15 @@ enum HelpTexts {
           source <(counterfoil --generate-completion-script bash)
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
         USAGE: counterfoil <subcommand>
 
@@ -32,9 +35,11 @@ enum HelpTexts {
         SUBCOMMANDS:
           login                   Sign in through the system browser and store the
                                   token.
+          status                  Show whether a sign-in is good, where, and until when.
           token                   Print only the access token, for use in scripts.
           call                    Call an API with the access token and print its
                                   response.
+          exec                    Run a program with the access token in a private file.
           whoami                  Show the user who is signed in.
           logout                  Delete the token here, and revoke it at the server if
                                   possible.
@@ -42,6 +47,8 @@ enum HelpTexts {
                                   how to fix their faults.
           profiles                List the sign-ins stored on this device, without
                                   their tokens.
+          credential              Pass the token to git, docker, kubectl or the AWS
+                                  command line.
 
           See 'counterfoil help <subcommand>' for detailed help.
 
@@ -71,12 +78,15 @@ enum HelpTexts {
           counterfoil login --resource https://api.example.com --device
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
         USAGE: counterfoil login [<options>] [<issuer>]
 
@@ -100,16 +110,37 @@ enum HelpTexts {
           --dpop                  Bind the token to a key of this device, so that it
                                   cannot be used elsewhere (DPoP).
           --client-secret-file <file>
-                                  The file with the client secret, for vendors that
-                                  issue one.
+                                  The file with the client secret: mode 0600.
+          --client-secret-fd <number>
+                                  Read the client secret from this open file descriptor.
           --client-secret-stdin   Read the client secret from a line of standard input.
           --client-key <file>     The file with the private key for client
-                                  authentication (private_key_jwt): P-256 or Ed25519,
-                                  mode 0600.
+                                  authentication (private_key_jwt): P-256, Ed25519 or
+                                  RSA, mode 0600.
           --client-key-id <id>    The ID of that key at the server. (default: its
                                   thumbprint)
+          --client-key-algorithm <algorithm>
+                                  The signature algorithm of an RSA key: RS256 or
+                                  PS256. (default: RS256)
+          --assertion-audience <audience>
+                                  The audience of signed client assertions; older
+                                  servers accept only their token endpoint. (values:
+                                  issuer, token-endpoint)
+          --par <par>             Push the authorization request to the server (PAR) if
+                                  it supports that, always or never. (values: auto,
+                                  always, never; default: auto)
+          --parameter <name=value>
+                                  A further parameter of the authorization request,
+                                  such as audience. Can be repeated.
+          --trusted-audience <audience>
+                                  An audience that ID tokens may name in addition to
+                                  the client. Can be repeated.
           --assume-pkce           Accept a server whose metadata omits PKCE with S256.
                                   Its documentation must promise it.
+          --api <origin>          The origin of an API to which the token may be sent,
+                                  such as https://photos.example.com. Without it and
+                                  without --resource, it is the origin of the first
+                                  call. Can be repeated.
           --redirect-uri <uri>    The registered redirect URI: on loopback (without a
                                   port, any free one is used) or with a private-use
                                   scheme. (default: http://127.0.0.1/callback)
@@ -133,26 +164,78 @@ enum HelpTexts {
 
         """
 
+    private static let status = """
+        OVERVIEW: Show whether a sign-in is good, where, and until when.
+
+        No request is sent. A sign-in is good if its access token is valid or there is
+        a refresh token. The server may have revoked them; counterfoil whoami asks the
+        server. The exit code is 0 if the sign-in is good, and 3 if it is not, or if
+        there is none.
+
+        Examples:
+          counterfoil status
+          counterfoil status --json --profile work
+
+        Exit codes:
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
+
+        USAGE: counterfoil status [--profile <name>] [--store <store>] [--json] [--verbose]
+
+        OPTIONS:
+          --profile <name>        The profile name. (default: default)
+          --store <store>         Where tokens are stored: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
+          --json                  Write results and errors as JSON.
+          --verbose               Report each step on standard error; codes and tokens
+                                  are never printed.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
     private static let token = """
         OVERVIEW: Print only the access token, for use in scripts.
 
         A token that has expired or is about to expire is refreshed first. However many
         scripts ask at once, only one request is sent to the server.
 
-        Example:
+        Examples:
           counterfoil token | my-program --token-from-stdin
+          counterfoil token --format header | curl -H @- https://photos.example.com
+          counterfoil token --min-lifetime 600
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
-        USAGE: counterfoil token [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil token [--format <format>] [--min-lifetime <seconds>] [--profile <name>] [--store <store>] \
+        [--json] [--verbose]
 
         OPTIONS:
+          --format <format>       Print the token alone (the default), as a header
+                                  field of HTTP, as JSON with type, scope and
+                                  expiration, or as shell commands that export it.
+                                  (values: raw, header, json, env)
+          --min-lifetime <seconds>
+                                  Refresh the token first if it expires earlier than in
+                                  this time.
           --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
@@ -169,23 +252,27 @@ enum HelpTexts {
     private static let call = """
         OVERVIEW: Call an API with the access token and print its response.
 
-        The token is sent only to https URLs and to this device, and never along a
-        redirect. It is refreshed if necessary. If the status is 400 or more, the body
-        is printed too, and the exit code is 3, or 6 for a temporary failure. With
-        --step-up, the browser opens if the API requires more permissions, or a
-        stronger or newer sign-in.
+        The token is sent only to https URLs and to this device, and along a redirect
+        only within the origin of the URL. It is refreshed if necessary. If the status
+        is 400 or more, the body is printed too, and the exit code is 7, or 3 if you
+        have to sign in again, or 6 for a temporary failure. With --step-up, the
+        browser opens if the API requires more permissions, or a stronger or newer
+        sign-in.
 
         Examples:
           counterfoil call https://photos.example.com/photos
           counterfoil call --data @photo.json https://photos.example.com/photos
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
         USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] \
         [--step-up] [--redirect-uri <uri>] [--profile <name>] [--store <store>] [--json] [--verbose]
@@ -215,6 +302,56 @@ enum HelpTexts {
 
         """
 
+    private static let exec = """
+        OVERVIEW: Run a program with the access token in a private file.
+
+        $COUNTERFOIL_TOKEN_FILE is the path of the file. The file has mode 0600 and
+        contains only the token. It gets a new token before the old one expires, and is
+        deleted when the program ends. No argument and no environment variable contains
+        the token.
+
+        Signals are passed on to the program. The exit code is that of the program, or
+        128 and the number of the signal that ended it. It is 127 if the program does
+        not exist, and 126 if it cannot be run. If there is no token, the program is
+        not run, and the exit code is one of those below.
+
+        Example:
+          counterfoil exec -- sh -c 'upload --token-file "$COUNTERFOIL_TOKEN_FILE"'
+
+        Exit codes:
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
+
+        USAGE: counterfoil exec [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose] \
+        -- <command> ...
+
+        ARGUMENTS:
+          <command>               The program and its arguments, after --.
+
+        OPTIONS:
+          --min-lifetime <seconds>
+                                  Refresh the token first if it expires earlier than in
+                                  this time.
+          --profile <name>        The profile name. (default: default)
+          --store <store>         Where tokens are stored: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
+          --json                  Write results and errors as JSON.
+          --verbose               Report each step on standard error; codes and tokens
+                                  are never printed.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
     private static let whoami = """
         OVERVIEW: Show the user who is signed in.
 
@@ -225,12 +362,15 @@ enum HelpTexts {
           counterfoil whoami
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
         USAGE: counterfoil whoami [--profile <name>] [--store <store>] [--json] [--verbose]
 
@@ -260,12 +400,15 @@ enum HelpTexts {
           counterfoil logout --browser open
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
         USAGE: counterfoil logout [--browser <browser>] [--redirect-uri <uri>] [--timeout <seconds>] [--profile \
         <name>] [--store <store>] [--json] [--verbose]
@@ -297,12 +440,15 @@ enum HelpTexts {
           counterfoil profiles
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
         USAGE: counterfoil profiles [--profile <name>] [--store <store>] [--json] [--verbose]
 
@@ -328,7 +474,8 @@ enum HelpTexts {
         the server. With --client-id, it also sends authorization requests that show no
         page, and discards the codes. With --resource, it asks an API for its
         authorization server. With --sign-in, you sign in once, and it checks the
-        tokens without storing them.
+        tokens without storing them. It registers no client; the report lists what it
+        has not tried.
 
         Example:
           counterfoil doctor https://id.example.com --client-id lightbox --sign-in
@@ -337,16 +484,17 @@ enum HelpTexts {
         first fault.
 
         Exit codes:
-          0   success
-          3   refused by the server or the user: sign in again
-          4   timed out
-          5   response rejected as unsafe
-          6   temporary network or server failure
-          64  usage error
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
 
-        USAGE: counterfoil doctor [<issuer>] [--client-id <id>] [--redirect-uri <uri>] [--scope <scope> ...] \
-        [--resource <uri>] [--vendor <name>] [--sign-in] [--dpop] [--browser <browser>] [--timeout <seconds>] \
-        [--json] [--verbose]
+        USAGE: counterfoil doctor [<options>] [<issuer>]
 
         ARGUMENTS:
           <issuer>                The issuer URL of the server, exactly as in its
@@ -356,7 +504,26 @@ enum HelpTexts {
           --client-id <id>        The registered client ID.
           --redirect-uri <uri>    The registered redirect URI. (default:
                                   http://127.0.0.1/callback)
+          --client-secret-file <file>
+                                  The file with the client secret: mode 0600.
+          --client-secret-fd <number>
+                                  Read the client secret from this open file descriptor.
+          --client-secret-stdin   Read the client secret from a line of standard input.
+          --client-key <file>     The file with the private key for client
+                                  authentication (private_key_jwt): P-256, Ed25519 or
+                                  RSA, mode 0600.
+          --client-key-id <id>    The ID of that key at the server. (default: its
+                                  thumbprint)
+          --client-key-algorithm <algorithm>
+                                  The signature algorithm of an RSA key: RS256 or
+                                  PS256. (default: RS256)
+          --assertion-audience <audience>
+                                  The audience of signed client assertions; older
+                                  servers accept only their token endpoint. (values:
+                                  issuer, token-endpoint)
           --scope <scope>         The scope to request. Can be repeated.
+          --origin <origin>       The origin of a single-page client: check whether its
+                                  scripts may use the server (CORS).
           --resource <uri>        The URL of an API to check.
           --vendor <name>         The vendor of the server, if it differs from the
                                   standard.

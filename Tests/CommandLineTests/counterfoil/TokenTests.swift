@@ -1,0 +1,89 @@
+import CounterfoilClient
+import CounterfoilClientTesting
+import CounterfoilProtocol
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests of the forms in which `counterfoil token` prints the token, and of its lifetime.
+@Suite(.timeLimit(.minutes(5)))
+struct TokenTests {
+    @Test func `token prints the token alone, as a header field, as JSON and as variables`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: home).status == 0)
+            let token = server.accessTokens[0]
+            func printed(_ arguments: String...) async throws -> String {
+                let outcome = try await CommandLineTool.run(["token"] + arguments, home: home)
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                #expect(outcome.errors.isEmpty)
+                return outcome.output
+            }
+            #expect(try await printed("--format", "raw") == "\(token)\n")
+            #expect(try await printed("--format", "header") == "Authorization: Bearer \(token)\n")
+            #expect(try await printed("--json") == (try await printed("--format", "json")))
+            let variables = try await printed("--format", "env")
+            let evaluated = try await Shell.run(
+                "eval \"$COMMANDS\"; env | grep ^COUNTERFOIL_ | sort", environment: ["COMMANDS": variables])
+            let lines = evaluated.output.split(separator: "\n").map(String.init)
+            #expect(lines.count == 3)
+            #expect(lines.first == "COUNTERFOIL_TOKEN=\(token)")
+            #expect(lines.dropFirst().first?.hasPrefix("COUNTERFOIL_TOKEN_EXPIRES=20") == true)
+            #expect(lines.last == "COUNTERFOIL_TOKEN_TYPE=Bearer")
+            let conflict = try await CommandLineTool.run(["token", "--json", "--format", "raw"], home: home)
+            #expect(conflict.status == 64)
+        }
+    }
+
+    @Test func `a token that is bound to a key is printed with a warning`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.requiresDPoP)) { server in
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--dpop").status == 0)
+            let token = try await CommandLineTool.run(["token", "--format", "header"], home: home)
+            #expect(token.output == "Authorization: DPoP \(server.accessTokens[0])\n")
+            #expect(token.errors.contains("so APIs reject it without a proof. Use counterfoil call."))
+        }
+    }
+
+    @Test func `a token that expires too early is refreshed, or the exit code tells the reason`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run { server in
+            server.change { $0.tokens.expiresIn = .raw("300") }
+            #expect(try await CommandLineTool.signIn(at: server, home: home).status == 0)
+            func token(_ seconds: String) async throws -> CommandLineTool.Outcome {
+                try await CommandLineTool.run(["token", "--min-lifetime", seconds], home: home)
+            }
+            #expect(try await token("60").output == "\(server.accessTokens[0])\n")
+            #expect(server.requests(to: .token).count == 1)
+            server.change { $0.interruptions = [Interruption(at: .token, .trouble(503))] }
+            let down = try await token("600")
+            #expect(down.status == 6)
+            #expect(down.output.isEmpty)
+            #expect(try await token("60").status == 0)
+            server.change { $0.interruptions = [] }
+            let short = try await token("600")
+            #expect(short.status == 64)
+            #expect(short.errors.contains("the server issued an access token that expires in "))
+            server.change { $0.tokens.expiresIn = .raw("3600") }
+            let long = try await token("600")
+            #expect(long.status == 0)
+            #expect(long.output == server.accessTokens.last.map { "\($0)\n" })
+            #expect(try await token("0").status == 64)
+        }
+    }
+
+    @Test func `without a refresh token, a longer lifetime requires a new sign-in`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        try await ScriptedAuthorizationServer.run(ServerScript(.givesNoRefreshToken)) { server in
+            server.change { $0.tokens.expiresIn = .raw("300") }
+            #expect(try await CommandLineTool.signIn(at: server, home: home).status == 0)
+            let token = try await CommandLineTool.run(["token", "--min-lifetime", "600"], home: home)
+            #expect(token.status == 3)
+            #expect(token.errors.contains("there is no refresh token; run counterfoil login"))
+        }
+    }
+}
