@@ -104,11 +104,24 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def running(command: list[str], ready: str, log: Path, seconds: float = 30) -> Iterator[subprocess.Popen[bytes]]:
-    """A server that answers at `ready`, for as long as the block runs."""
+def running(
+    command: list[str],
+    ready: str,
+    log: Path,
+    seconds: float = 30,
+    folder: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that answers at `ready`, for as long as the block runs; `environment` is added to that of the driver."""
     with log.open("ab") as output:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     try:
         deadline = time.monotonic() + seconds
@@ -179,6 +192,11 @@ class Counterfoil:
         """Registers a native application and returns its client identifier."""
         return self.register("native", name, scopes, "--redirect-uri", redirect_uri, *more)["client_id"]
 
+    def replace_secret(self, client_id: str) -> None:
+        """Replaces the client secret of an application, so that the previous one is refused."""
+        self.administer("app", "secret", client_id)
+        self.administer("app", "secret", client_id, "--remove", "oldest")
+
     def register(self, kind: str, name: str, scopes: list[str], *more: str) -> dict[str, str]:
         """Registers an application of any type; its `client_id`, and its `client_secret` if it has one."""
         words = ["app", "create", "--type", kind, "--name", name]
@@ -186,12 +204,12 @@ class Counterfoil:
             words += ["--scope", scope]
         return dict(json.loads(self.administer(*words, *more, "--json")))
 
-    def create_resource(self, uri: str, name: str, scopes: list[str]) -> dict[str, str]:
+    def create_resource(self, uri: str, name: str, scopes: list[str], *more: str) -> dict[str, str]:
         """Registers an API; the `client_id` and the `client_secret` with which it asks what a token is worth."""
         words = ["resource", "create", uri, "--name", name]
         for scope in scopes:
             words += ["--scope", scope]
-        return dict(json.loads(self.administer(*words, "--json")))
+        return dict(json.loads(self.administer(*words, *more, "--json")))
 
     @property
     def serve_command(self) -> list[str]:
@@ -214,14 +232,14 @@ class Counterfoil:
 
 
 @contextmanager
-def photo_library(programs: Path, issuer: str, log: Path) -> Iterator[str]:
+def photo_library(programs: Path, issuer: str, log: Path, *options: str) -> Iterator[str]:
     """The sample API, for as long as the block runs; its address.
 
     A token that asks for no resource is for the APIs of its issuer.
     """
     port = free_ports(1)[0]
     address = f"http://127.0.0.1:{port}"
-    place = ["--issuer", issuer, "--audience", issuer, "--listen", f"127.0.0.1:{port}"]
+    place = ["--issuer", issuer, "--audience", issuer, "--listen", f"127.0.0.1:{port}", *options]
     with running([str(programs / "photo-library"), "serve", *place], f"{address}/healthz", log):
         yield address
 

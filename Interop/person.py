@@ -35,6 +35,15 @@ class Lost(Exception):
     """The user does not know how to continue."""
 
 
+class ErrorPage(Lost):
+    """An error response, with its page."""
+
+    def __init__(self, status: int, page: Page) -> None:
+        super().__init__(f"{without_query(page.url)} answered {status} “{page.title}”")
+        self.status = status
+        self.page = page
+
+
 @dataclass
 class Control:
     """An input or a button of a form."""
@@ -87,6 +96,11 @@ class Form:
         if any((control.kind, control.name) == ("hidden", "confirm") for control in self.controls):
             return next((control for control in self.controls if control.submits and not control.name), None)
         return None
+
+    @property
+    def deny_button(self) -> Control | None:
+        """The button of our consent page that denies."""
+        return next((each for each in self.controls if (each.name, each.value) == ("decision", "deny")), None)
 
 
 class Page(HTMLParser):
@@ -224,6 +238,7 @@ class Person:
         """
         self.cookies = CookieJar(LocalCookies())
         self.agreed = False
+        self.denies = False
         self._name = name
         self._password = password
         self._note = note
@@ -270,9 +285,9 @@ class Person:
                 page = self._submit(page, form, self._credentials(form))
                 continue
             form = next((form for form in page.forms if form.allow_button), None)
-            if form is not None and form.allow_button is not None:
-                self.agreed = True
-                button = form.allow_button
+            button = form and (form.deny_button if self.denies else form.allow_button)
+            if form is not None and button is not None:
+                self.agreed = not self.denies
                 pressed = [(button.name, button.value)] if button.name else []
                 page = self._submit(page, form, self._fields(form) + pressed)
                 continue
@@ -338,8 +353,7 @@ class Person:
                 self._note("  → the application")
                 return Page(self._redirects.stopped_at, "")
             if status != 401 or "<form" not in text:
-                title = Page(address, text).title
-                raise Lost(f"{without_query(address)} answered {status} “{title}”") from None
+                raise ErrorPage(status, Page(address, text)) from None
         except urllib.error.URLError as fault:
             raise Lost(f"{without_query(url)} does not answer: {fault.reason}") from None
         page = Page(address, text)

@@ -82,17 +82,17 @@ class Journey:
         return bool(said["active"])
 
 
-def sign_in(at: Journey, client: dict[str, str], callback: str) -> None:
-    """Code with PKCE, ID token, refresh, introspection, revocation."""
+def sign_in(at: Journey, client: dict[str, str], callback: str, algorithm: str) -> None:
+    """Code with PKCE, ID token of this algorithm, refresh, introspection, revocation."""
     session, person, verifier = at.session(client, callback), at.person(callback), secrets.token_urlsafe(48)
     answer, nonce = at.authorize(session, person, verifier)
     first = session.fetch_token(at.endpoint("token"), authorization_response=answer, code_verifier=verifier)
-    check_id_token(at, first["id_token"], client["client_id"], nonce)
+    check_id_token(at, first["id_token"], client["client_id"], nonce, algorithm)
     expect("photos.read" in first["scope"].split(), f"the token is for {first['scope']}")
     expect(at.is_active(first["access_token"]), "the token of a new sign-in is not active")
 
     second = session.refresh_token(at.endpoint("token"), refresh_token=first["refresh_token"])
-    check_id_token(at, second["id_token"], client["client_id"], None)
+    check_id_token(at, second["id_token"], client["client_id"], None, algorithm)
     expect(second["access_token"] != first["access_token"], "the refresh gave the same access token")
     expect(at.is_active(second["access_token"]), "the refreshed token is not active")
 
@@ -106,7 +106,7 @@ def sign_in(at: Journey, client: dict[str, str], callback: str) -> None:
     )
 
 
-def check_id_token(at: Journey, token: str, client_id: str, nonce: str | None) -> None:
+def check_id_token(at: Journey, token: str, client_id: str, nonce: str | None, algorithm: str) -> None:
     """Verifies an ID token with the keys that the server publishes."""
     import requests
     from joserfc import jwt
@@ -114,7 +114,7 @@ def check_id_token(at: Journey, token: str, client_id: str, nonce: str | None) -
 
     metadata = requests.get(f"{at.server.issuer}/.well-known/openid-configuration", timeout=30).json()
     keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=30).json())
-    claims = jwt.decode(token, keys, algorithms=["ES256"]).claims
+    claims = jwt.decode(token, keys, algorithms=[algorithm]).claims
     wanted = {"iss": at.server.issuer, "aud": client_id}
     if nonce is not None:
         wanted["nonce"] = nonce
@@ -183,8 +183,8 @@ def expect_refused(error: str, step) -> None:  # type: ignore[no-untyped-def]
 def journey(folder: Path) -> str:
     at = Journey(folder)
     with at.server.serving(folder / "server.log"):
-        sign_in(at, at.native, at.native_callback)
-        sign_in(at, at.web, at.web_callback)
+        sign_in(at, at.native, at.native_callback, "ES256")
+        sign_in(at, at.web, at.web_callback, "RS256")
         refuse_what_is_wrong(at)
         run_service(at)
     version = importlib.metadata.version("Authlib")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import drive, expect, free_ports, person_environment, site  # noqa: E402
-from our_client import REFUSED, UNSAFE, Client, metadata, status  # noqa: E402
+from our_client import REFUSED, SIGN_IN_AGAIN, UNSAFE, Client, metadata, status  # noqa: E402
 from person import Person, noting  # noqa: E402
 
 SCOPES = "openid profile email offline_access"
@@ -56,7 +56,7 @@ def sign_in_without_secret(client: Client, person: Person, asked: list[str]) -> 
     expect((claims["sub"], claims["email"]) == ("alice", "alice@example.com"), f"the server says {claims}")
     said = client.run("logout", wanted=REFUSED)
     expect("deleted here" in said and "invalid_client" in said, f"a public client that wants to revoke: {said}")
-    client.run("token", wanted=REFUSED)
+    client.run("token", wanted=SIGN_IN_AGAIN)
 
 
 def sign_in_with_secret(client: Client, secret: Path, asked: list[str]) -> None:
@@ -74,7 +74,7 @@ def sign_in_with_secret(client: Client, secret: Path, asked: list[str]) -> None:
     copy = client.copy("copied-tokens")
     expect(client.logout()["revoked"] is True, "the tokens were not revoked")
     expect(status(userinfo, token) == 401, "the server takes an access token that was revoked")
-    said = copy.run("call", userinfo, wanted=REFUSED)
+    said = copy.run("call", userinfo, wanted=SIGN_IN_AGAIN)
     expect("ended" in said, f"a refresh token that was revoked: {said}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import Counterfoil, drive, expect, person_environment, photo_library, products  # noqa: E402
-from our_client import REDIRECT_URI, REFUSED, UNSAFE, Client, status  # noqa: E402
+from our_client import REDIRECT_URI, REFUSED, SIGN_IN_AGAIN, UNSAFE, Client, status  # noqa: E402
 from person import Person, noting  # noqa: E402
 
 SCOPES = ["openid", "profile", "offline_access", "photos.read"]
@@ -35,7 +35,7 @@ def journey(folder: Path) -> str:
 
 def sign_in_and_out(client: Client, api: str) -> None:
     """The journey of a client, and of an attacker with a copy of its tokens."""
-    client.login(*ASKED)
+    client.login(*ASKED, "--api", api, "--api", client.issuer)
     first = client.token()
     expect(client.claims().get("preferred_username") == "alice", f"the server says {client.claims()}")
     expect(bool(client.call(f"{api}/photos")["photos"]), "the API shows no photos")
@@ -44,9 +44,9 @@ def sign_in_and_out(client: Client, api: str) -> None:
     copy = client.copy("copied-tokens")
     expect(client.logout()["revoked"] is True, "the tokens were not revoked")
     expect(status(userinfo, first) == 401, "the server takes an access token that was revoked")
-    said = copy.run("call", userinfo, wanted=REFUSED)
+    said = copy.run("call", userinfo, wanted=SIGN_IN_AGAIN)
     expect("ended" in said, f"a refresh token that was revoked: {said}")
-    client.run("token", wanted=REFUSED)
+    client.run("token", wanted=SIGN_IN_AGAIN)
 
 
 def refuse_forged_answers(client: Client, person: Person) -> None:

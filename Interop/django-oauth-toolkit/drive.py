@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import drive, expect, person_environment, site  # noqa: E402
-from our_client import REFUSED, Client  # noqa: E402
+from our_client import REFUSED, SIGN_IN_AGAIN, Client  # noqa: E402
 from person import Person, noting  # noqa: E402
 
 ASKED = ["--scope", "openid", "--scope", "photos.read"]
@@ -50,7 +50,7 @@ def sign_out(client: Client, address: str) -> None:
     copy = client.copy("copied-tokens")
     expect(client.logout()["revoked"] is True, "the tokens were not revoked")
     copy.run("call", address, wanted=REFUSED)
-    client.run("token", wanted=REFUSED)
+    client.run("token", wanted=SIGN_IN_AGAIN)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent), str(FOLDER), str(FOLDER.parent.parent / "Benchmarks")]
 import glewlwyd  # noqa: E402
 from local_servers import drive, expect, free_ports, person_environment, running  # noqa: E402
-from our_client import UNSAFE, Client, metadata  # noqa: E402
+from our_client import UNAVAILABLE, UNSAFE, Client, metadata  # noqa: E402
 from person import noting  # noqa: E402
 from person_in_chromium import sign_in  # noqa: E402
 
@@ -97,7 +97,7 @@ def sign_in_and_refresh(client: Client, asked: list[str]) -> None:
 def refuse_refresh(copy: Client) -> None:
     """After the access token has expired, a copy of the tokens cannot get another one."""
     time.sleep(LIFETIME)
-    said = copy.run("token", wanted=UNSAFE)
+    said = copy.run("token", wanted=UNAVAILABLE)
     expect("refused (status 400)" in said, f"a refresh token that is not good any more: {said}")
 
 
@@ -108,7 +108,7 @@ def sign_in_on_device(client: Client, password: str, note: Callable[[str], None]
         sign_in(login.address_with_code, "alice", password, note)
         login.end()
     expect(bool(client.claims()["sub"]), "the server does not know who signed in on the device")
-    said = client.run("logout", wanted=UNSAFE)
+    said = client.run("logout", wanted=UNAVAILABLE)
     expect("deleted here" in said and "401" in said, f"a public client that wants to revoke: {said}")
 
 

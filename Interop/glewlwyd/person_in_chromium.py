@@ -7,34 +7,22 @@ of `person.py`.
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 INTEROP = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(INTEROP))
+from chromium import browser_person  # noqa: E402
 from person import Lost, in_background, noting, origin, without_query  # noqa: E402
 
 SECONDS = 30
 
 NAME, PASSWORD, SIGN_IN = "#passwordForm #username", "#passwordForm #password", "#passwordForm #loginbut"
 GO_ON = ".card-footer button.btn-success"
-
-
-def browser_person() -> ModuleType:
-    """The browser of `script/browser-person`, which has no ending by which Python would find it."""
-    program = str(INTEROP.parent / "script" / "browser-person")
-    loader = importlib.machinery.SourceFileLoader("browser_person", program)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("browser_person", loader))
-    sys.modules[module.__name__] = module
-    loader.exec_module(module)
-    return module
 
 
 def sign_in(url: str, name: str, password: str, note: Callable[[str], None]) -> str:

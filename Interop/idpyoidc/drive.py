@@ -109,7 +109,7 @@ def journey(folder: Path) -> str:
     server.create_person("alice", password)
     client = server.register(
         *("web", "Portal", SCOPES, "--redirect-uri", f"{PORTAL}/back"),
-        *("--post-logout-redirect-uri", f"{PORTAL}/bye", "--id-token-signed-response-alg", "RS256"),
+        *("--post-logout-redirect-uri", f"{PORTAL}/bye"),
     )
     person = Person("alice", password, stop=PORTAL, note=noting(folder / "person.log"))
     with server.serving(folder / "server.log"):

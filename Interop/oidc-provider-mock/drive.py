@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import drive, expect, free_ports, person_environment, running  # noqa: E402
-from our_client import REFUSED, UNSAFE, Client  # noqa: E402
+from our_client import REFUSED, SIGN_IN_AGAIN, UNSAFE, Client  # noqa: E402
 from person import Person, noting  # noqa: E402
 
 ASKED = ["--scope", "openid profile email"]
@@ -69,7 +69,7 @@ def sign_in_and_refresh(client: Client, person: Person, asked: list[str]) -> Non
     client.login(*asked)
     end_everything(client.issuer)
     time.sleep(LIFETIME)
-    said = client.run("token", wanted=REFUSED)
+    said = client.run("token", wanted=SIGN_IN_AGAIN)
     expect("ended" in said, f"a refresh token that was revoked: {said}")
 
 

@@ -1,7 +1,6 @@
 package import CounterfoilClient
 import CounterfoilProtocol
 import HTTPTypes
-import Synchronization
 
 /// A browser without a user: it opens the URL and follows the redirect to the device over real connections.
 package final class ScriptedBrowser: BrowserLauncher {
@@ -11,7 +10,7 @@ package final class ScriptedBrowser: BrowserLauncher {
 
     /// Creates a browser that runs a closure before it follows the redirect.
     package init(
-        over transport: any HTTPTransport = AsyncHTTPClientTransport(),
+        over transport: any HTTPTransport = .standard,
         beforeCallback: @escaping @Sendable (_ callback: String) async throws -> Void = { _ in }
     ) {
         self.transport = transport

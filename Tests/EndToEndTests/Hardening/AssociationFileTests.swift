@@ -4,7 +4,6 @@ import CounterfoilWeb
 import Dispatch
 import NIOCore
 import NIOPosix
-import Synchronization
 import Testing
 
 /// Fetching association files from hosts that a developer has named.

@@ -54,6 +54,18 @@ struct BadRequestTests {
         }
     }
 
+    // SEC-142: the limit of the URL answers, and the page shows nothing of the redirect URI.
+    @Test func `a redirect URI of 100 KB is refused without a trace`() async throws {
+        try await Site.runEmpty { site in
+            let answer = try await RawConnection.exchange(
+                "GET /oauth2/authorize?client_id=x&redirect_uri=https://\(String(repeating: "a", count: 100_000)) "
+                    + "HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", port: site.port)
+            #expect([400, 414, 431].contains(RawConnection.status(of: answer)), "\(answer.prefix(40))")
+            #expect(!answer.contains("aaaa"))
+            try await site.expectAlive()
+        }
+    }
+
     @Test(arguments: [100_000, 1_000_000])
     func `a header field that is too long is refused`(length: Int) async throws {
         try await Site.runEmpty { site in

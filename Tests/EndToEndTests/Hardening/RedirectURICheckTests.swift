@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
@@ -19,9 +20,25 @@ struct RedirectURICheckTests {
             ["vscode://example.lightbox/callback", "https://app.example", "http://127.0.0.1/cb"],
         ])
     func `the check and the authorization endpoint always agree`(registered: [String]) async throws {
+        try await expectAgreement(registered, type: "native")
+    }
+
+    // Of development redirect URIs, too.
+    @Test func `the check and the authorization endpoint agree about a web client`() async throws {
+        try await expectAgreement(
+            ["http://localhost:5173/callback", "http://127.0.0.1/callback", "https://app.example/callback"],
+            type: "web")
+    }
+
+    private func expectAgreement(_ registered: [String], type: String) async throws {
         try await Site.run { site, _ in
-            let id = try await site.registerClient(
-                "Darkroom", redirectURIs: registered, scopes: ["photos.read"], options: ["--require-state", "false"])
+            let created = try await site.administer(
+                [
+                    "app", "create", "--type", type, "--name", "Darkroom", "--scope", "photos.read", "--require-state",
+                    "false", "--json",
+                ] + registered.flatMap { ["--redirect-uri", $0] })
+            let application = try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any]
+            let id = try #require(application?["client_id"] as? String, "\(created.errors)")
             var random = SeededGenerator(seed: UInt64(registered[0].utf8.count))
             // The registered redirect URIs and every single change first; then combinations of two changes.
             var tried = registered + (0..<Change.count).map { Change.apply($0, to: registered[0], site, &random) }

@@ -72,7 +72,7 @@ struct BackchannelLogoutTests {
             let keys = try JSONWebKeySet(parsing: try await test.send(.get, to: .keySet).json)
             _ = try SignedToken(parsing: token).authenticate(
                 with: keys,
-                expecting: TokenHeader.Expectation(type: .logout, mayBeUntyped: false, algorithms: [.es256]))
+                expecting: TokenHeader.Expectation(types: [.logout], mayBeUntyped: false, algorithms: [.es256]))
             return try Self.claims(token)
         }
 

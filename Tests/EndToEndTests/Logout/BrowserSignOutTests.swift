@@ -1,7 +1,6 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 

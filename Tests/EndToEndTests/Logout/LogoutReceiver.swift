@@ -1,8 +1,8 @@
+import CounterfoilProtocol
 import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Synchronization
 import Testing
 
 /// A local server of a client that receives posts and responds as a test says.

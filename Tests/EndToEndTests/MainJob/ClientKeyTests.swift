@@ -1,7 +1,6 @@
 import CounterfoilClient
 import CounterfoilProtocol
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -69,7 +68,7 @@ struct ClientKeyTests {
 
                 let store: any TokenStore = MemoryTokenStore()
                 try await store.save(credentials, as: .standard)
-                let session = TokenSession(store: store)
+                let session = TokenSession(ofAnyClientIn: store)
                 let fresh = try await session.refreshed(replacing: credentials.accessToken)
                 #expect(fresh.accessToken != credentials.accessToken)
                 #expect(try await session.signOut() == .revoked)

@@ -14,7 +14,7 @@ struct EndsWithoutTokenTests {
                 let page = try await Account.alice.deny(try await device.openedAddress(), in: &browser)
                 #expect(page.heading == "Access was denied")
                 let ended = try await login.ended()
-                #expect(ended.status == 3)
+                #expect(ended.status == 7)
                 #expect(ended.output.isEmpty)
                 #expect(ended.errors.contains("Error: access was denied"))
             }

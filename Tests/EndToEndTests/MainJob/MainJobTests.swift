@@ -80,7 +80,7 @@ struct MainJobTests {
                 let photo = try #require(try JSONDecoder().decode(Album.self, from: Data(list.utf8)).photos.first)
                 #expect(try await hers.counterfoil("call", "\(api)/photos/\(photo.id)").status == 0)
                 let refused = try await his.counterfoil("call", "--include", "\(api)/photos/\(photo.id)")
-                #expect(refused.status == 3)
+                #expect(refused.status == 7)
                 #expect(refused.output.hasPrefix("HTTP 403"))
                 #expect(!refused.output.contains("First snow"))
                 #expect(

@@ -20,7 +20,7 @@ struct StayingSignedInTests {
 
                 let store = EncryptedFileTokenStore(file: device.tokenFile)
                 let kept = try #require(try await store.credentials(of: .standard))
-                let session = TokenSession(store: store)
+                let session = TokenSession(ofAnyClientIn: store)
                 let fresh = try await session.refreshed(replacing: kept.accessToken)
                 #expect(fresh.refreshToken != kept.refreshToken)
                 #expect(try await device.counterfoil("token").output == "\(fresh.accessToken.exposed)\n")
@@ -34,7 +34,7 @@ struct StayingSignedInTests {
                 #expect(try await device.counterfoil("logout").output.contains("revoked at the server"))
                 try await store.save(fresh, as: .standard)
                 let ended = await #expect(throws: SessionError.self) {
-                    try await TokenSession(store: store).refreshed(replacing: fresh.accessToken)
+                    try await TokenSession(ofAnyClientIn: store).refreshed(replacing: fresh.accessToken)
                 }
                 guard case .ended? = ended else {
                     Issue.record("it went on: \(String(describing: ended))")

@@ -1,4 +1,6 @@
+import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -29,6 +31,43 @@ struct ServeOptionTests {
             #expect(try await create(site).status == 0)
             try await site.serving {}
             #expect(try await create(site).status == 3)
+        }
+    }
+
+    // SEC-111
+    @Test func `development redirect URIs can be switched off`() async throws {
+        let address = "http://localhost:5173/callback"
+        func create(_ site: Site) async throws -> EndedProgram {
+            try await site.administer([
+                "app", "create", "--type", "web", "--name", "Gallery", "--redirect-uri", address, "--scope", "openid",
+                "--json",
+            ])
+        }
+        try await Site.make { site in
+            let created = try await create(site)
+            #expect(created.status == 0)
+            let application = try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any]
+            let id = try #require(application?["client_id"] as? String)
+            let request = FormParameters([
+                "response_type": "none", "client_id": id, "redirect_uri": address, "scope": "openid", "state": "a",
+            ])
+            try await site.start(options: ["--no-development-redirect-uris"]).whileRunning {
+                let refused = try await create(site)
+                #expect(refused.status == 3)
+                #expect(refused.errors.contains("--no-development-redirect-uris"))
+                let check = try await site.administer(["app", "check", id, address])
+                #expect(check.status == 1)
+                #expect(check.output.contains("--no-development-redirect-uris"))
+                var browser = UserAgent()
+                let answer = try await browser.send(.get, site.issuer + "/oauth2/authorize?" + request.encoded)
+                #expect(answer.status == 400)
+            }
+            try await site.serving {
+                var browser = UserAgent()
+                let answer = try await browser.send(.get, site.issuer + "/oauth2/authorize?" + request.encoded)
+                #expect(answer.header("location")?.hasPrefix(address + "?error=unsupported_response_type") == true)
+            }
+            #expect(try await site.administer(["app", "check", id, address]).status == 0)
         }
     }
 

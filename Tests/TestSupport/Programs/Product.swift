@@ -5,6 +5,7 @@ package enum Product: String, Sendable {
     case server = "counterfoil-server"
     case client = "counterfoil"
     case photoLibrary = "photo-library"
+    case nightlyJob = "nightly-job"
 
     /// An error: the program is not in the build folder.
     package struct NotBuilt: Error, CustomStringConvertible {

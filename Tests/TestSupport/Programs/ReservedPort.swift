@@ -11,11 +11,7 @@ final class ReservedPort: Sendable {
     struct NoneLeft: Error {}
 
     init() throws {
-        #if canImport(Darwin)
-            descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
+        descriptor = socket(AF_INET, streamSocket, 0)
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()

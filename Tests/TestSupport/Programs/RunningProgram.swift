@@ -1,5 +1,5 @@
+import CounterfoilProtocol
 import Foundation
-import Synchronization
 
 /// A program in its own process that ends with this process at the latest.
 ///
