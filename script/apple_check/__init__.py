@@ -1,0 +1,1 @@
+"""Compiling for Apple's systems without their SDK."""
