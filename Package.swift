@@ -33,9 +33,21 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
+// Apple's systems have URLSession and Security.framework. Elsewhere the client needs SwiftNIO and BoringSSL.
+let exceptApple = TargetDependencyCondition.when(platforms: [.linux, .android, .windows])
+let rsa: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto", condition: exceptApple)
+let http: [Target.Dependency] = [
+    .product(name: "AsyncHTTPClient", package: "async-http-client", condition: exceptApple),
+    .product(name: "NIOCore", package: "swift-nio", condition: exceptApple),
+    .product(name: "NIOHTTP1", package: "swift-nio", condition: exceptApple),
+    .product(name: "NIOPosix", package: "swift-nio", condition: exceptApple),
+    .product(name: "NIOSSL", package: "swift-nio-ssl", condition: exceptApple),
+]
+
 let package = Package(
     name: "Counterfoil",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    // Hummingbird's `Application` and `withDiscardingTaskGroup` of the server need macOS 14.
+    platforms: [.macOS(.v14), .iOS(.v16)],
     products: [
         .library(name: "CounterfoilProtocol", targets: ["CounterfoilProtocol"]),
         .library(name: "CounterfoilTokens", targets: ["CounterfoilTokens"]),
@@ -71,17 +83,14 @@ let package = Package(
         .target(name: "CounterfoilProtocol", dependencies: [crypto], swiftSettings: settings),
         .target(
             name: "CounterfoilTokens",
-            dependencies: ["CounterfoilProtocol", crypto, cryptoExtras],
+            dependencies: ["CounterfoilProtocol", crypto, rsa],
             swiftSettings: settings
         ),
 
         // The client.
         .target(
             name: "CounterfoilClient",
-            dependencies: [
-                "CounterfoilProtocol", "CounterfoilTokens", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1,
-                nioPosix, nioSSL,
-            ],
+            dependencies: ["CounterfoilProtocol", "CounterfoilTokens", crypto, httpTypes] + http,
             resources: [.embedInCode("Redirect/Pages")],
             swiftSettings: settings
         ),
@@ -191,6 +200,12 @@ let package = Package(
             name: "lightbox",
             dependencies: ["CounterfoilClient", "CounterfoilProtocol"],
             path: "Examples/Lightbox",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "nightly-job",
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol"],
+            path: "Examples/NightlyJob",
             swiftSettings: settings
         ),
 
@@ -313,7 +328,8 @@ let package = Package(
             dependencies: [
                 "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", "TestSupport",
-                "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore,
+                "counterfoil", "counterfoil-server", "nightly-job", "photo-library", asyncHTTPClient, crypto, httpTypes,
+                nioCore,
                 nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -329,3 +345,14 @@ let package = Package(
         ),
     ]
 )
+
+// The workflow for Apple's systems sets it: the server has never been compiled there.
+if Context.environment["COUNTERFOIL_CLIENT_ONLY"] != nil {
+    let client: Set = [
+        "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilClient", "CounterfoilClientTesting", "counterfoil",
+        "TestSupport", "CounterfoilProtocolTests", "CounterfoilTokensTests", "CounterfoilClientTests",
+        "CounterfoilClientTestingTests",
+    ]
+    package.targets.removeAll { !client.contains($0.name) }
+    package.products.removeAll { !client.contains($0.name) }
+}

@@ -7,12 +7,13 @@ import Foundation
 if let outcome = RedirectHandoff.deliver() { exit(outcome.exitCode) }
 
 var signIn = try NativeSignIn(
-    issuer: "https://id.example.com", clientID: "lightbox", scope: "openid offline_access photos.read")
+    issuer: "https://id.example.com", clientID: "lightbox", scope: "openid offline_access photos.read",
+    apiOrigins: ["https://photos.example.com"])
 signIn.redirect = try .claimedHTTPS("https://lightbox.example/callback")
     .otherwise(.customScheme("com.example.lightbox:/callback")).otherwise(.loopback)
 
-let store = try await TokenStoreChoice.defaultStore()
-let session = TokenSession(store: store)
+let store = try await TokenStoreChoice.defaultStore(for: ApplicationIdentifier("com.example.lightbox"))
+let session = TokenSession(for: signIn, store: store)
 let events = session.events
 Task {
     for await event in events {
@@ -21,15 +22,11 @@ Task {
 }
 
 do {
-    print(try await session.get("https://photos.example.com/albums").statusCode)
-} catch let error as SessionError {
-    switch error {
-    case .notSignedIn, .ended, .expired:
-        let credentials = try await signIn.run { event in
-            if case .opening(let url) = event { print("Open: \(url)") }
-        }
-        try await store.save(credentials, as: .standard)
-    default:
-        print(error)
+    // Opens the browser only if no user is signed in.
+    try await session.signedIn(by: signIn) { event in
+        if case .opening(let url) = event { print("Open: \(url)") }
     }
+    print(try await session.get("https://photos.example.com/albums").statusCode)
+} catch {
+    print(error)
 }

@@ -26,10 +26,9 @@ script.interruptions.append(Interruption(at: .userInfo, times: 2, .trouble(503, 
 try await ScriptedAuthorizationServer.run(script) { server in
     var signIn = try NativeSignIn(issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid photos.read")
     signIn.browser = PersonAtOnce()
-    let store: any TokenStore = MemoryTokenStore()
-    try await store.save(try await signIn.run(), as: .standard)
+    let session = TokenSession(for: signIn, store: MemoryTokenStore())
+    try await session.signedIn(by: signIn)
 
-    let session = TokenSession(store: store)
     server.expireAccessTokens()
     let first = try await session.get(server.url(of: .api))
     let second = try await session.get(server.url(of: .api))

@@ -2,7 +2,9 @@
 import CounterfoilClient
 
 // snippet.show
-let signIn = try NativeSignIn(issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read")
+let signIn = try NativeSignIn(
+    issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read",
+    apiOrigins: ["https://photos.example.com"])
 let credentials = try await signIn.run()
 let photos = try await ResourceClient(credentials).get("https://photos.example.com/photos")
 // snippet.hide

@@ -3,11 +3,11 @@ import CounterfoilClient
 
 // snippet.show
 let signIn = try NativeSignIn(
-    issuer: "https://id.example.com", clientID: "lightbox", scope: "openid offline_access photos.read")
-let credentials = try await signIn.run()
-let store = try await TokenStoreChoice.defaultStore()
-try await store.save(credentials, as: .standard)
-let session = TokenSession(store: store)
+    issuer: "https://id.example.com", clientID: "lightbox", scope: "openid offline_access photos.read",
+    apiOrigins: ["https://photos.example.com"])
+let store = try await TokenStoreChoice.defaultStore(for: ApplicationIdentifier("com.example.lightbox"))
+let session = TokenSession(for: signIn, store: store)
+try await session.signedIn(by: signIn)
 let albums = try await session.get("https://photos.example.com/albums")
 // snippet.hide
 print(albums.statusCode)

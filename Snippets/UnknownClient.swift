@@ -5,7 +5,7 @@ import CounterfoilProtocol
 
 let issuer = try Issuer(ofServer: "https://mcp.example.com")
 let scope = try Scope(lenient: "openid offline_access")
-let store = try await TokenStoreChoice.defaultStore()
+let store = try await TokenStoreChoice.defaultStore(for: ApplicationIdentifier("com.example.lightbox"))
 // snippet.show
 var client = ClientIdentification()
 client.metadataDocument = try ClientMetadataDocument("https://lightbox.example/client.json")

@@ -21,7 +21,8 @@ struct Lightbox {
         }
         do {
             let signIn = try NativeSignIn(
-                issuer: issuer, clientID: arguments[arguments.startIndex + 1], scope: "openid photos.read")
+                issuer: issuer, clientID: arguments[arguments.startIndex + 1], scope: "openid photos.read",
+                apiOrigins: [api])
             let credentials = try await signIn.run { event in
                 if case .opening(let url) = event { say("Open: \(url)") }
             }

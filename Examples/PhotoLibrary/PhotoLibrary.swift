@@ -11,10 +11,19 @@ struct PhotoLibrary: Sendable {
     typealias Context = BasicVerifiedAccessRequestContext
 
     let resourceServer: ResourceServer
+    /// The origin of a single-page app that may call the API.
+    var allowedOrigin: String?
     let albums = Albums()
 
     func router() throws -> Router<Context> {
         let router = Router(context: Context.self)
+        if let allowedOrigin {
+            // Fetch §3.2: without these header fields, a browser hides the responses from pages of other origins.
+            router.add(
+                middleware: CORSMiddleware(
+                    allowOrigin: .oneOf(allowedOrigin), allowHeaders: [.authorization, .contentType],
+                    allowMethods: [.get, .post]))
+        }
         router.get("healthz") { _, _ in "ok\n" }
         router.group("photos")
             .requireScope(try Scope(parsing: "photos.read"), of: resourceServer)

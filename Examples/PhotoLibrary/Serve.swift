@@ -18,6 +18,8 @@ struct Serve: AsyncParsableCommand {
             With --client-id and --client-secret-file, the API introspects each token.
             A revoked token is then rejected before it expires. `counterfoil-server
             resource create` prints the client_id and the client_secret of an API.
+
+            With --allow-origin, a single-page app can call the API from a browser.
             """
     )
 
@@ -40,6 +42,11 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp(
             "The cache lifetime of introspection responses, in seconds. (default: 30)", valueName: "seconds"))
     var introspectionLifetime: Int?
+
+    @Option(
+        help: "The origin of a single-page app that may call this API, such as http://localhost:5173.",
+        transform: Self.origin)
+    var allowOrigin: String?
 
     func validate() throws {
         guard (clientID == nil) == (clientSecretFile == nil) else {
@@ -67,7 +74,7 @@ struct Serve: AsyncParsableCommand {
         let resourceServer = ResourceServer(
             issuer: issuer, audience: audience, introspection: introspection, realm: "photos")
         let application = Application(
-            router: try PhotoLibrary(resourceServer: resourceServer).router(),
+            router: try PhotoLibrary(resourceServer: resourceServer, allowedOrigin: allowOrigin).router(),
             configuration: ApplicationConfiguration(
                 address: .hostname(listen.host, port: listen.port), serverName: "photo-library"),
             onServerRunning: { channel in Self.announce(channel.localAddress) },

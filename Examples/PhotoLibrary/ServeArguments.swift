@@ -42,6 +42,16 @@ extension Serve {
         return uri.rawValue
     }
 
+    /// Parses the argument of `--allow-origin`, which must equal the `Origin` field of a browser byte for byte.
+    static func origin(_ argument: String) throws -> String {
+        let uri: AbsoluteURI
+        do { uri = try AbsoluteURI(parsing: argument) } catch { throw ValidationError("\(error)") }
+        guard ["http", "https"].contains(uri.scheme), uri.path.isEmpty, uri.query == nil, uri.fragment == nil else {
+            throw ValidationError("It must be scheme, host and port only, for example http://localhost:5173.")
+        }
+        return uri.rawValue
+    }
+
     /// Parses the argument of `--client-id`.
     static func clientID(_ argument: String) throws -> ClientIdentifier {
         guard let clientID = ClientIdentifier(argument) else { throw ValidationError("It is not a valid client_id.") }
