@@ -44,14 +44,15 @@ public struct TrustedProxies: Sendable, Hashable {
     func source(of fields: HTTPFields, from connection: IPAddress?) -> String {
         guard let connection else { return "unknown" }
         guard trusts(connection) else { return connection.place }
-        let (plain, standard) = (Self.list("X-Forwarded-For", in: fields), Self.list("Forwarded", in: fields))
         let unreadable = "unknown, by way of \(connection.place)"
+        let (plain, standard) = (Self.values("X-Forwarded-For", in: fields), Self.values("Forwarded", in: fields))
         // If both fields are present, the proxy wrote only one of them, and the other may be forged.
         guard plain.isEmpty || standard.isEmpty else { return unreadable }
+        guard let standard = Self.split(standard, at: ",") else { return unreadable }
         let addresses =
             plain.isEmpty
             ? standard.suffix(Self.limit).map { Self.forNode(of: $0).flatMap(Self.address) }
-            : plain.suffix(Self.limit).map(Self.address)
+            : plain.split(separator: ",").suffix(Self.limit).map { Self.address(Self.trimmed($0)) }
         for address in addresses.reversed() {
             // The addresses before an unreadable one may be forged.
             guard let address else { return unreadable }
@@ -63,20 +64,42 @@ public struct TrustedProxies: Sendable, Hashable {
     /// Returns whether an address belongs to a trusted proxy.
     func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
-    private static func list(_ name: String, in fields: HTTPFields) -> [Substring] {
-        guard let name = HTTPField.Name(name) else { return [] }
-        return fields[values: name].joined(separator: ",").split(separator: ",").map { element in
-            let spaces: Set<Character> = [" ", "\t"]
-            let start = element.drop { spaces.contains($0) }
-            let end = start.lastIndex { !spaces.contains($0) }
-            return end.map { start[...$0] } ?? ""
+    private static func values(_ name: String, in fields: HTTPFields) -> Substring {
+        guard let name = HTTPField.Name(name) else { return "" }
+        return Substring(fields[values: name].joined(separator: ","))
+    }
+
+    /// Splits a text at a separator outside quoted strings (RFC 9110 §5.6.4), and removes the whitespace around each
+    /// part; nil if a quoted string does not end.
+    ///
+    /// A proxy may write a field of the request, such as `Host`, into a quoted string.
+    private static func split(_ text: Substring, at separator: Character) -> [Substring]? {
+        var (isQuoted, isEscaped) = (false, false)
+        let parts = text.split { character in
+            if isEscaped {
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = isQuoted
+            } else if character == "\"" {
+                isQuoted.toggle()
+            }
+            return character == separator && !isQuoted
         }
+        guard !isQuoted else { return nil }
+        return parts.map(trimmed)
+    }
+
+    private static func trimmed(_ part: Substring) -> Substring {
+        let spaces: Set<Character> = [" ", "\t"]
+        let start = part.drop { spaces.contains($0) }
+        let end = start.lastIndex { !spaces.contains($0) }
+        return end.map { start[...$0] } ?? ""
     }
 
     /// Returns the value of `for` in one element of `Forwarded`.
     private static func forNode(of element: Substring) -> Substring? {
-        let pairs = element.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
-        let nodes = pairs.filter { $0.count == 2 && $0[0].trimmingCharacters(in: .whitespaces).lowercased() == "for" }
+        let pairs = (split(element, at: ";") ?? []).map { $0.split(separator: "=", maxSplits: 1) }
+        let nodes = pairs.filter { $0.count == 2 && $0[0].lowercased() == "for" }
         guard nodes.count == 1, var node = nodes.first?.last else { return nil }
         if node.hasPrefix("\""), node.hasSuffix("\""), node.count >= 2 { node = node.dropFirst().dropLast() }
         return node

@@ -32,6 +32,8 @@ struct TrustedProxyTests {
         ("198.51.100.1, 203.0.113.9", "203.0.113.9"),
         ("198.51.100.1, 203.0.113.9, 10.1.2.3", "203.0.113.9"),
         ("203.0.113.9:51004", "203.0.113.9"),
+        // This field has no quoted strings.
+        ("\"198.51.100.1, 203.0.113.9", "203.0.113.9"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("[2001:db8:1:2::1]:443", "2001:db8:1:2::/64"),
         ("::ffff:203.0.113.9", "203.0.113.9"),
@@ -50,6 +52,11 @@ struct TrustedProxyTests {
         (#"For="[2001:db8:1:2::1]:4711""#, "2001:db8:1:2::/64"),
         (#"for=_hidden"#, unknown), (#"for=unknown"#, unknown), (#"proto=https"#, unknown),
         (#"for=203.0.113.9;for=198.51.100.1"#, unknown),
+        // A proxy quotes the field `Host`, which the sender can choose.
+        (#"for=203.0.113.9;host="a, for=198.51.100.1;b=""#, "203.0.113.9"),
+        (#"for=203.0.113.9;host="a\", for=198.51.100.1;b=""#, "203.0.113.9"),
+        (#"host="a;for=198.51.100.1";for=203.0.113.9"#, "203.0.113.9"),
+        (#"host="a, for=203.0.113.9"#, unknown),
     ])
     func `the standard field is parsed as in RFC 7239`(field: String, expected: String) throws {
         #expect(try source("127.0.0.1", [("Forwarded", field)]) == expected)
