@@ -208,6 +208,12 @@ let package = Package(
             path: "Examples/NightlyJob",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "several-servers",
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol"],
+            path: "Examples/SeveralServers",
+            swiftSettings: settings
+        ),
 
         // What fills a store, so that a server can be measured with it.
         .executableTarget(

@@ -35,10 +35,10 @@ def enter() -> bool:
     os.execvp(namespaces[0], [*namespaces, sys.executable, *sys.argv])
 
 
-def be_known_as(name: str, authority: Path, folder: Path) -> str:
-    """Gives the public address a name in this network and trusts an authority there; returns the address."""
+def be_known_as(names: list[str], authority: Path, folder: Path) -> str:
+    """Gives the public address these names in this network and trusts an authority there; returns the address."""
     hosts = folder / "hosts"
-    hosts.write_text(f"127.0.0.1 localhost\n{PUBLIC} {name}\n", "utf-8")
+    hosts.write_text(f"127.0.0.1 localhost\n{PUBLIC} {' '.join(names)}\n", "utf-8")
     hosts.chmod(0o644)
     for ours, theirs in ((hosts, Path("/etc/hosts")), (authority, TRUSTED)):
         subprocess.run(["mount", "--bind", str(ours), str(theirs)], check=True)

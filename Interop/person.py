@@ -7,6 +7,7 @@ As $BROWSER (or `xdg-open`) it takes the address, goes into the background and r
     PERSON_PASSWORD_FILE  a file with the password, readable by its owner alone
     PERSON_LOG            where the steps are written, without secrets
     PERSON_AUTHORITY      a file with the certificate that vouches for https, where the server has one
+    PERSON_HOSTS          further names of this machine, with commas between them
 
 It reads HTML forms, follows redirects and `<meta http-equiv="refresh">`, posts an answer that comes in a form, keeps
 cookies, runs no script, and goes nowhere but to this machine.
@@ -218,6 +219,12 @@ def opener_from(source: str, *handlers: urllib.request.BaseHandler) -> urllib.re
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), FromSource(), *handlers)
 
 
+def is_start(url: str) -> bool:
+    """Whether an address is one of an application on this machine that leads to its server."""
+    parts = urllib.parse.urlsplit(url)
+    return parts.hostname in LOOPBACK and parts.path.startswith("/start/")
+
+
 class Person:
     """One person in front of one browser."""
 
@@ -255,8 +262,8 @@ class Person:
 
         Where the address is one of an application that leads to its server, `server` is the origin of that one.
         """
-        server = server or origin(url)
         page = self._open(url)
+        server = server or origin(page.url if is_start(url) else url)
         typed = named = False
         for _ in range(STEPS):
             if self._redirects.stopped_at is not None:
@@ -399,7 +406,8 @@ def main() -> int:
         return 0
 
     authority = os.environ.get("PERSON_AUTHORITY")
-    person = Person(name, password, note=note, authority=Path(authority) if authority else None)
+    hosts = LOOPBACK | {host for host in os.environ.get("PERSON_HOSTS", "").split(",") if host}
+    person = Person(name, password, note=note, authority=Path(authority) if authority else None, hosts=hosts)
     try:
         note(f"arrived at {without_query(person.sign_in(sys.argv[1]))}; allowed: {person.agreed}")
         return 0

@@ -3,7 +3,9 @@
 
 Serves on a free port of 127.0.0.1, prints its address, and runs until it is stopped:
 
-    app.py DATABASE PASSWORD_FILE     one person, alice, and one public native application, `lightbox`
+    app.py DATABASE PASSWORD_FILE          one person, alice, and one public native application, `lightbox`
+    app.py DATABASE PASSWORD_FILE NAME     behind a proxy that ends TLS: the public name of the site. Clients register
+                                           themselves, and responses have no `iss`, as without a setting
 """
 
 from __future__ import annotations
@@ -29,7 +31,12 @@ def signing_key() -> str:
     ).decode()
 
 
-def configure(database: str) -> None:
+def behind_proxy(name: str) -> dict[str, object]:
+    """The settings of a site whose name and TLS are those of a proxy in front of it."""
+    return {"ALLOWED_HOSTS": [name], "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https")}
+
+
+def configure(database: str, name: str | None) -> None:
     """The settings of the site."""
     templates = {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -43,7 +50,7 @@ def configure(database: str) -> None:
     }
     settings.configure(
         SECRET_KEY=secrets.token_urlsafe(32),
-        ALLOWED_HOSTS=["127.0.0.1"],
+        **({"ALLOWED_HOSTS": ["127.0.0.1"]} if name is None else behind_proxy(name)),
         ROOT_URLCONF=__name__,
         USE_TZ=True,
         DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
@@ -62,11 +69,14 @@ def configure(database: str) -> None:
         TEMPLATES=[templates],
         LOGIN_URL="/login/",
         OAUTH2_PROVIDER={
-            "OIDC_ENABLED": True,
             "OIDC_RSA_PRIVATE_KEY": signing_key(),
             "PKCE_REQUIRED": True,
             "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
-            "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+            "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": name is None,
+            "DCR_ENABLED": name is not None,
+            # An application that registers itself has no algorithm for ID tokens.
+            "OIDC_ENABLED": name is None,
+            "DCR_REGISTRATION_PERMISSION_CLASSES": ("oauth2_provider.dcr.AllowAllDCRPermission",),
             "SCOPES": {"openid": "Know who you are", "photos.read": "See your photos and albums"},
             "REQUEST_APPROVAL_PROMPT": "force",
         },
@@ -114,7 +124,7 @@ def serve() -> None:
 if __name__ == "__main__":
     # The module serves as URL configuration too, and so must exist only once.
     sys.modules["app"] = sys.modules[__name__]
-    configure(sys.argv[1])
+    configure(sys.argv[1], sys.argv[3] if len(sys.argv) > 3 else None)
 
 from django.contrib.auth import views  # noqa: E402 - Django reads these only after its settings
 from django.http import HttpRequest, JsonResponse  # noqa: E402

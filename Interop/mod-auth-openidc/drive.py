@@ -134,7 +134,7 @@ def journey(folder: Path) -> str:
     password = secrets.token_urlsafe(18)
     authority = Authority(folder / "tls", ["localhost", NAME])
     if IN_OWN_NETWORK:
-        address = own_network.be_known_as(NAME, authority.certificate, folder)
+        address = own_network.be_known_as([NAME], authority.certificate, folder)
     else:
         address = own_network.call_loopback(NAME)
     tls_port, portal_port, port = free_ports(3)

@@ -129,6 +129,19 @@ public struct RedirectOption: Sendable, CustomStringConvertible {
 // MARK: - Registering
 
 extension RedirectOption {
+    /// Returns the option with a path for one issuer in place of the standard path of ``loopback``.
+    ///
+    /// Redirect URIs that the program has chosen stay.
+    func separated(for issuer: Issuer) -> RedirectOption {
+        RedirectOption(
+            alternatives: alternatives.map { alternative in
+                guard case .loopback(let uri) = alternative, uri == .standard || uri == .standardIPv6 else {
+                    return alternative
+                }
+                return .loopback(uri.separated(for: issuer))
+            })
+    }
+
     /// Returns the redirect URIs to register at the server, so that it accepts the redirect URI of a receiver.
     ///
     /// RFC 8252 §7.3: a loopback URI is registered without a port, because the server allows any port. If the

@@ -176,6 +176,12 @@ extension ClientIdentification {
         } catch { throw .cancelled }
     }
 
+    /// Returns true if the client registers itself at a server, with redirect URIs of its choice (RFC 7591).
+    func registersItself(at server: AuthorizationServerConfiguration) -> Bool {
+        registered[server.issuer] == nil && !(metadataDocument != nil && server.supportsMetadataDocuments)
+            && registration != nil && server.registrationEndpoint != nil
+    }
+
     /// Deletes a stored registration if an error suggests that the server has deleted the client.
     ///
     /// Returns true if the client registered in an earlier sign-in and the server has said that it does not know the

@@ -1,4 +1,5 @@
 public import CounterfoilProtocol
+import Crypto
 
 /// A registered loopback redirect URI (RFC 8252 §7.3): a host, a path, and ports only if the server requires them.
 public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
@@ -50,6 +51,13 @@ public struct LoopbackRedirectURI: Sendable, Hashable, CustomStringConvertible {
     /// Returns the same URI with several ports to try in order, for servers that require registered ports.
     public func tryingPorts(_ ports: [Int]) -> LoopbackRedirectURI {
         LoopbackRedirectURI(host: host, ports: ports, path: registeredPath, query: registeredQuery)
+    }
+
+    /// Returns the same URI with a path for one issuer, such as `/callback/pnsTSVLoBgBzMWg7ndtCzg`.
+    func separated(for issuer: Issuer) -> LoopbackRedirectURI {
+        let digest = Base64URL.encode(Array(SHA256.hash(data: Array(issuer.rawValue.utf8)).prefix(16)))
+        return LoopbackRedirectURI(
+            host: host, ports: ports, path: "\(registeredPath)/\(digest)", query: registeredQuery)
     }
 
     /// The path of the callback; for an empty path, browsers request `/` (RFC 9110 §4.2.3).
