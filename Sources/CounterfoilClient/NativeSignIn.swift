@@ -77,7 +77,8 @@ public struct NativeSignIn: Sendable {
         case notPushed(SignInError)
         /// The sign-in waits for the callback and is about to open the URL in the browser.
         ///
-        /// Always show the URL to the user: the browser may fail to start, or start where the user cannot see it.
+        /// Always show the URL to the user: the browser may fail to start, or start where the user cannot see it. A
+        /// launcher may open a ``LocalStartURL`` that redirects the browser to this URL.
         case opening(BrowserURL)
         /// The launcher has tried to open the browser; if it failed, the user has to open the URL.
         case browser(BrowserLaunch)
@@ -199,7 +200,7 @@ public struct NativeSignIn: Sendable {
     private func attempt(
         at configuration: AuthorizationServerConfiguration, report: @escaping @Sendable (Event) -> Void
     ) async throws(SignInError) -> Attempt {
-        let receiver = try await redirect.listen()
+        let receiver = try await redirect(at: configuration).listen()
         let known: IdentifiedClient
         do throws(SignInError) { known = try await identified(at: configuration, for: receiver.redirectURI) } catch {
             await receiver.close()
@@ -222,6 +223,16 @@ public struct NativeSignIn: Sendable {
             if await client.forget(known, at: issuer, after: error) { return .forgotten(error) }
             throw error
         }
+    }
+
+    /// Returns the redirect option with a path for the server if responses of several servers could be mixed up.
+    ///
+    /// RFC 9700 §4.4.2. The client can choose the path only if it registers the redirect URI itself.
+    private func redirect(at configuration: AuthorizationServerConfiguration) -> RedirectOption {
+        guard client.registersItself(at: configuration), RedirectURIUses.separates(configuration) else {
+            return redirect
+        }
+        return redirect.separated(for: configuration.issuer)
     }
 
     private var requestedScope: Scope { options.requestedScope(scope) }
@@ -299,7 +310,7 @@ public struct NativeSignIn: Sendable {
         report(.opening(url))
         // The browser process may run until the user closes the browser. Do not wait for it after the callback.
         let launch = Task { [browser = receiver.browser ?? browser] in
-            let outcome = await browser.open(url)
+            let outcome = await browser.open(url, startingAt: receiver)
             if !Task.isCancelled { report(.browser(outcome)) }
         }
         defer { launch.cancel() }

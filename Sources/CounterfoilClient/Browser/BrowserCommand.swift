@@ -47,7 +47,7 @@ struct BrowserCommand: Sendable, Hashable {
     /// Returns the words of the command with the URL in place of `%s`.
     ///
     /// The URL is never split into several arguments.
-    func arguments(for url: BrowserURL) -> [String] {
+    func arguments(for url: String) -> [String] {
         var isPlaced = false
         var arguments = words.map { word in
             var result = ""
@@ -60,14 +60,14 @@ struct BrowserCommand: Sendable, Hashable {
                 switch characters.next() {
                 case "s":
                     isPlaced = true
-                    result += url.rawValue
+                    result += url
                 case "%", nil: result.append("%")
                 case let other?: result += "%\(other)"
                 }
             }
             return result
         }
-        if !isPlaced { arguments.append(url.rawValue) }
+        if !isPlaced { arguments.append(url) }
         return arguments
     }
 }

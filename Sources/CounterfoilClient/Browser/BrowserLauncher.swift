@@ -9,6 +9,17 @@ public protocol BrowserLauncher: Sendable {
     /// by hand. The function may wait until the program that it started ends. Some browsers end only when the user
     /// closes them. Cancelling the task ends the wait and leaves the browser open.
     func open(_ url: BrowserURL) async -> BrowserLaunch
+
+    /// Tries to open a URL that a receiver on this device redirects once.
+    ///
+    /// By default, it opens ``LocalStartURL/destination``. A launcher that passes the URL to another program as an
+    /// argument opens the local URL instead, because other users can read the arguments of a program.
+    func open(_ start: LocalStartURL) async -> BrowserLaunch
+}
+
+extension BrowserLauncher {
+    /// Opens ``LocalStartURL/destination``.
+    public func open(_ start: LocalStartURL) async -> BrowserLaunch { await open(start.destination) }
 }
 
 /// The outcome of an attempt to open the browser.

@@ -33,7 +33,15 @@ public struct SystemBrowser: BrowserLauncher {
     }
 
     /// Tries the commands in `$BROWSER`, then the command of the system, until one starts and reports no failure.
-    public func open(_ url: BrowserURL) async -> BrowserLaunch {
+    public func open(_ url: BrowserURL) async -> BrowserLaunch { await open(url.rawValue) }
+
+    /// Opens the local URL, so that the arguments of the command do not contain the URL of the server.
+    ///
+    /// The local URL works once. If a command fails after it has opened the URL, the next command opens a page that
+    /// says so.
+    public func open(_ start: LocalStartURL) async -> BrowserLaunch { await open(start.rawValue) }
+
+    private func open(_ url: String) async -> BrowserLaunch {
         var failures: [String] = []
         for command in commands {
             var arguments = command.arguments(for: url)

@@ -64,6 +64,18 @@ struct BrowserPage: Sendable, Hashable {
         text: "The sign-in was cancelled or timed out. The app received nothing.",
         advice: "You can close this tab. To sign in, start again in the app.")
 
+    /// The page for a second request to the local URL that leads to the server.
+    static let started = BrowserPage(
+        mark: .stopped, heading: "This link was already used",
+        text: "It leads to the sign-in page once.",
+        advice: "Continue in the tab that it opened, or go back to the app and open the URL that it shows.")
+
+    /// The page for a request from a program of another user.
+    static let otherUser = BrowserPage(
+        mark: .warning, heading: "This request is not accepted",
+        text: "It comes from a program of another user of this device.",
+        advice: "To sign in, use a browser of the user who runs the app.")
+
     /// The page for a request to another path than that of the redirect URI.
     static let notFound = BrowserPage(
         mark: .stopped, heading: "Page not found",

@@ -14,6 +14,11 @@ public protocol RedirectReceiver: Sendable {
     /// uses such a session therefore provides the launcher.
     var browser: (any BrowserLauncher)? { get }
 
+    /// Returns a URL of this receiver that redirects the browser to `url` once; nil if the receiver has none.
+    ///
+    /// Launchers that pass the URL to another program as an argument open it instead of `url`.
+    func startURL(for url: BrowserURL) -> LocalStartURL?
+
     /// Sets the expected callback; callbacks that arrive earlier are rejected.
     func expect(_ expectation: CallbackExpectation)
 
@@ -30,6 +35,9 @@ public protocol RedirectReceiver: Sendable {
 extension RedirectReceiver {
     /// Nil, which is the default: any launcher can open the page.
     public var browser: (any BrowserLauncher)? { nil }
+
+    /// Nil, which is the default: the launcher opens the URL itself.
+    public func startURL(for url: BrowserURL) -> LocalStartURL? { nil }
 
     /// Waits at most five minutes for the expected callback.
     public func callback() async throws(SignInError) -> AuthorizationCallback {

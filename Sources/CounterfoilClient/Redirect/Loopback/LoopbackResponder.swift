@@ -3,11 +3,14 @@ import HTTPTypes
 
 /// The responder of a loopback receiver.
 ///
-/// It responds to the first request of each connection. Only the expected callback ends the wait.
+/// It responds to the first request of each connection. Only the expected callback ends the wait. A request that
+/// carries or returns an authorization URL or a callback must come from the user who runs this process.
 struct LoopbackResponder: ConnectionResponder {
     let uri: LoopbackRedirectURI
     let port: Int
     let wait: CallbackWait
+    let start: StartRedirect
+    let peers: PeerCheck
 
     var timeLimit: Duration { .seconds(30) }
 
@@ -17,7 +20,8 @@ struct LoopbackResponder: ConnectionResponder {
     func response(to received: [UInt8], known: Int, on descriptor: Int32) -> ConnectionResponse? {
         do throws(LoopbackRequest.Refusal) {
             guard let request = try LoopbackRequest(parsing: received, known: known) else { return nil }
-            return response(reply(to: request), toHEAD: request.method == "HEAD")
+            let answer = reply(to: request, on: descriptor)
+            return answer.map { response($0, toHEAD: request.method == "HEAD") } ?? .close
         } catch {
             let status: HTTPResponse.Status =
                 switch error {
@@ -31,12 +35,16 @@ struct LoopbackResponder: ConnectionResponder {
 
     private struct Reply {
         let status: HTTPResponse.Status
-        let page: BrowserPage
+        /// The page; nil for a redirect.
+        let page: BrowserPage?
+        /// The URL to which the browser is redirected; nil for any other response.
+        var location: BrowserURL?
         /// The accepted callback; nil for any other request.
         var callback: AuthorizationCallback?
     }
 
-    private func reply(to request: LoopbackRequest) -> Reply {
+    /// Returns the reply to a request; nil if the other end is already closed.
+    private func reply(to request: LoopbackRequest, on descriptor: Int32) -> Reply? {
         // By DNS rebinding, a web page can make its own host name resolve to loopback and send requests here.
         // `Host` then contains that host name. Reject such requests.
         guard request.hosts.map({ $0.lowercased() }) == [uri.authority(port: port)] else {
@@ -44,10 +52,17 @@ struct LoopbackResponder: ConnectionResponder {
         }
         let target = originForm(of: request.target)
             .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        if target.count == 1, start.owns(String(target[0])) { return reply(toStart: request, on: descriptor) }
         guard target.first.map(String.init) == uri.path else { return Reply(status: .notFound, page: .notFound) }
         guard request.method == "GET" else { return Reply(status: .methodNotAllowed, page: .rejected) }
         guard let callback = callback(query: target.count == 2 ? String(target[1]) : "") else {
             return Reply(status: .badRequest, page: .unrelated)
+        }
+        // Another user of this device can know the `state` and sign in with another account (RFC 9700 §4.7).
+        switch peers.verdict(on: descriptor) {
+        case .accepted: break
+        case .otherUser: return Reply(status: .forbidden, page: .otherUser)
+        case .closed: return nil
         }
         switch wait.decide(on: callback) {
         case .unrelated: return Reply(status: .badRequest, page: .unrelated)
@@ -58,6 +73,23 @@ struct LoopbackResponder: ConnectionResponder {
         case .accepted(.refused): return Reply(status: .ok, page: .refused, callback: callback)
         case .accepted(.unsafe): return Reply(status: .badRequest, page: .unsafe, callback: callback)
         }
+    }
+
+    /// Redirects the first request of this user to the server.
+    private func reply(toStart request: LoopbackRequest, on descriptor: Int32) -> Reply? {
+        guard request.method == "GET" else { return Reply(status: .methodNotAllowed, page: .rejected) }
+        switch peers.verdict(on: descriptor) {
+        case .accepted: break
+        case .otherUser: return Reply(status: .forbidden, page: .otherUser)
+        case .closed: return nil
+        }
+        switch wait.end {
+        case .answered: return Reply(status: .gone, page: .ended)
+        case .aborted: return Reply(status: .gone, page: .aborted)
+        case nil: break
+        }
+        guard let destination = start.use() else { return Reply(status: .gone, page: .started) }
+        return Reply(status: .found, page: nil, location: destination)
     }
 
     /// Removes the origin from a target in absolute form (RFC 9112 §3.2.2).
@@ -78,10 +110,11 @@ struct LoopbackResponder: ConnectionResponder {
     }
 
     private func response(_ reply: Reply, toHEAD isHead: Bool = false) -> ConnectionResponse {
-        let body = reply.page.html
+        let body = reply.page?.html ?? ""
         var fields = BrowserPage.headers
         fields.append(("Content-Length", "\(body.utf8.count)"))
         fields.append(("Connection", "close"))
+        if let location = reply.location { fields.append(("Location", location.rawValue)) }
         if reply.status == .methodNotAllowed { fields.append(("Allow", "GET")) }
         var text = "HTTP/1.1 \(reply.status.code) \(reply.status.reasonPhrase)\r\n"
         for (name, value) in fields { text += "\(name): \(value)\r\n" }
