@@ -125,6 +125,7 @@ struct Logout: AsyncParsableCommand {
         switch outcome {
         case .ended: return .ended
         case .opened: return .opened
+        case .notOpened: return .notOpened
         case .unsupported: return .unsupported
         }
     }
@@ -146,12 +147,14 @@ private struct Ended: Encodable {
     enum Session: String, Encodable {
         case ended
         case opened
+        case notOpened = "not_opened"
         case unsupported
 
         var sentence: String {
             switch self {
             case .ended: " The session at the server has ended."
             case .opened: " Check the browser to see whether you were signed out there."
+            case .notOpened: " Open the URL above to sign out at the server too."
             case .unsupported: " The session at the server continues, because the server has no end-session endpoint."
             }
         }

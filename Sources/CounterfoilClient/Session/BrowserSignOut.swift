@@ -20,8 +20,10 @@ public struct BrowserSignOut: Sendable {
     public enum Outcome: Sendable, Hashable {
         /// The browser returned, so the session has ended.
         case ended
-        /// The launcher was asked to open the logout page; it is unknown whether the user signed out there.
+        /// The browser was started with the logout page; it is unknown whether the user signed out there.
         case opened
+        /// No browser was started; the user has to open the URL of ``Event/opening(_:isAwaited:)``.
+        case notOpened
         /// The server has no logout page, so no browser was opened.
         case unsupported
     }
@@ -47,6 +49,8 @@ public struct BrowserSignOut: Sendable {
 
     /// Opens the server's logout page, and waits for the browser to return if ``redirect`` is set.
     ///
+    /// Without ``redirect``, it returns when the browser was started.
+    ///
     /// The server asks the user for confirmation, unless the request contains the ID token (`id_token_hint`), which
     /// identifies the session.
     public func run(
@@ -58,8 +62,9 @@ public struct BrowserSignOut: Sendable {
         guard let redirect else {
             let url = try Self.url(of: endpoint, for: credentials)
             report(.opening(url, isAwaited: false))
-            report(.browser(await browser.open(url)))
-            return .opened
+            let launch = await launch(at: url)
+            report(.browser(launch))
+            return launch == .launched ? .opened : .notOpened
         }
         let receiver = try await redirect.listen()
         do throws(SignInError) {
@@ -70,6 +75,22 @@ public struct BrowserSignOut: Sendable {
         }
         await receiver.close()
         return .ended
+    }
+
+    /// The time after which a launcher that has not failed has started the browser.
+    private static let launchTime = Duration.seconds(2)
+
+    /// Opens the browser, and returns without waiting until the user closes it.
+    private func launch(at url: BrowserURL) async -> BrowserLaunch {
+        await withTaskGroup(of: BrowserLaunch.self) { group in
+            group.addTask { [browser] in await browser.open(url) }
+            group.addTask {
+                try? await Task.sleep(for: Self.launchTime)
+                return .launched
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .notAttempted
+        }
     }
 
     private func wait(
@@ -87,7 +108,7 @@ public struct BrowserSignOut: Sendable {
         // The browser process may run until the user closes the browser, so do not wait for the process after
         // the callback.
         let launch = Task { [browser = receiver.browser ?? browser] in
-            let outcome = await browser.open(url)
+            let outcome = await browser.open(url, startingAt: receiver)
             if !Task.isCancelled { report(.browser(outcome)) }
         }
         defer { launch.cancel() }

@@ -262,7 +262,7 @@ struct SignInCommandTests {
                 #expect(
                     logout.output.contains(
                         arguments.isEmpty
-                            ? "Check the browser to see whether you were signed out there."
+                            ? "Open the URL above to sign out at the server too."
                             : "The session at the server has ended."
                     ))
                 #expect(server.requests(to: .endSession).last?.query["id_token_hint"] != nil)

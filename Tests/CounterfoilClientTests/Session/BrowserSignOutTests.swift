@@ -1,6 +1,7 @@
 import CounterfoilClient
 import CounterfoilClientTesting
 import CounterfoilProtocol
+import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
@@ -68,6 +69,36 @@ struct BrowserSignOutTests {
                 Issue.record("the address was not shown")
                 return
             }
+        }
+    }
+
+    // The browser process of a desktop often lives as long as its window.
+    @Test func `a browser that stays open does not hold the sign-out up`() async throws {
+        let directory = try TemporaryDirectory()
+        let (program, fifo) = (directory.file("stays"), directory.file("fifo"))
+        #expect(mkfifo(fifo.path, 0o600) == 0)
+        try ShellProgram.write("read line < '\(fifo.path)'", to: program)
+        try await ScriptedAuthorizationServer.run { server in
+            let credentials = try await SignedIn.at(server, in: MemoryTokenStore())
+            var signOut = BrowserSignOut()
+            signOut.browser = SystemBrowser(environment: ["BROWSER": program.path])
+            #expect(try await signOut.run(credentials) == .opened)
+        }
+        let writer = open(fifo.path, O_RDWR | O_NONBLOCK)
+        _ = write(writer, "\n", 1)
+        close(writer)
+    }
+
+    @Test(arguments: [nil, "/nonexistent/browser"])
+    func `a browser that was not opened is no page that was opened`(command: String?) async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            let credentials = try await SignedIn.at(server, in: MemoryTokenStore())
+            var signOut = BrowserSignOut()
+            signOut.browser =
+                if let command { SystemBrowser(environment: ["BROWSER": command, "PATH": "/nonexistent"]) } else {
+                    NoBrowser()
+                }
+            #expect(try await signOut.run(credentials) == .notOpened)
         }
     }
 
