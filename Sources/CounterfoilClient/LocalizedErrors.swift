@@ -44,6 +44,11 @@ struct Sentence: CustomStringConvertible {
         public var errorDescription: String? { "\(Sentence(self))" }
     }
 
+    extension ResourceClient.Failure: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
     extension ResourceClient.Refusal: LocalizedError {
         /// The description as a sentence, for alerts.
         public var errorDescription: String? { "\(Sentence(self))" }

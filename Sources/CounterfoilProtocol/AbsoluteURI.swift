@@ -51,8 +51,11 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     public let fragment: String?
 
     /// Parses an absolute URI of at most ``byteLimit`` bytes.
-    public init(parsing text: String) throws(Refusal) {
-        guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
+    public init(parsing text: String) throws(Refusal) { try self.init(parsing: text, byteLimit: Self.byteLimit) }
+
+    /// Parses an absolute URI with a maximum length.
+    package init(parsing text: String, byteLimit: Int) throws(Refusal) {
+        guard text.utf8.count <= byteLimit else { throw .tooLong }
         guard Self.hasOnlyURICharacters(text.utf8) else { throw .badCharacter }
         var rest = Substring(text)
         guard let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .relative }

@@ -18,6 +18,8 @@ public struct ResourceDiscovery: Sendable {
         /// `resource`: the identifier of the API.
         public let resource: Resource
         /// The valid issuers in `authorization_servers`, at least one, in the order in which the API prefers them.
+        ///
+        /// Issuers on loopback are left out, unless the API is on loopback itself.
         public let authorizationServers: [Issuer]
         /// The scope to request: `scope` of the challenge or, if missing, `scopes_supported`; nil if both are missing.
         public let scope: Scope?
@@ -31,7 +33,7 @@ public struct ResourceDiscovery: Sendable {
         case otherResource
         /// ``EndpointURL`` rejects the URL of the metadata, so the client must not send a request to it.
         case badURL(EndpointURL.Refusal)
-        /// The URL of the metadata or the first authorization server is on a loopback host, but the API is not.
+        /// The URL of the metadata or every authorization server is on a loopback host, but the API is not.
         case foreignLoopback
         /// The metadata contain no valid issuer in `authorization_servers`.
         case noServer
@@ -52,7 +54,7 @@ public struct ResourceDiscovery: Sendable {
     public func metadata(of url: String) async throws(SignInError) -> ProtectedResource {
         let endpoint: EndpointURL
         do { endpoint = try EndpointURL(url) } catch { throw .unusable("the API cannot be used: \(error)") }
-        let refusal = try await send(endpoint)
+        let refusal = try await refusal(of: endpoint)
         let challenges = refusal.head.headerFields[values: .wwwAuthenticate]
             .flatMap(AuthenticationChallenge.list)
             .filter { $0.scheme == "bearer" || $0.scheme == "dpop" }
@@ -113,18 +115,33 @@ public struct ResourceDiscovery: Sendable {
         guard name == url || name + "/" == url || name == url + "/", let resource = try? Resource(name)
         else { throw .otherResource }
         guard case .array(let list) = members["authorization_servers"] else { throw .noServer }
-        let servers = list.compactMap { value -> Issuer? in
+        let named = list.compactMap { value -> Issuer? in
             if case .string(let text) = value { try? Issuer(ofServer: text) } else { nil }
         }
-        guard let first = servers.first else { throw .noServer }
+        guard !named.isEmpty else { throw .noServer }
+        // Another user of this device can listen at a loopback URL. The program may choose any of the servers.
         let isHere = (try? EndpointURL(url))?.isLoopback ?? false
-        guard !first.isLoopback || isHere else { throw .foreignLoopback }
+        let servers = named.filter { !$0.isLoopback || isHere }
+        guard !servers.isEmpty else { throw .foreignLoopback }
         var scope = wanted
         if scope == nil, case .array(let names) = members["scopes_supported"] {
             let words = names.compactMap { value -> String? in if case .string(let text) = value { text } else { nil } }
             scope = try? Scope(lenient: words.joined(separator: " "))
         }
         return ProtectedResource(resource: resource, authorizationServers: servers, scope: scope)
+    }
+
+    /// Sends a request without a token to the API, and returns the head of the response.
+    ///
+    /// The body has no meaning here, and may be long or without end.
+    private func refusal(of endpoint: EndpointURL) async throws(SignInError) -> TransportResponse {
+        var request = TransportRequest(endpoint, headerFields: [.accept: "application/json"])
+        request.readsBody = false
+        do { return try await transport.send(request) } catch {
+            // A transport of the program may read the body nevertheless. The well-known URLs remain.
+            if case .tooLarge = error { return TransportResponse(head: HTTPResponse(status: .ok), body: []) }
+            throw SignInError(error)
+        }
     }
 
     private func send(_ endpoint: EndpointURL) async throws(SignInError) -> TransportResponse {

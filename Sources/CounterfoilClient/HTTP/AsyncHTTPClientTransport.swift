@@ -126,6 +126,8 @@
                 guard let name = HTTPField.Name(name) else { continue }
                 head.headerFields.append(HTTPField(name: name, value: value))
             }
+            // AsyncHTTPClient closes the connection if the body is not read.
+            guard request.readsBody else { return TransportResponse(head: head, body: []) }
             let body = try await answer.body.collect(upTo: request.byteLimit)
             return TransportResponse(head: head, body: Array(body.readableBytesView))
         }

@@ -22,6 +22,8 @@ public struct TransportRequest: Sendable {
     public var body: [UInt8]
     /// The maximum length of the response body, in bytes; 256 KiB by default.
     public var byteLimit: Int
+    /// Whether the response body is read; if false, the response has an empty body and returns after its head.
+    package var readsBody = true
     /// The time limit of the whole exchange, including the response body; 30 seconds by default.
     public var timeout: Duration
 

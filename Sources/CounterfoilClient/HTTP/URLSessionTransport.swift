@@ -45,7 +45,8 @@
                 outgoing.setValue(userAgent.rawValue, forHTTPHeaderField: "User-Agent")
             }
             do {
-                return try await Self.response(to: outgoing, within: request.timeout, byteLimit: request.byteLimit)
+                return try await Self.response(
+                    to: outgoing, within: request.timeout, byteLimit: request.readsBody ? request.byteLimit : nil)
             } catch let error as URLError {
                 throw TransportFailure(
                     urlErrorCode: error.code.rawValue, reason: error.localizedDescription, origin: origin)
@@ -63,7 +64,7 @@
         private struct DeadlineExceeded: Error {}
 
         private static func response(
-            to request: URLRequest, within timeout: Duration, byteLimit: Int
+            to request: URLRequest, within timeout: Duration, byteLimit: Int?
         ) async throws -> TransportResponse {
             try await withThrowingTaskGroup(of: TransportResponse.self) { group in
                 group.addTask { try await exchange(request, byteLimit: byteLimit) }
@@ -77,7 +78,7 @@
             }
         }
 
-        private static func exchange(_ request: URLRequest, byteLimit: Int) async throws -> TransportResponse {
+        private static func exchange(_ request: URLRequest, byteLimit: Int?) async throws -> TransportResponse {
             let task = session.dataTask(with: request)
             let outcome = exchanges.begin(task, byteLimit: byteLimit)
             let (response, body) = try await withTaskCancellationHandler {
@@ -106,7 +107,8 @@
         struct TooLarge: Error {}
 
         private struct Exchange {
-            let byteLimit: Int
+            /// The limit of the body; nil if the response ends with its head.
+            let byteLimit: Int?
             var body = Data()
             let outcome: AsyncStream<Outcome>.Continuation
         }
@@ -114,7 +116,7 @@
         private let open = Mutex<[Int: Exchange]>([:])
 
         /// Starts to collect the response to a task that has not been resumed.
-        func begin(_ task: URLSessionTask, byteLimit: Int) -> AsyncStream<Outcome> {
+        func begin(_ task: URLSessionTask, byteLimit: Int?) -> AsyncStream<Outcome> {
             let (outcomes, outcome) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingOldest(1))
             open.withLock { $0[task.taskIdentifier] = Exchange(byteLimit: byteLimit, outcome: outcome) }
             return outcomes
@@ -136,11 +138,21 @@
             nil
         }
 
+        /// Ends the exchange after the head if the body is not read.
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+        ) async -> URLSession.ResponseDisposition {
+            let readsBody = open.withLock { $0[dataTask.taskIdentifier]?.byteLimit != nil }
+            guard !readsBody, let head = response as? HTTPURLResponse else { return .allow }
+            end(dataTask) { _ in .success((head, Data())) }
+            return .cancel
+        }
+
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
             let fits = open.withLock { open in
                 guard var exchange = open.removeValue(forKey: dataTask.taskIdentifier) else { return true }
                 exchange.body.append(data)
-                let fits = exchange.body.count <= exchange.byteLimit
+                let fits = exchange.byteLimit.map { exchange.body.count <= $0 } ?? true
                 open[dataTask.taskIdentifier] = exchange
                 return fits
             }

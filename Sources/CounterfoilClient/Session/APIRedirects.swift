@@ -35,7 +35,7 @@ extension TransportRequest {
     func redirected(by response: TransportResponse) -> TransportRequest? {
         let locations = response.head.headerFields[values: .location]
         guard [301, 302, 303, 307, 308].contains(response.statusCode), locations.count == 1,
-            let target = try? EndpointURL(endpoint.resolving(locations[0])), target.hasSameOrigin(as: endpoint)
+            let target = try? EndpointURL(api: endpoint.resolving(locations[0])), target.hasSameOrigin(as: endpoint)
         else { return nil }
         var next = TransportRequest(
             target, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
@@ -68,7 +68,8 @@ extension EndpointURL {
     /// RFC 3986 §5.2.
     func resolving(_ reference: String) -> String {
         let text = String(reference.prefix { $0 != "#" })
-        if let scheme = (try? AbsoluteURI(parsing: text))?.scheme, !scheme.isEmpty { return text }
+        // RFC 3986 §4.2: a relative reference has no colon in its first segment.
+        if text.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") { return text }
         if text.hasPrefix("//") { return "\(uri.scheme):\(text)" }
         let path = String(text.prefix { $0 != "?" })
         let query = text.dropFirst(path.count)

@@ -99,6 +99,9 @@ public struct ResourceClient: Sendable {
 
 extension TransportRequest {
     /// Creates a request to an API, with limits of 64 MiB for the response body and of five minutes for the call.
+    ///
+    /// The URL may have up to 64 KiB. Characters that a URL cannot contain, such as `|` and spaces in the query of
+    /// OData, are percent-encoded.
     public init(
         api url: String,
         method: HTTPRequest.Method = .get,
@@ -106,7 +109,7 @@ extension TransportRequest {
         body: [UInt8] = []
     ) throws(ResourceClient.Refusal) {
         let endpoint: EndpointURL
-        do { endpoint = try EndpointURL(url) } catch { throw .badURL(error) }
+        do { endpoint = try EndpointURL(api: url) } catch { throw .badURL(error) }
         self.init(
             endpoint, method: method, headerFields: headerFields, body: body, byteLimit: 64 * 1024 * 1024,
             timeout: .seconds(300))

@@ -17,7 +17,9 @@ public struct UserInfoRequest: Sendable {
 
     /// Fetches the server's claims about the user of a session; nil if the server has no UserInfo endpoint.
     ///
-    /// If the server rejects the access token (401), the session refreshes it, and the request is sent again once.
+    /// If the server rejects the access token (401), the session refreshes it, and the request is sent again once. The
+    /// claims are those of the user at the time of the call: if another user signs in meanwhile, the function throws
+    /// ``SignInError/unsafe(_:)`` with ``UserInfo/Refusal/otherUser`` (OpenID Connect Core §5.3.2).
     public func claims(in session: TokenSession) async throws -> UserInfo? {
         let credentials = try await session.credentials()
         do {
@@ -25,7 +27,9 @@ public struct UserInfoRequest: Sendable {
         } catch SignInError.refused(let refusal) where refusal.code == .invalidToken {
             guard credentials.refreshToken != nil else { throw SignInError.refused(refusal) }
         }
-        return try await claims(of: try await session.refreshed(replacing: credentials.accessToken))
+        let fresh = try await session.refreshed(replacing: credentials.accessToken)
+        guard fresh.isOfSameUser(as: credentials) else { throw SignInError.unsafe(.userInfo(.otherUser)) }
+        return try await claims(of: fresh)
     }
 
     /// Fetches the server's claims about the user of `credentials`; nil if the server has no UserInfo endpoint.

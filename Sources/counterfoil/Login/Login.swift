@@ -77,8 +77,11 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "Sign in on another device: print a URL and a code, and wait.")
     var device = false
 
-    @Option(help: ArgumentHelp("The time to wait for the response.", valueName: "seconds"))
-    var timeout = 300
+    @Option(
+        help: ArgumentHelp(
+            "The time to wait for the response. (default: 300; with --device, until the code expires)",
+            valueName: "seconds"))
+    var timeout: Int?
 
     @Option(help: ArgumentHelp("The user name to suggest on the sign-in page.", valueName: "hint"))
     var loginHint: String?
@@ -86,7 +89,7 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard (1...86400).contains(timeout) else {
+        guard (1...86400).contains(timeout ?? Self.usualTimeout) else {
             throw ValidationError("--timeout must be a number of seconds from 1 to 86400.")
         }
         if device, redirectURI != nil || browser == .paste {
@@ -94,6 +97,9 @@ struct Login: AsyncParsableCommand {
         }
         if browser == .paste, asked.clientSecretFromStandardInput { throw ValidationError(Self.oneInput) }
     }
+
+    /// The time to wait for the browser, in seconds, without --timeout.
+    private static let usualTimeout = 300
 
     private static let oneInput =
         "Standard input cannot supply both the secret and the pasted URL; use --client-secret-file."
@@ -164,6 +170,7 @@ struct Login: AsyncParsableCommand {
         signIn.options.hasRefreshToken =
             former?.refreshToken != nil && former?.user != nil && former?.issuer == place.issuer
             && former?.clientID == client.registered[place.issuer]
+        let timeout = timeout ?? Self.usualTimeout
         signIn.timeout = .seconds(timeout)
         signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
         let progress = SignInProgress(console: common.console, timeout: timeout, issuer: place.issuer)
@@ -211,7 +218,7 @@ struct Login: AsyncParsableCommand {
         signIn.vendor = place.vendor
         signIn.options.apiOrigins = try apiOrigins()
         try asked.apply(to: &signIn.options, at: place, onDevice: true)
-        signIn.timeout = .seconds(timeout)
+        signIn.timeout = timeout.map { .seconds($0) }
         let progress = SignInProgress(console: common.console, timeout: timeout)
         let issuer = place.issuer
         return try await signIn.run(identified: { progress.tell($0, $1, at: issuer) }, show: { progress.tell($0) })

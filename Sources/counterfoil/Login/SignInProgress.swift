@@ -10,7 +10,8 @@ import CounterfoilProtocol
 /// The progress messages of a sign-in: the event for which the program waits, and the way to stop the program.
 struct SignInProgress: Sendable {
     let console: CommandOutput
-    let timeout: Int
+    /// The time limit in seconds; nil if the lifetime of the code is the limit.
+    let timeout: Int?
     /// The issuer to name in messages about the client identifier; nil suppresses these messages.
     var issuer: Issuer?
 
@@ -22,10 +23,10 @@ struct SignInProgress: Sendable {
             console.say("Open: \(url)")
             console.say(
                 "Then paste the URL of the page on which the browser ends, and press Return; it is not echoed.")
-            console.say("Waiting \(timeout) s for the URL; press Control-C to stop.")
+            console.say("Waiting\(limit) for the URL; press Control-C to stop.")
         case .opening(let url):
             console.say("Open: \(url)")
-            console.say("Waiting \(timeout) s for the browser; press Control-C to stop.")
+            console.say("Waiting\(limit) for the browser; press Control-C to stop.")
         case .browser(.failed(let reason)):
             console.say("The browser could not be opened (\(reason)); open the URL yourself.")
         case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")
@@ -34,6 +35,8 @@ struct SignInProgress: Sendable {
         console.detail(Self.detail(of: event))
     }
 
+    private var limit: String { timeout.map { " \($0) s" } ?? "" }
+
     /// Reports the URL and the user code of a sign-in on another device.
     func tell(_ instructions: DeviceSignIn.Instructions) {
         console.say("Open: \(instructions.verificationURI)")
@@ -41,7 +44,8 @@ struct SignInProgress: Sendable {
         if let complete = instructions.verificationURIComplete {
             console.say("Or open this URL, which contains the code: \(complete)")
         }
-        let seconds = min(timeout, Int(instructions.lifetime.components.seconds))
+        let lifetime = Int(instructions.lifetime.components.seconds)
+        let seconds = min(timeout ?? lifetime, lifetime)
         console.say("Waiting \(seconds) s for your approval on another device; press Control-C to stop.")
     }
 

@@ -149,7 +149,8 @@ enum HelpTexts {
                                   default: open)
           --device                Sign in on another device: print a URL and a code,
                                   and wait.
-          --timeout <seconds>     The time to wait for the response. (default: 300)
+          --timeout <seconds>     The time to wait for the response. (default: 300;
+                                  with --device, until the code expires)
           --login-hint <hint>     The user name to suggest on the sign-in page.
           --profile <name>        The profile name. (default: default)
           --store <store>         Where tokens are stored: auto, keychain,

@@ -94,4 +94,36 @@ struct ResourceDiscoveryTests {
             return
         }
     }
+
+    // RFC 9728 §5.1: only the challenge of the response has a meaning here, and a stream has no end.
+    @Test(arguments: [ScriptedAnswer.spaces(1 << 20), .endless])
+    func `an API that answers without a token, at length or without end, is asked for its metadata`(
+        answer: ScriptedAnswer
+    ) async throws {
+        var script = ServerScript()
+        script.interruptions = [Interruption(at: .api, answer)]
+        let known = try await Self.metadata(script)
+        #expect(known.found.authorizationServers == [known.issuer])
+        #expect(known.asked == ["/api", "/.well-known/oauth-protected-resource/api"])
+    }
+
+    // Another user of this device can listen at a loopback address.
+    @Test func `every loopback server of a public API is left out`() async throws {
+        var script = ServerScript()
+        script.publicOrigin = "https://api.example.com"
+        script.metadata.resourceReplaced = [
+            WireMember("authorization_servers", ["https://api.example.com", "http://127.0.0.1:8080"])
+        ]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let discovery = ResourceDiscovery(transport: LeadingTransport(to: server))
+            let found = try await discovery.metadata(of: server.url(of: .api))
+            #expect(found.authorizationServers.map(\.rawValue) == ["https://api.example.com"])
+            server.change {
+                $0.metadata.resourceReplaced = [WireMember("authorization_servers", ["http://127.0.0.1:8080"])]
+            }
+            await #expect(throws: SignInError.unsafe(.resource(.foreignLoopback))) {
+                _ = try await discovery.metadata(of: server.url(of: .api))
+            }
+        }
+    }
 }

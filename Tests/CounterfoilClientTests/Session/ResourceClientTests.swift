@@ -36,6 +36,34 @@ struct ResourceClientTests {
         await #expect(throws: ResourceClient.Failure.self) { try await client.get(url) }
     }
 
+    // Addresses of OData queries and of presigned uploads.
+    @Test func `a long URL with characters of queries is sent with percent-encoding`() async throws {
+        let long = String(repeating: "a", count: 20_000)
+        try await ScriptedAuthorizationServer.run { server in
+            let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials(issuer: server.issuer))
+            let answer = try await client.get("\(server.url(of: .api))?$filter=a|b eq \"é\"&{x}=%20&long=\(long)")
+            #expect(answer.statusCode == 401)
+            #expect(
+                server.requests.first?.head.path
+                    == "/api?$filter=a%7Cb%20eq%20%22%C3%A9%22&%7Bx%7D=%20&long=\(long)")
+            let tooLong = "\(server.url(of: .api))?\(String(repeating: "a", count: 64 * 1024))"
+            await #expect(throws: ResourceClient.Failure.refused(.badURL(.tooLong))) { try await client.get(tooLong) }
+        }
+    }
+
+    @Test(arguments: [
+        "https://api.exa|mple.com/", "https://api.example.com\\@evil.example/", "https://api.example.com/a\nb",
+        "https://api.example.com/a#b", "https://api.example.com/%zz", "https://é.example.com/",
+    ])
+    func `characters that could change the host or the request are refused`(url: String) async throws {
+        let client = ResourceClient(try EncryptedFileTokenStoreTests.credentials())
+        await #expect {
+            try await client.get(url)
+        } throws: {
+            if case .refused(.badURL) = $0 as? ResourceClient.Failure { true } else { false }
+        }
+    }
+
     // SEC-151
     @Test func `a token goes to the named origins only`() async throws {
         try await ScriptedAuthorizationServer.run { server in

@@ -23,9 +23,10 @@ struct LeadingTransport: HTTPTransport {
         do { endpoint = try EndpointURL(address + request.endpoint.rawValue.dropFirst(origin.count)) } catch {
             throw .unreachable(origin: origin, reason: "\(error)")
         }
-        return try await StandardTransport().send(
-            TransportRequest(
-                endpoint, method: request.method, headerFields: request.headerFields, body: request.body,
-                byteLimit: request.byteLimit, timeout: request.timeout))
+        var led = TransportRequest(
+            endpoint, method: request.method, headerFields: request.headerFields, body: request.body,
+            byteLimit: request.byteLimit, timeout: request.timeout)
+        led.readsBody = request.readsBody
+        return try await StandardTransport().send(led)
     }
 }

@@ -4,6 +4,14 @@
     import Foundation
 #endif
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// The program that a desktop starts with a callback URL.
 ///
 /// The program passes the URL to the waiting process with ``RedirectHandoff`` and exits.
@@ -27,9 +35,25 @@ public struct RedirectHandler: Sendable, Hashable {
         let given = CommandLine.arguments.first ?? ""
         #if os(Linux)
             let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? given
+            return RedirectHandler(
+                executable: path, ofProcess: getpid(), exists: { FileManager.default.isExecutableFile(atPath: $0) })
         #else
-            let path = given
+            return RedirectHandler(program: given, name: URL(fileURLWithPath: given).lastPathComponent)
         #endif
-        return RedirectHandler(program: path, name: URL(fileURLWithPath: path).lastPathComponent)
     }
+
+    #if os(Linux)
+        /// Creates a handler for a running program; `path` is the target of its link `/proc/PID/exe`.
+        ///
+        /// If the file was deleted, Linux appends ` (deleted)` to the path. An upgrade has then usually put the new
+        /// program at the path. If not, the link still opens the deleted program while the process runs.
+        init(executable path: String, ofProcess process: Int32, exists: (String) -> Bool) {
+            let mark = " (deleted)"
+            let isDeleted = path.hasSuffix(mark) && !exists(path)
+            let original = isDeleted ? String(path.dropLast(mark.count)) : path
+            self.init(
+                program: isDeleted && !exists(original) ? "/proc/\(process)/exe" : original,
+                name: URL(fileURLWithPath: original).lastPathComponent)
+        }
+    #endif
 }

@@ -20,9 +20,9 @@
 ///
 ///     if let outcome = RedirectHandoff.deliver() { exit(outcome.exitCode) }
 ///
-/// Other programs of the same user can read the arguments of a running program (`/proc`). The code in the URL
-/// is therefore visible for a moment, as with custom schemes on every desktop. The code is useless without
-/// the code verifier (RFC 8252 §8.1). No part of the URL is ever written to a file or logged.
+/// Every user of the device can read the arguments of a running program (`ps`), unless the system hides them. The
+/// code in the URL is therefore visible for a moment, as with custom schemes on every desktop. The code is useless
+/// without the code verifier (RFC 8252 §8.1). No part of the URL is ever written to a file or logged.
 public enum RedirectHandoff {
     /// The first argument of the program if the desktop started it with a callback URL.
     public static let command = "receive-redirect"
