@@ -209,6 +209,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "mcp-client",
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol", httpTypes],
+            path: "Examples/MCPClient",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "several-servers",
             dependencies: ["CounterfoilClient", "CounterfoilProtocol"],
             path: "Examples/SeveralServers",
@@ -260,7 +266,7 @@ let package = Package(
             name: "CounterfoilClientTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens",
-                "TestSupport", "counterfoil", httpTypes,
+                "TestSupport", "counterfoil", "mcp-client", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -356,7 +362,7 @@ let package = Package(
 if Context.environment["COUNTERFOIL_CLIENT_ONLY"] != nil {
     let client: Set = [
         "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilClient", "CounterfoilClientTesting", "counterfoil",
-        "TestSupport", "CounterfoilProtocolTests", "CounterfoilTokensTests", "CounterfoilClientTests",
+        "mcp-client", "TestSupport", "CounterfoilProtocolTests", "CounterfoilTokensTests", "CounterfoilClientTests",
         "CounterfoilClientTestingTests",
     ]
     package.targets.removeAll { !client.contains($0.name) }

@@ -55,25 +55,72 @@
 
         /// Sends a request and reads the whole response, whatever its status.
         public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
-            let origin = request.endpoint.origin
+            let connection = try connection(to: request.endpoint)
+            return try await limited(by: request) { () throws(TransportFailure) in
+                do {
+                    let answer = try await execute(request, through: connection.client)
+                    let head = HTTPResponse(answer)
+                    // AsyncHTTPClient closes the connection if the body is not read.
+                    guard request.readsBody else { return TransportResponse(head: head, body: []) }
+                    let body = try await answer.body.collect(upTo: request.byteLimit)
+                    return TransportResponse(head: head, body: Array(body.readableBytesView))
+                } catch { throw await failure(error, of: request, by: connection.proxy) }
+            }
+        }
+
+        /// Sends a request, and returns when the head of the response has arrived.
+        public func stream(
+            _ request: TransportRequest, idleTimeout: Duration
+        ) async throws(TransportFailure) -> StreamedResponse {
+            let connection = try connection(to: request.endpoint)
+            return try await limited(by: request) { () throws(TransportFailure) in
+                do {
+                    let answer = try await execute(request, through: connection.client)
+                    let channel = BodyChannel(from: request.endpoint.origin, idleTimeout: idleTimeout)
+                    let reading = Task {
+                        do {
+                            for try await chunk in answer.body {
+                                guard await channel.write(Array(chunk.readableBytesView)) else { return }
+                            }
+                            channel.finish()
+                        } catch {
+                            channel.fail(
+                                Self.failure(
+                                    error, origin: channel.origin, limit: request.byteLimit, proxy: connection.proxy))
+                        }
+                    }
+                    channel.onAbandon { reading.cancel() }
+                    return StreamedResponse(head: HTTPResponse(answer), body: StreamedBody(channel))
+                } catch { throw await failure(error, of: request, by: connection.proxy) }
+            }
+        }
+
+        private func connection(
+            to endpoint: EndpointURL
+        ) throws(TransportFailure) -> (client: HTTPClient, proxy: ProxySettings.Proxy?) {
             let proxy: ProxySettings.Proxy?
-            let client: HTTPClient
-            do throws(ProxySettings.Unusable) { proxy = try proxies.proxy(for: request.endpoint) } catch {
+            do throws(ProxySettings.Unusable) { proxy = try proxies.proxy(for: endpoint) } catch {
                 let reason =
                     "\(error.variable) is not the URL of an HTTP proxy, such as http://proxy.example.com:3128"
-                throw .unreachable(origin: origin, reason: reason)
+                throw .unreachable(origin: endpoint.origin, reason: reason)
             }
             do throws(TrustedAuthorities.Unusable) {
-                client = try Self.client(ClientKey(proxy: proxy, authorities: authorities))
-            } catch { throw .unreachable(origin: origin, reason: error.description) }
+                return (try Self.client(ClientKey(proxy: proxy, authorities: authorities)), proxy)
+            } catch { throw .unreachable(origin: endpoint.origin, reason: error.description) }
+        }
+
+        /// Runs a step of a request within the time limit of the request.
+        private func limited<Response: Sendable>(
+            by request: TransportRequest, _ step: @escaping @Sendable () async throws(TransportFailure) -> Response
+        ) async throws(TransportFailure) -> Response {
             do {
-                return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
-                    group.addTask { try await exchange(request, through: client, by: proxy) }
+                return try await withThrowingTaskGroup(of: Response.self) { group in
+                    group.addTask { try await step() }
                     group.addTask {
                         // AsyncHTTPClient applies its timeout only until the response head arrives. This task limits
-                        // the time of the whole exchange, including the body.
+                        // the time of the whole step.
                         try await Task.sleep(for: request.timeout)
-                        throw TransportFailure.timedOut(origin: origin)
+                        throw TransportFailure.timedOut(origin: request.endpoint.origin)
                     }
                     defer { group.cancelAll() }
                     guard let response = try await group.next() else { throw CancellationError() }
@@ -86,26 +133,21 @@
             }
         }
 
-        private func exchange(
-            _ request: TransportRequest, through client: HTTPClient, by proxy: ProxySettings.Proxy?
-        ) async throws(TransportFailure) -> TransportResponse {
-            do {
-                return try await exchange(request, through: client)
-            } catch {
-                guard let problem = TLSProblem(error) else {
-                    throw Self.failure(
-                        error, origin: request.endpoint.origin, limit: request.byteLimit, proxy: proxy)
-                }
-                // Behind a proxy, a second connection to the server itself may be impossible or forbidden.
-                let isExamined = problem == .untrusted && proxy == nil
-                let known = isExamined ? await TLSProblem.examine(request.endpoint) : problem
-                throw known.failure(of: request.endpoint.origin, trusting: authorities.variables)
+        private func failure(
+            _ error: any Error, of request: TransportRequest, by proxy: ProxySettings.Proxy?
+        ) async -> TransportFailure {
+            guard let problem = TLSProblem(error) else {
+                return Self.failure(error, origin: request.endpoint.origin, limit: request.byteLimit, proxy: proxy)
             }
+            // Behind a proxy, a second connection to the server itself may be impossible or forbidden.
+            let isExamined = problem == .untrusted && proxy == nil
+            let known = isExamined ? await TLSProblem.examine(request.endpoint) : problem
+            return known.failure(of: request.endpoint.origin, trusting: authorities.variables)
         }
 
-        private func exchange(
+        private func execute(
             _ request: TransportRequest, through client: HTTPClient
-        ) async throws -> TransportResponse {
+        ) async throws -> HTTPClientResponse {
             var outgoing = HTTPClientRequest(url: request.endpoint.rawValue)
             outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
             for field in request.headerFields {
@@ -118,18 +160,17 @@
                 outgoing.body = .bytes(request.body)
             }
             let timeout = TimeAmount.nanoseconds(Int64(request.timeout / .nanoseconds(1)))
-            let answer = try await client.execute(outgoing, timeout: timeout)
-            let status = HTTPResponse.Status(
-                code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase)
-            var head = HTTPResponse(status: status)
+            return try await client.execute(outgoing, timeout: timeout)
+        }
+    }
+
+    extension HTTPResponse {
+        fileprivate init(_ answer: HTTPClientResponse) {
+            self.init(status: Status(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase))
             for (name, value) in answer.headers {
                 guard let name = HTTPField.Name(name) else { continue }
-                head.headerFields.append(HTTPField(name: name, value: value))
+                headerFields.append(HTTPField(name: name, value: value))
             }
-            // AsyncHTTPClient closes the connection if the body is not read.
-            guard request.readsBody else { return TransportResponse(head: head, body: []) }
-            let body = try await answer.body.collect(upTo: request.byteLimit)
-            return TransportResponse(head: head, body: Array(body.readableBytesView))
         }
     }
 

@@ -8,6 +8,26 @@ public import HTTPTypes
 public protocol HTTPTransport: Sendable {
     /// Sends a request and reads the whole response, whatever its status.
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse
+
+    /// Sends a request, and returns when the head of the response has arrived.
+    ///
+    /// ``TransportRequest/timeout`` limits the time until then, and `idleTimeout` each later wait for a byte.
+    /// ``TransportRequest/byteLimit`` does not apply. By default, the function reads the whole response with
+    /// ``send(_:)``, so that its body does not arrive in parts.
+    func stream(
+        _ request: TransportRequest, idleTimeout: Duration
+    ) async throws(TransportFailure) -> StreamedResponse
+}
+
+extension HTTPTransport {
+    /// Reads the whole response with ``send(_:)``.
+    public func stream(
+        _ request: TransportRequest, idleTimeout: Duration
+    ) async throws(TransportFailure) -> StreamedResponse {
+        let response = try await send(request)
+        return StreamedResponse(
+            head: response.head, body: StreamedBody(response.body, from: request.endpoint.origin))
+    }
 }
 
 /// A request to an endpoint, with limits on the time and on the length of the response.
@@ -62,10 +82,7 @@ public struct TransportResponse: Sendable {
     public var statusCode: Int { head.status.code }
 
     /// The media type without parameters, in lower case; empty if the server sends none.
-    public var mediaType: String {
-        let value = head.headerFields[.contentType] ?? ""
-        return value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-    }
+    public var mediaType: String { head.mediaType }
 }
 
 /// The reason why a request has no response.

@@ -30,12 +30,33 @@
 
         /// Sends a request and reads the whole response, whatever its status.
         public func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+            let (response, body) = try await exchange(
+                request, reading: request.readsBody ? .body(limit: request.byteLimit) : .head)
+            return TransportResponse(head: HTTPResponse(response), body: Array(body))
+        }
+
+        /// Sends a request, and returns when the head of the response has arrived.
+        public func stream(
+            _ request: TransportRequest, idleTimeout: Duration
+        ) async throws(TransportFailure) -> StreamedResponse {
+            let channel = BodyChannel(from: request.endpoint.origin, idleTimeout: idleTimeout)
+            let (response, _) = try await exchange(request, reading: .stream(channel), idleTimeout: idleTimeout)
+            return StreamedResponse(head: HTTPResponse(response), body: StreamedBody(channel))
+        }
+
+        private struct DeadlineExceeded: Error {}
+
+        private func exchange(
+            _ request: TransportRequest, reading: URLSessionExchanges.Reading, idleTimeout: Duration? = nil
+        ) async throws(TransportFailure) -> (HTTPURLResponse, Data) {
             let origin = request.endpoint.origin
             guard let url = URL(string: request.endpoint.rawValue) else {
                 throw .unreachable(origin: origin, reason: "the URL is invalid")
             }
-            // This interval limits only the time without data. `response` limits the time of the whole exchange.
-            var outgoing = URLRequest(url: url, timeoutInterval: request.timeout / .seconds(1))
+            // This interval limits only the time without data. `limited` limits the time of the whole exchange, or
+            // until the head of a stream.
+            let interval = max(request.timeout, idleTimeout ?? .zero) / .seconds(1)
+            var outgoing = URLRequest(url: url, timeoutInterval: interval)
             outgoing.httpMethod = request.method.rawValue
             outgoing.httpBody = request.body.isEmpty ? nil : Data(request.body)
             for field in request.headerFields {
@@ -45,11 +66,9 @@
                 outgoing.setValue(userAgent.rawValue, forHTTPHeaderField: "User-Agent")
             }
             do {
-                return try await Self.response(
-                    to: outgoing, within: request.timeout, byteLimit: request.readsBody ? request.byteLimit : nil)
+                return try await Self.limited(outgoing, within: request.timeout, reading: reading)
             } catch let error as URLError {
-                throw TransportFailure(
-                    urlErrorCode: error.code.rawValue, reason: error.localizedDescription, origin: origin)
+                throw TransportFailure(error, origin: origin)
             } catch is URLSessionExchanges.TooLarge {
                 throw .tooLarge(origin: origin, limit: request.byteLimit)
             } catch is DeadlineExceeded {
@@ -61,13 +80,21 @@
             }
         }
 
-        private struct DeadlineExceeded: Error {}
-
-        private static func response(
-            to request: URLRequest, within timeout: Duration, byteLimit: Int?
-        ) async throws -> TransportResponse {
-            try await withThrowingTaskGroup(of: TransportResponse.self) { group in
-                group.addTask { try await exchange(request, byteLimit: byteLimit) }
+        private static func limited(
+            _ request: URLRequest, within timeout: Duration, reading: URLSessionExchanges.Reading
+        ) async throws -> (HTTPURLResponse, Data) {
+            try await withThrowingTaskGroup(of: (HTTPURLResponse, Data).self) { group in
+                group.addTask {
+                    let task = session.dataTask(with: request)
+                    let outcome = exchanges.begin(task, reading: reading)
+                    return try await withTaskCancellationHandler {
+                        task.resume()
+                        for await result in outcome { return try result.get() }
+                        throw CancellationError()
+                    } onCancel: {
+                        task.cancel()
+                    }
+                }
                 group.addTask {
                     try await Task.sleep(for: timeout)
                     throw DeadlineExceeded()
@@ -77,25 +104,23 @@
                 return response
             }
         }
+    }
 
-        private static func exchange(_ request: URLRequest, byteLimit: Int?) async throws -> TransportResponse {
-            let task = session.dataTask(with: request)
-            let outcome = exchanges.begin(task, byteLimit: byteLimit)
-            let (response, body) = try await withTaskCancellationHandler {
-                task.resume()
-                for await result in outcome { return try result.get() }
-                throw CancellationError()
-            } onCancel: {
-                task.cancel()
-            }
-            var head = HTTPResponse(status: .init(code: response.statusCode))
+    extension HTTPResponse {
+        init(_ response: HTTPURLResponse) {
+            self.init(status: .init(code: response.statusCode))
             for (name, value) in response.allHeaderFields {
                 guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {
                     continue
                 }
-                head.headerFields.append(HTTPField(name: name, value: value))
+                headerFields.append(HTTPField(name: name, value: value))
             }
-            return TransportResponse(head: head, body: Array(body))
+        }
+    }
+
+    extension TransportFailure {
+        fileprivate init(_ error: URLError, origin: String) {
+            self.init(urlErrorCode: error.code.rawValue, reason: error.localizedDescription, origin: origin)
         }
     }
 
@@ -106,9 +131,18 @@
         /// The response body is longer than the limit.
         struct TooLarge: Error {}
 
+        /// The part of a response that is read.
+        enum Reading: Sendable {
+            /// The head and the whole body, with a limit in bytes.
+            case body(limit: Int)
+            /// The head only.
+            case head
+            /// The head, and the body as it arrives.
+            case stream(BodyChannel)
+        }
+
         private struct Exchange {
-            /// The limit of the body; nil if the response ends with its head.
-            let byteLimit: Int?
+            let reading: Reading
             var body = Data()
             let outcome: AsyncStream<Outcome>.Continuation
         }
@@ -116,9 +150,10 @@
         private let open = Mutex<[Int: Exchange]>([:])
 
         /// Starts to collect the response to a task that has not been resumed.
-        func begin(_ task: URLSessionTask, byteLimit: Int?) -> AsyncStream<Outcome> {
+        func begin(_ task: URLSessionTask, reading: Reading) -> AsyncStream<Outcome> {
             let (outcomes, outcome) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingOldest(1))
-            open.withLock { $0[task.taskIdentifier] = Exchange(byteLimit: byteLimit, outcome: outcome) }
+            open.withLock { $0[task.taskIdentifier] = Exchange(reading: reading, outcome: outcome) }
+            if case .stream(let channel) = reading { channel.onAbandon { task.cancel() } }
             return outcomes
         }
 
@@ -126,6 +161,10 @@
             guard let exchange = open.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
             exchange.outcome.yield(outcome(exchange))
             exchange.outcome.finish()
+        }
+
+        private func reading(of task: URLSessionTask) -> Reading? {
+            open.withLock { $0[task.taskIdentifier]?.reading }
         }
 
         /// Refuses redirects, because a redirect could send a code or token to another host (RFC 9700 §4.12).
@@ -138,23 +177,37 @@
             nil
         }
 
-        /// Ends the exchange after the head if the body is not read.
+        /// Returns the head to the caller that does not wait for the body.
         func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
         ) async -> URLSession.ResponseDisposition {
-            let readsBody = open.withLock { $0[dataTask.taskIdentifier]?.byteLimit != nil }
-            guard !readsBody, let head = response as? HTTPURLResponse else { return .allow }
-            end(dataTask) { _ in .success((head, Data())) }
-            return .cancel
+            guard let head = response as? HTTPURLResponse else { return .allow }
+            switch reading(of: dataTask) {
+            case .body, nil: return .allow
+            case .head:
+                end(dataTask) { _ in .success((head, Data())) }
+                return .cancel
+            case .stream:
+                let outcome = open.withLock { $0[dataTask.taskIdentifier]?.outcome }
+                outcome?.yield(.success((head, Data())))
+                outcome?.finish()
+                return .allow
+            }
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            if case .stream(let channel) = reading(of: dataTask) {
+                // The reader may make room at once, so pause first.
+                dataTask.suspend()
+                if channel.offer(Array(data), resume: { dataTask.resume() }) { dataTask.resume() }
+                return
+            }
             let fits = open.withLock { open in
                 guard var exchange = open.removeValue(forKey: dataTask.taskIdentifier) else { return true }
                 exchange.body.append(data)
-                let fits = exchange.byteLimit.map { exchange.body.count <= $0 } ?? true
                 open[dataTask.taskIdentifier] = exchange
-                return fits
+                guard case .body(let limit) = exchange.reading else { return true }
+                return exchange.body.count <= limit
             }
             guard !fits else { return }
             end(dataTask) { _ in .failure(TooLarge()) }
@@ -162,6 +215,15 @@
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            if case .stream(let channel) = reading(of: task) {
+                if let error {
+                    let failure = (error as? URLError).map { TransportFailure($0, origin: channel.origin) }
+                    channel.fail(
+                        failure ?? .unreachable(origin: channel.origin, reason: error.localizedDescription))
+                } else {
+                    channel.finish()
+                }
+            }
             end(task) { exchange in
                 if let error { return .failure(error) }
                 guard let response = task.response as? HTTPURLResponse else {

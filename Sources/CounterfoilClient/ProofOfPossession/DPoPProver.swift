@@ -31,12 +31,23 @@ struct DPoPProver: Sendable {
         carrying token: AccessToken? = nil,
         through transport: any HTTPTransport
     ) async throws(TransportFailure) -> TransportResponse {
+        try await send(try await request(), carrying: token) { request throws(TransportFailure) in
+            try await transport.send(request)
+        }
+    }
+
+    /// Sends a request with a proof by a function, and retries it once if the server rejects the proof.
+    func send<Response: HeadedResponse>(
+        _ request: @autoclosure () async throws(TransportFailure) -> TransportRequest,
+        carrying token: AccessToken? = nil,
+        through exchange: (TransportRequest) async throws(TransportFailure) -> Response
+    ) async throws(TransportFailure) -> Response {
         let attempt = try await request()
         let known = servers.state(of: attempt.endpoint)
-        let first = try await transport.send(proving(attempt, carrying: token, known))
+        let first = try await exchange(proving(attempt, carrying: token, known))
         let learned = update(from: first, of: attempt.endpoint)
         guard first.wantsAnotherProof, learned.differs(from: known) else { return first }
-        let second = try await transport.send(proving(try await request(), carrying: token, learned))
+        let second = try await exchange(proving(try await request(), carrying: token, learned))
         _ = update(from: second, of: attempt.endpoint)
         return second
     }
@@ -44,32 +55,74 @@ struct DPoPProver: Sendable {
     private func proving(
         _ request: TransportRequest, carrying token: AccessToken?, _ state: ProofServers.State
     ) -> TransportRequest {
-        let claims = DPoPProofClaims(
-            proofID: Base64URL.encode(RandomBytes().bytes(16)), method: request.method.rawValue,
-            uri: request.endpoint.proofURI, issuedAt: Date().addingTimeInterval(state.clockOffset),
-            accessToken: token, nonce: state.nonce)
         var request = request
-        // Signing with a P-256 key does not fail. If it did, the request would contain no proof, and the server would
-        // reject it.
-        if let name = HTTPField.Name("DPoP") { request.headerFields[name] = try? key.sign(claims) }
+        if let name = HTTPField.Name.dpop {
+            request.headerFields[name] = proof(for: request.endpoint, request.method, carrying: token, state)
+        }
         return request
     }
 
+    private func proof(
+        for endpoint: EndpointURL, _ method: HTTPRequest.Method, carrying token: AccessToken?,
+        _ state: ProofServers.State
+    ) -> String? {
+        let claims = DPoPProofClaims(
+            proofID: Base64URL.encode(RandomBytes().bytes(16)), method: method.rawValue,
+            uri: endpoint.proofURI, issuedAt: Date().addingTimeInterval(state.clockOffset),
+            accessToken: token, nonce: state.nonce)
+        // Signing with a P-256 key does not fail. If it did, the request would contain no proof, and the server would
+        // reject it.
+        return try? key.sign(claims)
+    }
+
     /// Records the nonce and the clock offset from a response, and returns what is known now.
-    private func update(from response: TransportResponse, of endpoint: EndpointURL) -> ProofServers.State {
-        let nonce = HTTPField.Name("DPoP-Nonce").flatMap { response.head.headerFields[$0] }.flatMap { text in
+    private func update(from response: some HeadedResponse, of endpoint: EndpointURL) -> ProofServers.State {
+        let nonce = HTTPField.Name.dpopNonce.flatMap { response.head.headerFields[$0] }.flatMap { text in
             (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
         }
         return servers.update(endpoint, nonce: nonce, clockOffset: ServerClock.signingOffset(in: response))
     }
 }
 
-extension TransportResponse {
+// MARK: - Requests of the program's own HTTP client
+
+extension DPoPProver {
+    /// Returns a proof for a request that carries an access token.
+    func proof(for endpoint: EndpointURL, _ method: HTTPRequest.Method, carrying token: AccessToken) -> String? {
+        proof(for: endpoint, method, carrying: token, servers.state(of: endpoint))
+    }
+
+    /// Records what a response shows; returns true if the server rejected a proof, and another one may succeed.
+    func learn(from response: HTTPResponse, to proof: String?, at endpoint: EndpointURL) -> Bool {
+        var sent = servers.state(of: endpoint)
+        sent.nonce = proof.flatMap(Self.nonce(in:))
+        let learned = update(from: response, of: endpoint)
+        return response.wantsAnotherProof && learned.differs(from: sent)
+    }
+
+    private static func nonce(in proof: String) -> String? {
+        let parts = proof.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
+            case .string(let nonce)? = (try? JSONReader.object(payload))?["nonce"]
+        else { return nil }
+        return nonce
+    }
+}
+
+extension HTTPField.Name {
+    /// `DPoP`: a proof (RFC 9449 §4.1).
+    static let dpop = HTTPField.Name("DPoP")
+    /// `DPoP-Nonce`: the nonce of the next proof (RFC 9449 §8).
+    static let dpopNonce = HTTPField.Name("DPoP-Nonce")
+}
+
+extension HeadedResponse {
     /// Whether the server rejected the request because of its DPoP proof (RFC 9449 §8, §9 and §7.1).
     fileprivate var wantsAnotherProof: Bool {
-        switch statusCode {
+        switch head.status.code {
         case 400:
-            guard case .refusal(let error) = TokenEndpointResponse(parsing: body, of: .standard, isRefresh: false)
+            guard
+                case .refusal(let error) = TokenEndpointResponse(parsing: receivedBody, of: .standard, isRefresh: false)
             else {
                 return false
             }

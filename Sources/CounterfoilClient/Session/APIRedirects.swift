@@ -12,10 +12,10 @@ enum APIRedirects {
     /// Sends a request, and then the requests to which the API redirects it.
     ///
     /// All of them together have the time limit of the request.
-    static func send(
+    static func send<Response: HeadedResponse>(
         _ request: TransportRequest,
-        through exchange: (TransportRequest) async throws(TransportFailure) -> TransportResponse
-    ) async throws(TransportFailure) -> TransportResponse {
+        through exchange: (TransportRequest) async throws(TransportFailure) -> Response
+    ) async throws(TransportFailure) -> Response {
         let start = ContinuousClock.now
         var request = request
         let timeout = request.timeout
@@ -32,16 +32,17 @@ enum APIRedirects {
 
 extension TransportRequest {
     /// Returns the request to which a response redirects this request; nil if the client does not follow it.
-    func redirected(by response: TransportResponse) -> TransportRequest? {
+    func redirected(by response: some HeadedResponse) -> TransportRequest? {
         let locations = response.head.headerFields[values: .location]
-        guard [301, 302, 303, 307, 308].contains(response.statusCode), locations.count == 1,
+        guard [301, 302, 303, 307, 308].contains(response.head.status.code), locations.count == 1,
             let target = try? EndpointURL(api: endpoint.resolving(locations[0])), target.hasSameOrigin(as: endpoint)
         else { return nil }
         var next = TransportRequest(
             target, method: method, headerFields: headerFields, body: body, byteLimit: byteLimit, timeout: timeout)
         // RFC 9110 §15.4.2 to §15.4.4: 303 asks for GET, and so do 301 and 302 after POST by long usage. 307 and 308
         // keep the method and the body.
-        let asksForGET = response.statusCode == 303 ? method != .head : response.statusCode < 303 && method == .post
+        let asksForGET =
+            response.head.status.code == 303 ? method != .head : response.head.status.code < 303 && method == .post
         if asksForGET {
             next.method = .get
             next.body = []

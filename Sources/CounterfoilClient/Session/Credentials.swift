@@ -67,6 +67,17 @@ public struct Credentials: Sendable, Hashable {
         /// `nonce`: the nonce of the authorization request; nil for a sign-in without an authorization request.
         let nonce: Nonce?
 
+        /// Creates a user for previews, tests and migration; the caller is responsible for the values.
+        ///
+        /// A refresh ends the session if its ID token names another `subject`.
+        public init(subject: String, name: String? = nil, email: String? = nil, authTime: Date? = nil) {
+            self.subject = subject
+            self.name = name
+            self.email = email
+            self.authTime = authTime
+            nonce = nil
+        }
+
         init(_ token: VerifiedIDToken) { self.init(token, authTime: token.authTime, nonce: token.nonce) }
 
         private init(_ token: VerifiedIDToken, authTime: Date?, nonce: Nonce?) {
@@ -76,6 +87,31 @@ public struct Credentials: Sendable, Hashable {
             self.authTime = authTime
             self.nonce = nonce
         }
+    }
+
+    /// Creates credentials for previews, for tests, and for tokens that another library has obtained.
+    ///
+    /// To continue a sign-in of another library, pass its refresh token and call ``TokenSession/adopt(_:)``; the next
+    /// refresh checks the tokens. The credentials have no ID token, because the client did not verify one. `apiOrigins`
+    /// are the origins of the APIs to which the access token may be sent; see ``allowedOrigins``. `expires` is nil if
+    /// the expiration is not known; a time in the past causes a refresh before the first use.
+    public init(
+        issuer: Issuer,
+        clientID: ClientIdentifier,
+        accessToken: AccessToken,
+        expires: Date?,
+        refreshToken: RefreshToken? = nil,
+        scope: Scope = Scope(),
+        user: User? = nil,
+        resources: [Resource] = [],
+        apiOrigins: Set<APIOrigin> = [],
+        authentication: ClientAuthentication = .none
+    ) {
+        self.init(
+            issuer: issuer, clientID: clientID, scope: scope, accessToken: accessToken, expires: expires, user: user,
+            refreshToken: refreshToken, resources: resources, authentication: authentication)
+        self.apiOrigins = apiOrigins
+        signInID = Base64URL.encode(RandomBytes().bytes(16))
     }
 
     init(

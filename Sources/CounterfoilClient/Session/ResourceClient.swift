@@ -82,16 +82,33 @@ public struct ResourceClient: Sendable {
     /// The function throws ``TransportFailure/tooLarge(origin:limit:)`` if the response body exceeds
     /// ``TransportRequest/byteLimit``.
     public func send(_ request: TransportRequest) async throws(Failure) -> TransportResponse {
+        try await response(to: request) { request throws(TransportFailure) in try await transport.send(request) }
+    }
+
+    /// Sends a request with the access token, and returns when the head of the response has arrived.
+    ///
+    /// ``TransportRequest/timeout`` limits the time until then, and `idleTimeout` each later wait for a byte.
+    /// ``TransportRequest/byteLimit`` does not apply.
+    public func stream(
+        _ request: TransportRequest, idleTimeout: Duration = .seconds(300)
+    ) async throws(Failure) -> StreamedResponse {
+        try await response(to: request) { request throws(TransportFailure) in
+            try await transport.stream(request, idleTimeout: idleTimeout)
+        }
+    }
+
+    private func response<Response: HeadedResponse>(
+        to request: TransportRequest,
+        through exchange: (TransportRequest) async throws(TransportFailure) -> Response
+    ) async throws(Failure) -> Response {
         guard request.headerFields[.authorization] == nil else { throw .refused(.secondAuthorization) }
         do { try credentials.check(request.endpoint, origins: origins) } catch { throw .refused(error) }
         var authorized = request
-        let scheme = (credentials.server?.profile.behavior ?? .standard).authorizationScheme
-        authorized.headerFields[.authorization] =
-            "\(credentials.proofKey == nil ? scheme : "DPoP") \(credentials.accessToken.exposed)"
+        authorized.headerFields[.authorization] = credentials.authorization
         do {
             return try await APIRedirects.send(authorized) { request throws(TransportFailure) in
-                guard let key = credentials.proofKey else { return try await transport.send(request) }
-                return try await DPoPProver(key).send(request, carrying: credentials.accessToken, through: transport)
+                guard let key = credentials.proofKey else { return try await exchange(request) }
+                return try await DPoPProver(key).send(request, carrying: credentials.accessToken, through: exchange)
             }
         } catch { throw .noResponse(error) }
     }
@@ -117,6 +134,12 @@ extension TransportRequest {
 }
 
 extension Credentials {
+    /// The value of `Authorization` for an API: the scheme and the access token.
+    var authorization: String {
+        let scheme = (server?.profile.behavior ?? .standard).authorizationScheme
+        return "\(proofKey == nil ? scheme : "DPoP") \(accessToken.exposed)"
+    }
+
     /// Throws unless the access token may be sent to a URL.
     package func check(_ endpoint: EndpointURL, origins: Set<APIOrigin>) throws(ResourceClient.Refusal) {
         let origin = APIOrigin(of: endpoint)

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension TokenSession {
     /// Sends a GET request to an API with a fresh access token; returns the response, whatever its status.
     public func get(_ url: String) async throws(SessionError) -> TransportResponse {
@@ -15,48 +17,77 @@ extension TokenSession {
         try await response(to: request).response
     }
 
+    /// Sends a request to an API as ``send(_:)`` does, and returns when the head of the response has arrived.
+    ///
+    /// ``TransportRequest/timeout`` limits the time until then, and `idleTimeout` each later wait for a byte.
+    /// ``TransportRequest/byteLimit`` does not apply.
+    public func stream(
+        _ request: TransportRequest, idleTimeout: Duration = .seconds(300)
+    ) async throws(SessionError) -> StreamedResponse {
+        try await response(to: request) { client, request throws(ResourceClient.Failure) in
+            try await client.stream(request, idleTimeout: idleTimeout)
+        }.response
+    }
+
     /// Sends a request; returns the response and the credentials with which it was sent.
     ///
     /// Throws ``SessionError/notSignedIn(_:found:)`` if `user` is not nil and another user is signed in now.
     func response(
         to request: TransportRequest, of user: Credentials? = nil
     ) async throws(SessionError) -> (response: TransportResponse, credentials: Credentials) {
+        try await response(to: request, of: user) { client, request throws(ResourceClient.Failure) in
+            try await client.send(request)
+        }
+    }
+
+    /// A way to send a request with a client.
+    typealias Sending<Response> =
+        @Sendable (
+            ResourceClient, TransportRequest
+        ) async throws(ResourceClient.Failure) -> Response
+
+    private func response<Response: HeadedResponse>(
+        to request: TransportRequest, of user: Credentials? = nil, by send: Sending<Response>
+    ) async throws(SessionError) -> (response: Response, credentials: Credentials) {
         let credentials = try await credentials()
         if let user, !credentials.isOfSameUser(as: user) {
             throw .notSignedIn(profile, found: StoredSignIn(TokenRecord(credentials)))
         }
-        let response = try await call(request, with: credentials)
+        let response = try await call(request, with: credentials, by: send)
         // A refresh does not satisfy a challenge that demands another sign-in or more scopes.
-        guard response.statusCode == 401, credentials.refreshToken != nil, StepUp(demandedBy: response) == nil else {
+        guard response.head.status == .unauthorized, credentials.refreshToken != nil,
+            StepUp(demandedBy: response.head) == nil
+        else {
             return (response, credentials)
         }
         let fresh = try await refreshed(replacing: credentials.accessToken)
         // The request was made for the user of the first token.
         guard fresh.isOfSameUser(as: credentials) else { return (response, credentials) }
-        return (try await call(request, with: fresh), fresh)
+        return (try await call(request, with: fresh, by: send), fresh)
     }
 
     /// Sends a request to an API with the access token of some credentials.
-    private func call(
-        _ request: TransportRequest, with credentials: Credentials
-    ) async throws(SessionError) -> TransportResponse {
+    private func call<Response: HeadedResponse>(
+        _ request: TransportRequest, with credentials: Credentials, by send: Sending<Response>
+    ) async throws(SessionError) -> Response {
         switch origins {
-        case .these(let origins): return try await call(request, with: credentials, at: origins)
+        case .these(let origins): return try await call(request, with: credentials, at: origins, by: send)
         case .storedOrFirst where credentials.namesNoAPI:
             let origin = APIOrigin(of: request.endpoint)
-            let response = try await call(request, with: credentials, at: [origin])
-            if (200..<300).contains(response.statusCode) { try await remember(origin, for: credentials) }
+            let response = try await call(request, with: credentials, at: [origin], by: send)
+            if (200..<300).contains(response.head.status.code) { try await remember(origin, for: credentials) }
             return response
         case .stored, .storedOrFirst:
-            return try await call(request, with: credentials, at: credentials.allowedOrigins)
+            return try await call(request, with: credentials, at: credentials.allowedOrigins, by: send)
         }
     }
 
-    private func call(
-        _ request: TransportRequest, with credentials: Credentials, at origins: Set<APIOrigin>
-    ) async throws(SessionError) -> TransportResponse {
+    private func call<Response: HeadedResponse>(
+        _ request: TransportRequest, with credentials: Credentials, at origins: Set<APIOrigin>,
+        by send: Sending<Response>
+    ) async throws(SessionError) -> Response {
         do {
-            return try await ResourceClient(credentials, origins: origins, transport: transport).send(request)
+            return try await send(ResourceClient(credentials, origins: origins, transport: transport), request)
         } catch {
             switch error {
             case .refused(let refusal): throw .refused(refusal)

@@ -1,6 +1,6 @@
 public import CounterfoilProtocol
 import CounterfoilTokens
-import HTTPTypes
+public import HTTPTypes
 
 /// The demand of an API for more scopes or a better authentication than those of the access token.
 ///
@@ -16,12 +16,15 @@ public struct StepUp: Sendable, Hashable {
     public let maxAge: Int?
 
     /// Parses the challenges in the response of an API; nil if none of them contains such a demand.
-    public init?(demandedBy response: TransportResponse) {
-        let challenges = response.head.headerFields[values: .wwwAuthenticate]
+    public init?(demandedBy response: TransportResponse) { self.init(demandedBy: response.head) }
+
+    /// Parses the challenges in the head of a response of an API; nil if none of them contains such a demand.
+    public init?(demandedBy head: HTTPResponse) {
+        let challenges = head.headerFields[values: .wwwAuthenticate]
             .flatMap(AuthenticationChallenge.list)
             .filter { $0.scheme == "bearer" || $0.scheme == "dpop" }
         for challenge in challenges {
-            switch (challenge["error"], response.statusCode) {
+            switch (challenge["error"], head.status.code) {
             case ("insufficient_scope", 401), ("insufficient_scope", 403):
                 scope = challenge["scope"].flatMap { try? Scope(lenient: $0) } ?? Scope()
                 (authenticationContexts, maxAge) = ([], nil)

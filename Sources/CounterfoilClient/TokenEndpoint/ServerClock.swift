@@ -39,7 +39,7 @@ extension ServerClock {
     /// Only the server of the response reads these times. Therefore an offset of any size counts: no expired token can
     /// appear valid by it. The offset is 0 if it can be network delay, also after the user has corrected the clock.
     /// Returns nil if the response has no valid `Date` field, or comes from a cache (RFC 9111 §5.1).
-    static func signingOffset(in response: TransportResponse, at now: Date = Date()) -> TimeInterval? {
+    static func signingOffset(in response: some HeadedResponse, at now: Date = Date()) -> TimeInterval? {
         guard response.head.headerFields[.age] == nil,
             let date = response.head.headerFields[.date].flatMap(HTTPDate.parse)
         else { return nil }

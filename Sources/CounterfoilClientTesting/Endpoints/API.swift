@@ -36,7 +36,9 @@ extension MiniatureServer {
             }
             return challenge(401, "insufficient_user_authentication", parameters)
         }
-        return withNonce(.json(rules.answer), rules.schemes.isEmpty ? .none : script.dpop.apiNonce)
+        let answer = ScriptedAnswer(
+            headerFields: [.init("Content-Type", rules.answerType)], body: .text(rules.answer))
+        return withNonce(answer, rules.schemes.isEmpty ? .none : script.dpop.apiNonce)
     }
 
     /// Checks the access token of a request and returns its grant.

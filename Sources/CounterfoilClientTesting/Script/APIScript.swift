@@ -18,8 +18,10 @@ public struct APIScript: Sendable, Hashable, Codable {
     public var maxAge: Int?
     /// Whether the API and the UserInfo endpoint ignore `Authorization`, as if a proxy had removed it.
     public var losesAuthorization = false
-    /// The JSON body of a successful response.
+    /// The body of a successful response.
     public var answer = "{\"photos\":[]}"
+    /// The media type of ``answer``, such as `text/event-stream`.
+    public var answerType = "application/json"
     /// The body of an error response; ignored if ``ErrorScript/isNestedAtAPI`` is true.
     public var refusal = ""
 

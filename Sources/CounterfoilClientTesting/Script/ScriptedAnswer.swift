@@ -35,6 +35,8 @@ public struct ScriptedAnswer: Sendable, Hashable, Codable {
         case cutShort = "cut-short"
         /// The head, and then one space every 20 ms until the client closes the connection.
         case endless
+        /// The head and the body; then the server keeps the connection open.
+        case unfinished
         /// Nothing: the server keeps the connection open.
         case silent
     }

@@ -80,7 +80,7 @@ extension ScriptedAuthorizationServer {
     }
 
     /// Responds to a request; `delivery` of the scripted answer decides whether the response is complete, cut short,
-    /// endless or missing.
+    /// endless, unfinished or missing.
     private static func respond(
         to request: Request, of server: ScriptedAuthorizationServer, on channel: any Channel
     ) async throws -> Response {
@@ -96,7 +96,7 @@ extension ScriptedAuthorizationServer {
         case .silent:
             try await waitForEnd(of: channel)
             throw CancellationError()
-        case .cutShort, .endless:
+        case .cutShort, .endless, .unfinished:
             return Response(
                 status: .init(code: answer.status), headers: answer.fields,
                 body: unfinishedBody(of: answer, on: channel))
@@ -109,6 +109,11 @@ extension ScriptedAuthorizationServer {
             if answer.delivery == .cutShort, case .text(let text) = answer.body {
                 try await writer.write(ByteBuffer(bytes: Array(text.utf8.prefix(text.utf8.count / 2))))
                 try await channel.close()
+                throw CancellationError()
+            }
+            if answer.delivery == .unfinished, case .text(let text) = answer.body {
+                try await writer.write(ByteBuffer(string: text))
+                try await waitForEnd(of: channel)
                 throw CancellationError()
             }
             while channel.isActive {

@@ -1,7 +1,7 @@
 package import CounterfoilClient
 package import Foundation
 
-/// The built program `counterfoil`, run as a user or a script runs it.
+/// The built program `counterfoil`, or another program of the package, run as a user or a script runs it.
 package struct CommandLineTool {
     package struct Outcome {
         package let status: Int32
@@ -14,6 +14,7 @@ package struct CommandLineTool {
     /// `onLine` receives each line of standard error as it is written, and `started` the process.
     package static func run(
         _ arguments: [String],
+        of program: Product = .client,
         home: URL,
         environment: [String: String] = [:],
         input: Int32? = nil,
@@ -22,7 +23,7 @@ package struct CommandLineTool {
     ) async throws -> Outcome {
         let (output, errors) = (try OutputPipe(), try OutputPipe())
         let process = try ChildProcess(
-            path: try Product.client.executable.path, arguments: arguments,
+            path: try program.executable.path, arguments: arguments,
             environment: ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80"].merging(environment) { $1 },
             standardInput: input, standardOutput: output.writingEnd, standardError: errors.writingEnd)
         started(process)

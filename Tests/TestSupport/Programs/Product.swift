@@ -6,6 +6,7 @@ package enum Product: String, Sendable {
     case client = "counterfoil"
     case photoLibrary = "photo-library"
     case nightlyJob = "nightly-job"
+    case mcpClient = "mcp-client"
 
     /// An error: the program is not in the build folder.
     package struct NotBuilt: Error, CustomStringConvertible {

@@ -104,6 +104,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     public var taskIdentifier: Int { 0 }
     open var response: URLResponse? { nil }
     open func resume() {}
+    open func suspend() {}
     open func cancel() {}
 }
 
@@ -161,6 +162,7 @@ public struct URLRequest: Hashable, Sendable {
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60
     ) {}
+    public var url: URL?
     public var httpMethod: String?
     public var httpBody: Data?
     public var httpShouldHandleCookies: Bool = true
