@@ -87,6 +87,9 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // QR codes. The C library is loaded at run time.
+        .target(name: "QRCode", swiftSettings: settings),
+
         // The client.
         .target(
             name: "CounterfoilClient",
@@ -262,6 +265,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "CounterfoilClientTests",
             dependencies: [
@@ -361,9 +365,9 @@ let package = Package(
 // The workflow for Apple's systems sets it: the server has never been compiled there.
 if Context.environment["COUNTERFOIL_CLIENT_ONLY"] != nil {
     let client: Set = [
-        "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilClient", "CounterfoilClientTesting", "counterfoil",
-        "mcp-client", "TestSupport", "CounterfoilProtocolTests", "CounterfoilTokensTests", "CounterfoilClientTests",
-        "CounterfoilClientTestingTests",
+        "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilClient", "CounterfoilClientTesting", "QRCode",
+        "counterfoil", "mcp-client", "TestSupport", "CounterfoilProtocolTests", "CounterfoilTokensTests",
+        "CounterfoilClientTests", "CounterfoilClientTestingTests", "QRCodeTests",
     ]
     package.targets.removeAll { !client.contains($0.name) }
     package.products.removeAll { !client.contains($0.name) }

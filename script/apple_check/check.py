@@ -36,6 +36,7 @@ MODULES = (
     Module("CounterfoilProtocol", "Sources/CounterfoilProtocol"),
     Module("CounterfoilTokens", "Sources/CounterfoilTokens"),
     Module("CounterfoilClient", "Sources/CounterfoilClient", resources="Sources/CounterfoilClient/Redirect/Pages"),
+    Module("QRCode", "Sources/QRCode"),
     Module("counterfoil", "Sources/counterfoil", systems=("macOS",)),
     Module("PhotoBar", "Examples/MenuBar", systems=("macOS",)),
     Module("Photos", "Examples/Phone", systems=("iOS",)),
