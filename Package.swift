@@ -223,6 +223,12 @@ let package = Package(
             path: "Examples/SeveralServers",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "terminal",
+            dependencies: ["CounterfoilClient"],
+            path: "Examples/Terminal",
+            swiftSettings: settings
+        ),
 
         // What fills a store, so that a server can be measured with it.
         .executableTarget(
@@ -270,7 +276,7 @@ let package = Package(
             name: "CounterfoilClientTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens",
-                "TestSupport", "counterfoil", "mcp-client", httpTypes,
+                "TestSupport", "counterfoil", "mcp-client", "terminal", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -366,7 +372,7 @@ let package = Package(
 if Context.environment["COUNTERFOIL_CLIENT_ONLY"] != nil {
     let client: Set = [
         "CounterfoilProtocol", "CounterfoilTokens", "CounterfoilClient", "CounterfoilClientTesting", "QRCode",
-        "counterfoil", "mcp-client", "TestSupport", "CounterfoilProtocolTests", "CounterfoilTokensTests",
+        "counterfoil", "mcp-client", "terminal", "TestSupport", "CounterfoilProtocolTests", "CounterfoilTokensTests",
         "CounterfoilClientTests", "CounterfoilClientTestingTests", "QRCodeTests",
     ]
     package.targets.removeAll { !client.contains($0.name) }

@@ -11,6 +11,15 @@ import CounterfoilTokens
 ///
 /// The user opens a URL on any device and enters a short code. Meanwhile this device polls the token
 /// endpoint, never faster than the server allows (RFC 8628 §3.5).
+///
+/// ```swift
+/// let signIn = try DeviceSignIn(
+///     issuer: "https://id.example.com", clientID: "lightbox", scope: "openid photos.read",
+///     apiOrigins: ["https://photos.example.com"])
+/// let credentials = try await signIn.run { print("Open \($0.verificationURI) and enter \($0.userCode).") }
+/// ```
+///
+/// A program that has a browser on some devices only uses ``NativeSignIn/runWithDeviceFallback(onEvent:show:)``.
 public struct DeviceSignIn: Sendable {
     /// The issuer of the authorization server; the client fetches its metadata unless ``vendor`` is set.
     public var issuer: Issuer
@@ -58,51 +67,72 @@ public struct DeviceSignIn: Sendable {
     }
 
     /// Prepares a sign-in at a vendor's server; an empty scope requests the default scope of the profile.
+    public init(at vendor: VendorServer, clientID: ClientIdentifier, scope: Scope = Scope()) {
+        self.init(at: vendor, client: ClientIdentification(clientID, at: vendor.issuer), scope: scope)
+    }
+
+    /// Prepares a sign-in at a vendor's server for a client that may have to obtain an identifier first.
     public init(at vendor: VendorServer, client: ClientIdentification, scope: Scope = Scope()) {
-        let usual = scope.isEmpty ? try? Scope(lenient: vendor.profile.defaultScope) : nil
-        self.init(issuer: vendor.issuer, client: client, scope: usual ?? scope)
-        self.vendor = vendor
+        self.init(NativeSignIn(at: vendor, client: client, scope: scope))
     }
 
     /// Prepares a sign-in from strings; throws ``SignInError/unusable(_:)`` if one of them is invalid.
-    public init(issuer: String, clientID: String, scope: String = "") throws(SignInError) {
-        let parsed = try NativeSignIn(issuer: issuer, clientID: clientID, scope: scope)
-        self.init(issuer: parsed.issuer, client: parsed.client, scope: parsed.scope)
+    ///
+    /// `apiOrigins` are the origins of the APIs to which the token may be sent, such as `https://photos.example.com`;
+    /// see ``NativeSignIn/Options/apiOrigins``.
+    public init(
+        issuer: String, clientID: String, scope: String = "", apiOrigins: [String] = []
+    ) throws(SignInError) {
+        self.init(try NativeSignIn(issuer: issuer, clientID: clientID, scope: scope, apiOrigins: apiOrigins))
+    }
+
+    /// Prepares the sign-in on another device that corresponds to a sign-in in the browser.
+    ///
+    /// Its ``timeout`` is nil, because a user needs more time for another device.
+    public init(_ signIn: NativeSignIn) {
+        self.init(issuer: signIn.issuer, client: signIn.client, scope: signIn.scope)
+        options = signIn.options
+        vendor = signIn.vendor
+        transport = signIn.transport
     }
 
     /// Requests a user code, passes it to `show`, and waits until the user has finished.
     ///
-    /// `identified` receives the client identifier at the server, and the way in which the client obtained it. If the
-    /// server has forgotten an earlier registration of the client, the function registers the client again, once.
+    /// The events are ``NativeSignIn/Event/discovered(_:)``, ``NativeSignIn/Event/identified(_:_:)`` and
+    /// ``NativeSignIn/Event/exchanged``. If the server has forgotten an earlier registration of the client, the
+    /// function registers the client again, once, and calls `show` with a new code.
     public func run(
-        identified: @escaping @Sendable (ClientIdentifier, ClientIdentification.Origin) -> Void = { _, _ in },
+        onEvent report: @escaping @Sendable (NativeSignIn.Event) -> Void = { _ in },
         show: @escaping @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Credentials {
-        let server: AuthorizationServerConfiguration
-        if let vendor {
-            server = try await vendor.configuration(transport: transport)
-        } else {
-            // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
-            server = try await MetadataDiscovery(transport: transport).configuration(
-                of: issuer, forOpenID: scope.contains(.openID), skippingPKCEMetadataCheck: true)
-        }
+        let server = try await configuration()
         guard let endpoint = server.deviceAuthorizationEndpoint else {
             throw .unusable("\(server.issuer) does not support sign-in on another device; use a browser on this one")
         }
         try options.checkAdditionalParameters(at: server.behavior)
         try options.checkBinding(at: server)
+        report(.discovered(server))
         let grant = Grant(server: server, endpoint: endpoint)
-        switch try await attempt(grant, identified, show) {
+        switch try await attempt(grant, report, show) {
         case .signedIn(let credentials): return credentials
         case .forgotten: break
         }
-        switch try await attempt(grant, identified, show) {
+        switch try await attempt(grant, report, show) {
         case .signedIn(let credentials): return credentials
         case .forgotten(let error): throw error
         }
     }
 
-    private static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
+    /// Returns the configuration of the server.
+    func configuration() async throws(SignInError) -> AuthorizationServerConfiguration {
+        if let vendor { return try await vendor.configuration(transport: transport) }
+        // Skip the metadata check for PKCE, because this grant sends no authorization code to a redirect URI.
+        return try await MetadataDiscovery(transport: transport).configuration(
+            of: issuer, forOpenID: scope.contains(.openID), skippingPKCEMetadataCheck: true)
+    }
+
+    /// The value of `grant_type` (RFC 8628 §3.4).
+    static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
 
     private struct Grant: Sendable {
         let server: AuthorizationServerConfiguration
@@ -119,16 +149,17 @@ public struct DeviceSignIn: Sendable {
     }
 
     private func attempt(
-        _ grant: Grant, _ identified: @Sendable (ClientIdentifier, ClientIdentification.Origin) -> Void,
+        _ grant: Grant, _ report: @Sendable (NativeSignIn.Event) -> Void,
         _ show: @Sendable (Instructions) async -> Void
     ) async throws(SignInError) -> Attempt {
         let known = try await client.client(
             at: grant.server, authentication: options.authentication, redirectURIs: [],
             grantTypes: options.keepsRefreshToken ? [Self.grantType, "refresh_token"] : [Self.grantType],
             scope: requestedScope, through: transport)
-        identified(known.id, known.origin)
+        report(.identified(known.id, known.origin))
         do throws(SignInError) {
             let credentials = try await credentials(of: known, from: grant, show: show)
+            report(.exchanged)
             return .signedIn(credentials.completed(by: known, options, at: grant.server))
         } catch {
             if await client.forget(known, at: issuer, after: error) { return .forgotten(error) }
@@ -153,58 +184,6 @@ public struct DeviceSignIn: Sendable {
         let (issued, issuingServer) = try await wait(for: device, grant.verifier, until: deadline, at: tokens)
         return try await credentials(of: known, from: issued, at: issuingServer, prover: prover)
     }
-
-    /// Polls the token endpoint until the user has finished (RFC 8628 §3.5).
-    ///
-    /// Returns the tokens and the server that issued them, which can be another server of the vendor.
-    private func wait(
-        for device: DeviceAuthorization, _ verifier: CodeVerifier, until deadline: ContinuousClock.Instant,
-        at beginning: TokenEndpointClient
-    ) async throws(SignInError) -> (TokenEndpointClient.IssuedTokens, AuthorizationServerConfiguration) {
-        var endpoint = beginning
-        var request = FormParameters([
-            "grant_type": Self.grantType, "device_code": device.code.exposed, "code_verifier": verifier.exposed,
-        ])
-        for resource in options.resources { request.append("resource", resource.rawValue) }
-        var interval = device.interval
-        while true {
-            guard ContinuousClock.now + interval < deadline else { throw .codeExpired }
-            do { try await pause(interval) } catch { throw .cancelled }
-            do throws(SignInError) {
-                switch try await endpoint.outcome(of: request, isRefresh: false) {
-                case .tokens(let issued): return (issued, endpoint.server)
-                case .otherServer(let origin, let error):
-                    let other = endpoint.server.relocated(to: origin)
-                    // The server in the error is the current one, or the vendor profile does not list it. Another poll
-                    // would fail with the same error.
-                    guard other != endpoint.server else { throw SignInError(error) }
-                    endpoint.server = other
-                }
-            } catch {
-                interval = try Self.interval(after: error, interval)
-            }
-        }
-    }
-
-    /// Returns the interval before the next poll; throws if the error ends the polling (RFC 8628 §3.5).
-    private static func interval(
-        after error: SignInError, _ interval: Duration
-    ) throws(SignInError) -> Duration {
-        switch error {
-        case .refused(let refusal) where refusal.code == .authorizationPending: return interval
-        case .refused(let refusal) where refusal.code == .slowDown: return interval + .seconds(5)
-        case .refused(let refusal) where refusal.code == .expiredToken: throw .codeExpired
-        // Any other OAuth error ends the polling, also `server_error`. Only a request without an OAuth response is
-        // repeated, with exponential backoff.
-        case .unavailable(.error): throw error
-        case .unavailable(let failure):
-            return max(interval, min(interval * 2, longestBackoff), failure.retryAfter ?? .zero)
-        default: throw error
-        }
-    }
-
-    /// The limit of the exponential backoff; the interval of the server and `Retry-After` can be longer.
-    private static let longestBackoff = Duration.seconds(300)
 
     private func credentials(
         of known: IdentifiedClient, from issued: TokenEndpointClient.IssuedTokens,
@@ -249,53 +228,5 @@ public struct DeviceSignIn: Sendable {
             .send(to: grant.endpoint, through: transport)
         guard let device = DeviceAuthorization(parsing: body) else { throw .unsafe(.deviceAuthorization) }
         return device
-    }
-}
-
-/// `device_code`: the code with which the device polls (RFC 8628 §3.2).
-struct DeviceCode: Secret {
-    let exposed: String
-
-    init?(_ text: String) {
-        guard (1...4096).contains(text.utf8.count) else { return nil }
-        exposed = text
-    }
-}
-
-extension OAuthError.Code {
-    /// `authorization_pending`: the user has not decided yet, so the device polls again (RFC 8628 §3.5).
-    fileprivate static let authorizationPending = Self(rawValue: "authorization_pending")
-    /// `slow_down`: the device polls again, at an interval that is 5 seconds longer (RFC 8628 §3.5).
-    fileprivate static let slowDown = Self(rawValue: "slow_down")
-    /// `expired_token`: the device code has expired, so the sign-in ends (RFC 8628 §3.5).
-    fileprivate static let expiredToken = Self(rawValue: "expired_token")
-}
-
-/// A device authorization response (RFC 8628 §3.2).
-struct DeviceAuthorization: Sendable {
-    let code: DeviceCode
-    let instructions: DeviceSignIn.Instructions
-    let interval: Duration
-
-    /// Parses a response; nil if it is malformed, or if `verification_uri` is not a valid ``BrowserURL``.
-    init?(parsing body: [UInt8]) {
-        guard let members = try? JSONReader.object(body),
-            case .string(let code) = members["device_code"], let code = DeviceCode(code),
-            case .string(let userCode) = members["user_code"], (1...64).contains(userCode.count),
-            // Some servers send `verification_url`, the name of the member in an early draft of RFC 8628.
-            case .string(let text) = members["verification_uri"] ?? members["verification_url"],
-            let verificationURI = try? BrowserURL(text), case .integer(let lifetime) = members["expires_in"],
-            (1...86400).contains(lifetime)
-        else { return nil }
-        var complete: BrowserURL?
-        if case .string(let text) = members["verification_uri_complete"] { complete = try? BrowserURL(text) }
-        var seconds: Int64 = 5
-        if case .integer(let number) = members["interval"] { seconds = min(max(number, 1), lifetime) }
-        self.code = code
-        interval = .seconds(seconds)
-        instructions = DeviceSignIn.Instructions(
-            verificationURI: verificationURI, verificationURIComplete: complete,
-            userCode: userCode.strippingControlCharacters,
-            lifetime: .seconds(lifetime))
     }
 }

@@ -15,11 +15,19 @@ public protocol BrowserLauncher: Sendable {
     /// By default, it opens ``LocalStartURL/destination``. A launcher that passes the URL to another program as an
     /// argument opens the local URL instead, because other users can read the arguments of a program.
     func open(_ start: LocalStartURL) async -> BrowserLaunch
+
+    /// Whether the launcher knows in advance that it cannot show the user a browser.
+    ///
+    /// The default implementation returns false.
+    var isOutOfReach: Bool { get }
 }
 
 extension BrowserLauncher {
     /// Opens ``LocalStartURL/destination``.
     public func open(_ start: LocalStartURL) async -> BrowserLaunch { await open(start.destination) }
+
+    /// Returns false: whether the browser starts is known only after ``open(_:)-(BrowserURL)``.
+    public var isOutOfReach: Bool { false }
 }
 
 /// The outcome of an attempt to open the browser.
@@ -38,6 +46,9 @@ public enum BrowserLaunch: Sendable, Hashable {
 public struct NoBrowser: BrowserLauncher {
     /// Creates a launcher that opens nothing.
     public init() {}
+
+    /// Returns true, because the launcher opens no browser.
+    public var isOutOfReach: Bool { true }
 
     /// Returns ``BrowserLaunch/notAttempted``, so the client must show the URL to the user.
     public func open(_ url: BrowserURL) async -> BrowserLaunch { .notAttempted }

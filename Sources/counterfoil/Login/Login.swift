@@ -221,7 +221,9 @@ struct Login: AsyncParsableCommand {
         signIn.timeout = timeout.map { .seconds($0) }
         let progress = SignInProgress(console: common.console, timeout: timeout)
         let issuer = place.issuer
-        return try await signIn.run(identified: { progress.tell($0, $1, at: issuer) }, show: { progress.tell($0) })
+        return try await signIn.run(
+            onEvent: { if case .identified(let client, let origin) = $0 { progress.tell(client, origin, at: issuer) } },
+            show: { progress.tell($0) })
     }
 }
 

@@ -112,6 +112,30 @@ struct DeviceSignInTests {
         }
     }
 
+    @Test func `a sign-in from strings reports its events and is bound to the origins of its APIs`() async throws {
+        try await ScriptedAuthorizationServer.run { server in
+            var signIn = try DeviceSignIn(
+                issuer: server.issuer.rawValue, clientID: "lightbox", scope: "openid", apiOrigins: [server.origin])
+            signIn.pause = { _ in }
+            let steps = Mutex<[String]>([])
+            @Sendable func note(_ step: String) { steps.withLock { $0.append(step) } }
+            let credentials = try await signIn.run { event in
+                switch event {
+                case .discovered(let server): note("discovered \(server.issuer)")
+                case .identified(let client, _): note("identified \(client)")
+                case .exchanged: note("exchanged")
+                default: note("\(event)")
+                }
+            } show: { instructions in
+                note(instructions.userCode)
+            }
+            let expected = ["discovered \(server.issuer)", "identified lightbox", "BDWP-HQPK", "exchanged"]
+            #expect(steps.withLock { $0 } == expected)
+            #expect(credentials.apiOrigins == [try APIOrigin(server.origin)])
+        }
+        #expect(throws: SignInError.self) { try DeviceSignIn(issuer: "https://id.example.com", clientID: "") }
+    }
+
     // RFC 9449 §5
     @Test func `tokens of the device flow can be bound to a key`() async throws {
         let outcome = try await Self.signIn(ServerScript(.requiresDPoP), binding: true)

@@ -235,9 +235,7 @@ struct VendorProfileTests {
         try await vendor.run { server in
             let at = try VendorServer(vendor.profile, at: vendor.place)
             var signIn = DeviceSignIn(
-                issuer: at.issuer, clientID: try #require(ClientIdentifier("lightbox")),
-                scope: try Scope(lenient: vendor.scope))
-            signIn.vendor = at
+                at: at, clientID: try #require(ClientIdentifier("lightbox")), scope: try Scope(lenient: vendor.scope))
             signIn.transport = LeadingTransport(to: server)
             // GitHub requires no secret for the device flow.
             if vendor.profile.name != "github" { signIn.options.authentication = try vendor.authentication }

@@ -7,6 +7,7 @@ package enum Product: String, Sendable {
     case photoLibrary = "photo-library"
     case nightlyJob = "nightly-job"
     case mcpClient = "mcp-client"
+    case terminal
 
     /// An error: the program is not in the build folder.
     package struct NotBuilt: Error, CustomStringConvertible {
