@@ -99,7 +99,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "counterfoil",
-            dependencies: ["CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", argumentParser, httpTypes],
+            dependencies: [
+                "CounterfoilClient", "CounterfoilProtocol", "CounterfoilTokens", "QRCode", argumentParser, httpTypes,
+            ],
             swiftSettings: settings
         ),
 

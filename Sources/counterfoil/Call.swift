@@ -98,7 +98,7 @@ struct Call: AsyncParsableCommand {
         var signIn = prepared
         if let redirect { signIn.redirect = redirect }
         console.say("The API requires more than this sign-in grants. Requesting the scope: \(prepared.scope).")
-        let progress = SignInProgress(console: console, timeout: 300)
+        let progress = SignInProgress(console: console)
         let ready = signIn
         return try await runUntilInterrupted { try await ready.run { progress.tell($0) } }
     }

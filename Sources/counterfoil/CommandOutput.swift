@@ -56,6 +56,11 @@ struct CommandOutput: Sendable {
         StandardStreams.writeError(Array((line.strippingControlCharacters + "\n").utf8))
     }
 
+    /// Writes a drawing of this program to standard error, with its escape sequences.
+    func draw(_ lines: [String]) {
+        StandardStreams.writeError(Array((lines.joined(separator: "\n") + "\n").utf8))
+    }
+
     /// Writes a message to standard error if --verbose is set.
     func detail(_ line: @autoclosure () -> String) {
         if isVerbose { say("counterfoil: \(line())") }

@@ -164,7 +164,7 @@ extension Examination {
         notTried(at: server, signingIn: signingIn)
         guard signingIn else { return }
         if binding, !announcesDPoP(server) { return }
-        let progress = SignInProgress(console: console, timeout: 300)
+        let progress = SignInProgress(console: console)
         let redirect = subject.redirectURI.flatMap { try? RedirectOption.registered($0) }
         await signIn(
             at: server, redirect: redirect, binding: binding || has("dpop-required"),

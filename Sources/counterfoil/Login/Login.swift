@@ -77,6 +77,8 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "Sign in on another device: print a URL and a code, and wait.")
     var device = false
 
+    @OptionGroup var deviceOutput: DeviceOutputOptions
+
     @Option(
         help: ArgumentHelp(
             "The time to wait for the response. (default: 300; with --device, until the code expires)",
@@ -89,17 +91,15 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard (1...86400).contains(timeout ?? Self.usualTimeout) else {
+        guard (1...86400).contains(timeout ?? 1) else {
             throw ValidationError("--timeout must be a number of seconds from 1 to 86400.")
         }
         if device, redirectURI != nil || browser == .paste {
             throw ValidationError("--device receives no callback here; omit --redirect-uri and --browser paste.")
         }
         if browser == .paste, asked.clientSecretFromStandardInput { throw ValidationError(Self.oneInput) }
+        try deviceOutput.validate(onDevice: device, inJSON: common.json)
     }
-
-    /// The time to wait for the browser, in seconds, without --timeout.
-    private static let usualTimeout = 300
 
     private static let oneInput =
         "Standard input cannot supply both the secret and the pasted URL; use --client-secret-file."
@@ -170,7 +170,7 @@ struct Login: AsyncParsableCommand {
         signIn.options.hasRefreshToken =
             former?.refreshToken != nil && former?.user != nil && former?.issuer == place.issuer
             && former?.clientID == client.registered[place.issuer]
-        let timeout = timeout ?? Self.usualTimeout
+        let timeout = timeout ?? SignInProgress.browserTimeout
         signIn.timeout = .seconds(timeout)
         signIn.skippingPKCEMetadataCheck = asked.assumesPKCE
         let progress = SignInProgress(console: common.console, timeout: timeout, issuer: place.issuer)
@@ -219,11 +219,9 @@ struct Login: AsyncParsableCommand {
         signIn.options.apiOrigins = try apiOrigins()
         try asked.apply(to: &signIn.options, at: place, onDevice: true)
         signIn.timeout = timeout.map { .seconds($0) }
-        let progress = SignInProgress(console: common.console, timeout: timeout)
-        let issuer = place.issuer
-        return try await signIn.run(
-            onEvent: { if case .identified(let client, let origin) = $0 { progress.tell(client, origin, at: issuer) } },
-            show: { progress.tell($0) })
+        let progress = SignInProgress(console: common.console, issuer: place.issuer)
+        let instructions = DeviceInstructions(console: common.console, options: deviceOutput, timeout: timeout)
+        return try await signIn.run(onEvent: { progress.tell($0) }, show: { await instructions.tell($0) })
     }
 }
 

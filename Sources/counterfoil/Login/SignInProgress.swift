@@ -9,9 +9,11 @@ import CounterfoilProtocol
 
 /// The progress messages of a sign-in: the event for which the program waits, and the way to stop the program.
 struct SignInProgress: Sendable {
+    /// The time to wait for the browser unless the user sets another, in seconds.
+    static let browserTimeout = 300
+
     let console: CommandOutput
-    /// The time limit in seconds; nil if the lifetime of the code is the limit.
-    let timeout: Int?
+    var timeout = SignInProgress.browserTimeout
     /// The issuer to name in messages about the client identifier; nil suppresses these messages.
     var issuer: Issuer?
 
@@ -23,30 +25,16 @@ struct SignInProgress: Sendable {
             console.say("Open: \(url)")
             console.say(
                 "Then paste the URL of the page on which the browser ends, and press Return; it is not echoed.")
-            console.say("Waiting\(limit) for the URL; press Control-C to stop.")
+            console.say("Waiting \(timeout) s for the URL; press Control-C to stop.")
         case .opening(let url):
             console.say("Open: \(url)")
-            console.say("Waiting\(limit) for the browser; press Control-C to stop.")
+            console.say("Waiting \(timeout) s for the browser; press Control-C to stop.")
         case .browser(.failed(let reason)):
             console.say("The browser could not be opened (\(reason)); open the URL yourself.")
         case .rejected(let reason): console.say("The sign-in will probably fail: \(reason).")
         case .browser, .discovered, .answered, .exchanged, .notPushed: break
         }
         console.detail(Self.detail(of: event))
-    }
-
-    private var limit: String { timeout.map { " \($0) s" } ?? "" }
-
-    /// Reports the URL and the user code of a sign-in on another device.
-    func tell(_ instructions: DeviceSignIn.Instructions) {
-        console.say("Open: \(instructions.verificationURI)")
-        console.say("Code: \(instructions.userCode)")
-        if let complete = instructions.verificationURIComplete {
-            console.say("Or open this URL, which contains the code: \(complete)")
-        }
-        let lifetime = Int(instructions.lifetime.components.seconds)
-        let seconds = min(timeout ?? lifetime, lifetime)
-        console.say("Waiting \(seconds) s for your approval on another device; press Control-C to stop.")
     }
 
     /// Reports how the server identifies the client, unless the user passed a client ID.

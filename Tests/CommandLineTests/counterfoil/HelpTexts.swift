@@ -149,6 +149,10 @@ enum HelpTexts {
                                   default: open)
           --device                Sign in on another device: print a URL and a code,
                                   and wait.
+          --qr <qr>               Draw the URL as a QR code, with libqrencode: if it
+                                  fits on the terminal, always or never. (values: auto,
+                                  always, never; default: auto)
+          --copy                  Copy the code to the clipboard.
           --timeout <seconds>     The time to wait for the response. (default: 300;
                                   with --device, until the code expires)
           --login-hint <hint>     The user name to suggest on the sign-in page.

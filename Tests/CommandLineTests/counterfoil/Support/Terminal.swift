@@ -8,7 +8,7 @@ final class Terminal: Sendable {
     private let device: Int32
     /// The end of the terminal that a program gets as its standard streams.
     let programEnd: Int32
-    private let shown = Mutex("")
+    private let shown = Mutex<[UInt8]>([])
 
     /// The failure of the system to create a pseudoterminal.
     struct Failure: Error {}
@@ -31,7 +31,13 @@ final class Terminal: Sendable {
     deinit { close(device) }
 
     /// The output on the terminal so far.
-    var text: String { shown.withLock { $0 } }
+    var text: String { String(decoding: shown.withLock { $0 }, as: UTF8.self) }
+
+    /// Gives the terminal a size, which is unknown before.
+    func resize(columns: UInt16, rows: UInt16) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(programEnd, UInt(TIOCSWINSZ), &size)
+    }
 
     /// The settings of the terminal that a program changes when it hides what the user types.
     var modes: UInt32 {
@@ -77,7 +83,7 @@ final class Terminal: Sendable {
             let count = Foundation.read(device, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
-            shown.withLock { $0 += String(decoding: buffer[..<count], as: UTF8.self) }
+            shown.withLock { $0 += buffer[..<count] }
         }
     }
 }
