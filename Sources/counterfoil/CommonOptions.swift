@@ -10,9 +10,12 @@ import CounterfoilClient
 /// The options of every command that uses a token store.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The profile name. (default: default)", valueName: "name"),
+        name: .customLong("profile"),
+        help: ArgumentHelp(
+            "The profile name. (default: $COUNTERFOIL_PROFILE, the profile of counterfoil use, or default)",
+            valueName: "name"),
         transform: CommonOptions.profileName)
-    var profile: ProfileName = .standard
+    var chosenProfile: ProfileName?
 
     @Option(
         help: ArgumentHelp(
@@ -28,7 +31,19 @@ struct CommonOptions: ParsableArguments {
     var verbose: Bool { output.verbose }
     var console: CommandOutput { output.console }
 
+    /// The profile of the command.
+    var profile: ProfileName { chosenProfile ?? .standard }
+
     mutating func validate() throws {
+        try Self.chooseStore(&store)
+        guard chosenProfile == nil else { return }
+        do throws(Failure) { chosenProfile = try Self.defaultProfile() } catch {
+            throw ValidationError(error.sentence.capitalizedSentence)
+        }
+    }
+
+    /// Sets a store that was not chosen to that of COUNTERFOIL_STORE.
+    static func chooseStore(_ store: inout TokenStoreChoice?) throws {
         guard store == nil, let text = ProcessInfo.processInfo.environment["COUNTERFOIL_STORE"], !text.isEmpty else {
             return
         }
@@ -37,16 +52,27 @@ struct CommonOptions: ParsableArguments {
         }
     }
 
-    private static func storeChoice(_ text: String) throws -> TokenStoreChoice {
+    /// Returns the profile of COUNTERFOIL_PROFILE or of the configuration file; nil if neither names one.
+    static func defaultProfile() throws(Failure) -> ProfileName? {
+        if let text = ProcessInfo.processInfo.environment["COUNTERFOIL_PROFILE"], !text.isEmpty {
+            guard let name = ProfileName(text) else {
+                throw Failure(.usage, "COUNTERFOIL_PROFILE is '\(text)'; a profile name \(nameRule)")
+            }
+            return name
+        }
+        return try ConfigurationFile.ofThisUser()?.read().defaultProfile
+    }
+
+    private static let nameRule = "consists of 1 to 64 letters, digits, and the characters - _ and ."
+
+    static func storeChoice(_ text: String) throws -> TokenStoreChoice {
         do throws(TokenStoreChoice.Refusal) { return try TokenStoreChoice(parsing: text) } catch {
             throw ValidationError("--store is '\(text)'; \(error).")
         }
     }
 
-    private static func profileName(_ text: String) throws -> ProfileName {
-        guard let name = ProfileName(text) else {
-            throw ValidationError("A profile name consists of 1 to 64 letters, digits, and the characters - _ and .")
-        }
+    static func profileName(_ text: String) throws -> ProfileName {
+        guard let name = ProfileName(text) else { throw ValidationError("A profile name \(nameRule)") }
         return name
     }
 
@@ -57,21 +83,36 @@ struct CommonOptions: ParsableArguments {
         return opened
     }
 
-    /// Creates the session of the profile in --profile.
-    func session() async throws(TokenStoreError) -> TokenSession {
-        TokenSession(
-            ofAnyClientIn: try await openStore().store, profile: profile, rememberingFirstOriginOver: .standard)
+    /// Creates the session of the profile.
+    ///
+    /// - Parameter seconds: The time for which the access token of a service must stay valid.
+    func session(minimumLifetime seconds: Int? = nil) async throws -> TokenSession {
+        let store = try await openStore().store
+        try await Self.renewService(profile, in: store, minimumLifetime: seconds)
+        return TokenSession(ofAnyClientIn: store, profile: profile, rememberingFirstOriginOver: .standard)
     }
 
-    /// Returns the credentials of the profile in --profile, and refreshes them first if necessary.
+    /// Requests a new access token if a profile is that of a service (`login --grant client_credentials`) and its token
+    /// expires within some seconds.
+    static func renewService(
+        _ profile: ProfileName, in store: any TokenStore, minimumLifetime seconds: Int? = nil
+    ) async throws {
+        guard let stored = try await store.credentials(of: profile), let signIn = ServiceSignIn(repeating: stored)
+        else {
+            return
+        }
+        _ = try await signIn.credentials(in: store, profile: profile, minimumLifetime: max(seconds ?? 10, 10))
+    }
+
+    /// Returns the credentials of the profile, and refreshes them first if necessary.
     ///
     /// - Parameter seconds: The time for which the access token must stay valid; nil for any time.
     /// - Throws: ``Failure`` if the token expires earlier, and there is no refresh token or the server issues only
     ///   tokens with a shorter lifetime.
     func credentials(minimumLifetime seconds: Int? = nil) async throws -> Credentials {
-        let session = try await session()
+        let session = try await session(minimumLifetime: seconds)
         var credentials = try await session.credentials()
-        if let seconds, credentials.isExpired(early: seconds) {
+        if let seconds, credentials.isExpired(early: seconds), !credentials.isOfService {
             guard credentials.refreshToken != nil else {
                 throw Failure(
                     .signInRequired,
@@ -100,7 +141,7 @@ struct CommonOptions: ParsableArguments {
 /// The option `--min-lifetime`.
 struct LifetimeOption: ParsableArguments {
     @Option(
-        name: .customLong("min-lifetime"),
+        name: .customLong("min-lifetime"), parsing: .unconditional,
         help: ArgumentHelp("Refresh the token first if it expires earlier than in this time.", valueName: "seconds"))
     var minimumLifetime: Int?
 

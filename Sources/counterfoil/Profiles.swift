@@ -25,10 +25,13 @@ struct Profiles: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            let profiles = try await common.openStore().store.profiles()
-            if common.json { return try console.result(profiles.map(Listed.init)) }
+            let chosen = try CommonOptions.defaultProfile() ?? .standard
+            let profiles = try await common.openStore().store.profiles().map {
+                Listed($0, isDefault: $0.name == chosen)
+            }
+            if common.json { return try console.result(profiles) }
             if profiles.isEmpty { console.say("No user is signed in; run: counterfoil login") }
-            for profile in profiles { try console.result(Listed(profile).line) }
+            for profile in profiles { try console.result(profile.line) }
         }
     }
 }
@@ -36,6 +39,10 @@ struct Profiles: AsyncParsableCommand {
 /// A stored sign-in as the command lists it, without its tokens.
 private struct Listed: Encodable {
     let profile: String
+    /// Whether commands without --profile use it.
+    let `default`: Bool
+    /// Whether the access token is valid or can be renewed; nil if the record cannot be read.
+    var good: Bool?
     var issuer: String?
     var client_id: String?
     var scope: String?
@@ -45,11 +52,13 @@ private struct Listed: Encodable {
     /// The reason why the record cannot be read.
     var error: String?
 
-    init(_ stored: StoredProfile) {
+    init(_ stored: StoredProfile, isDefault: Bool) {
         profile = stored.name.rawValue
+        `default` = isDefault
         switch stored.content {
         case .failure(let failure): error = "\(failure)"
         case .success(let signIn):
+            good = signIn.isGood()
             issuer = signIn.issuer.rawValue
             client_id = signIn.clientID.rawValue
             scope = signIn.scope.description
@@ -60,9 +69,10 @@ private struct Listed: Encodable {
     }
 
     var line: String {
+        let profile = `default` && profile != ProfileName.standard.rawValue ? "\(profile) (default)" : profile
         guard let issuer, let client_id else { return "\(profile): \(error ?? "the record cannot be read")" }
         let who = (name ?? subject).map { "\($0) at " } ?? ""
         let permissions = (scope ?? "").isEmpty ? "" : ", \(scope ?? "")"
-        return "\(profile): \(who)\(issuer) (\(client_id)\(permissions))"
+        return "\(profile): \(who)\(issuer) (\(client_id)\(permissions))" + (good == false ? ", expired" : "")
     }
 }

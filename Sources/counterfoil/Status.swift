@@ -62,6 +62,7 @@ private struct SignInStatus: Encodable {
     private var expires_at: Date?
     private var refreshable: Bool?
     private var bound_to_key: Bool?
+    private var is_service: Bool?
     private var stored_in: String?
 
     /// The state of a profile without a sign-in.
@@ -74,7 +75,7 @@ private struct SignInStatus: Encodable {
         self.profile = profile.rawValue
         signed_in = true
         let isRefreshable = credentials.refreshToken != nil
-        good = isRefreshable || !credentials.isExpired(early: 0)
+        good = StoredSignIn(TokenRecord(credentials)).isGood()
         issuer = credentials.issuer.rawValue
         client_id = credentials.clientID.rawValue
         subject = credentials.user?.subject
@@ -84,6 +85,7 @@ private struct SignInStatus: Encodable {
         expires_at = credentials.expires
         refreshable = isRefreshable
         bound_to_key = credentials.proofKey != nil
+        is_service = credentials.isOfService ? true : nil
         stored_in = "\(place)"
     }
 
@@ -95,7 +97,11 @@ private struct SignInStatus: Encodable {
         if let scope, !scope.isEmpty { lines.append("Scope: \(scope)") }
         if let apis, !apis.isEmpty { lines.append("APIs: " + apis.joined(separator: " ")) }
         lines.append("Access token: \(validity)" + (bound_to_key == true ? ", bound to a key of this device" : ""))
-        if good, refreshable == false { lines.append("Refresh token: none, so the sign-in ends with the access token") }
+        if is_service == true {
+            lines.append("Refresh token: none, because a service authenticates again for each access token")
+        } else if good, refreshable == false {
+            lines.append("Refresh token: none, so the sign-in ends with the access token")
+        }
         lines.append("Stored in: \(stored_in ?? "")")
         lines.append(good ? "The sign-in is good." : "Sign in again: counterfoil login --profile \(profile)")
         return lines
@@ -108,6 +114,6 @@ private struct SignInStatus: Encodable {
         if seconds > 0 {
             return "valid until \(time) (\(seconds >= 120 ? "\(seconds / 60) min" : "\(seconds) s") left)"
         }
-        return "expired at \(time)" + (refreshable == true ? ", refreshed at its next use" : "")
+        return "expired at \(time)" + (refreshable == true || is_service == true ? ", refreshed at its next use" : "")
     }
 }

@@ -56,6 +56,13 @@ public struct StoredSignIn: Sendable, Hashable {
     public let user: Credentials.User?
     /// Whether the session can refresh the access token.
     public let hasRefreshToken: Bool
+    /// Whether the sign-in is that of a service, which requests each access token with its own authentication.
+    public let isOfService: Bool
+
+    /// Returns true if the access token is valid or can be renewed.
+    public func isGood(at now: Date = Date()) -> Bool {
+        hasRefreshToken || isOfService || expires.map { $0 > now } ?? true
+    }
 
     /// Creates the description of the sign-in in a record.
     public init(_ record: TokenRecord) {
@@ -65,5 +72,6 @@ public struct StoredSignIn: Sendable, Hashable {
         expires = record.credentials.expires
         user = record.credentials.user
         hasRefreshToken = record.credentials.refreshToken != nil
+        isOfService = record.credentials.isOfService
     }
 }

@@ -33,6 +33,7 @@ struct PassedToken {
     static func token(
         of profile: ProfileName, in store: any TokenStore, _ common: CommonOptions
     ) async throws -> PassedToken {
+        try await CommonOptions.renewService(profile, in: store)
         let session = TokenSession(ofAnyClientIn: store, profile: profile)
         let credentials = try await session.credentials()
         await common.warnIfNotSaved(session)

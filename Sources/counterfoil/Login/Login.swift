@@ -25,6 +25,9 @@ struct Login: AsyncParsableCommand {
             system, and it returns the response to this program. Over SSH without a display, or with --browser paste, paste \
             the URL of the page on which the browser ends; it is not echoed. With --device, enter a code on another device.
 
+            The options are stored in the configuration file, so the next sign-in with the same profile needs no others: \
+            counterfoil login --profile work. A command line that names a server, a vendor or an API uses none of them.
+
             Without --client-id, the client is identified by the URL of --client-metadata if the server supports that. \
             Otherwise it registers itself if the server supports that. The registration is stored for the next sign-in and \
             is never used at another server.
@@ -37,6 +40,7 @@ struct Login: AsyncParsableCommand {
               counterfoil login https://mcp.example.com --scope "openid offline_access"
               counterfoil login photos.example.com --vendor fotoware --client-id lightbox
               counterfoil login --resource https://api.example.com --device
+              counterfoil login --profile work
 
             \(ExitStatus.help)
             """
@@ -71,8 +75,8 @@ struct Login: AsyncParsableCommand {
             valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: "Open the browser, only print the URL, or read the pasted response.")
-    var browser: Browser = .open
+    @Option(help: "Open the browser (the default), only print the URL, or read the pasted response.")
+    var browser: Browser?
 
     @Flag(help: "Sign in on another device: print a URL and a code, and wait.")
     var device = false
@@ -88,6 +92,22 @@ struct Login: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The user name to suggest on the sign-in page.", valueName: "hint"))
     var loginHint: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What the server must ask for: none, login, consent or select_account. Can be repeated.",
+            valueName: "prompt"),
+        transform: Self.prompt)
+    var prompt: [AuthorizationRequest.Prompt] = []
+
+    @Option(help: "Sign in a user (the default), or a service, which authenticates without a user.")
+    var grant: Grant?
+
+    /// The value of --grant: the grant of the tokens (RFC 6749 §1.3).
+    enum Grant: String, ExpressibleByArgument, CaseIterable {
+        case authorizationCode = "authorization_code"
+        case clientCredentials = "client_credentials"
+    }
+
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -98,7 +118,31 @@ struct Login: AsyncParsableCommand {
             throw ValidationError("--device receives no callback here; omit --redirect-uri and --browser paste.")
         }
         if browser == .paste, asked.clientSecretFromStandardInput { throw ValidationError(Self.oneInput) }
+        if device, !prompt.isEmpty {
+            throw ValidationError("--prompt belongs to a request in the browser; omit it with --device.")
+        }
+        if prompt.contains(.none), Set(prompt).count > 1 {
+            throw ValidationError("--prompt none cannot be combined with another --prompt.")
+        }
+        if grant == .clientCredentials,
+            device || redirectURI != nil || browser != nil || loginHint != nil || !prompt.isEmpty
+        {
+            throw ValidationError(
+                "A service has no user; omit --device, --redirect-uri, --browser, --login-hint and --prompt.")
+        }
+        // The configuration file may contain what this command line lacks.
+        guard settings.namesServer else { return }
+        if asked.clientID == nil, asked.clientAuthentication.hasSecret {
+            throw ValidationError("A client secret requires a client ID; pass it with --client-id.")
+        }
         try deviceOutput.validate(onDevice: device, inJSON: common.json)
+    }
+
+    private static func prompt(_ text: String) throws -> AuthorizationRequest.Prompt {
+        guard let prompt = AuthorizationRequest.Prompt(rawValue: text) else {
+            throw ValidationError("--prompt is '\(text)'; it must be none, login, consent or select_account.")
+        }
+        return prompt
     }
 
     private static let oneInput =
@@ -107,38 +151,43 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let console = common.console
         try await console.run {
-            // Open the store first, so that an unusable store is reported before the user has signed in.
-            let opened = try await (common.store ?? .automatic).open(application: .commandLine)
-            // A record that cannot be read is replaced.
-            let former = try? await opened.store.credentials(of: common.profile)
-            if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
-                console.say("\(opened)".capitalizedSentence)
-            }
-            let place = try await asked.place(issuer)
-            let credentials: Credentials
-            do {
-                credentials = try await runUntilInterrupted {
-                    let client = try asked.client(at: place, keeping: opened.store)
-                    return try await device
-                        ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
-                }
-            } catch let error as SignInError {
-                // Most failed sign-ins at a vendor's server are caused by a wrong registration of the client. Show the
-                // vendor's advice for the registration.
-                if error != .cancelled, let profile = place.vendor?.profile {
-                    for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
-                }
-                throw error
-            }
-            try await TokenSession(ofAnyClientIn: opened.store, profile: common.profile).adopt(credentials)
-            if common.json {
-                try console.result(SignedIn(credentials, profile: common.profile))
-            } else {
-                let user = credentials.user.map { " as \($0.name ?? $0.email ?? $0.subject)" } ?? ""
-                let expiry = credentials.expires.map { " The access token expires at \($0.formatted(.iso8601))." } ?? ""
-                try console.result("Signed in at \(credentials.issuer)\(user).\(expiry)")
-            }
+            let file = ConfigurationFile.ofThisUser()
+            try await completed(from: file).signIn(rememberingIn: file)
         }
+    }
+
+    /// Signs in with complete options, stores the tokens, and remembers the options.
+    private func signIn(rememberingIn file: ConfigurationFile?) async throws {
+        let console = common.console
+        // Open the store first, so that an unusable store is reported before the user has signed in.
+        let opened = try await (common.store ?? .automatic).open(application: .commandLine)
+        // A record that cannot be read is replaced.
+        let former = try? await opened.store.credentials(of: common.profile)
+        if common.store ?? .automatic == .automatic || opened.place == .memory || common.verbose {
+            console.say("\(opened)".capitalizedSentence)
+        }
+        let place = try await asked.place(issuer)
+        let credentials: Credentials
+        do {
+            credentials = try await runUntilInterrupted {
+                if grant == .clientCredentials { return try await signInService(at: place) }
+                let client = try asked.client(at: place, keeping: opened.store)
+                return try await device
+                    ? signInOnDevice(at: place, as: client) : signIn(at: place, as: client, former: former)
+            }
+        } catch let error as SignInError {
+            // Most failed sign-ins at a vendor's server are caused by a wrong registration of the client. Show the
+            // vendor's advice for the registration.
+            if error != .cancelled, let profile = place.vendor?.profile {
+                for sentence in profile.advice { console.say("\(profile.title): \(sentence)") }
+            }
+            throw error
+        }
+        try await TokenSession(ofAnyClientIn: opened.store, profile: common.profile).adopt(credentials)
+        if opened.place != .memory { remember(in: file) }
+        let result = SignInResult(credentials, requested: place.scope, profile: common.profile, replacing: former)
+        for message in result.messages { console.say(message) }
+        if common.json { try console.result(result) } else { try console.result(result.line) }
     }
 
     /// Returns the origins of --api.
@@ -151,6 +200,7 @@ struct Login: AsyncParsableCommand {
     private func signIn(
         at place: SignInOptions.Place, as client: ClientIdentification, former: Credentials?
     ) async throws -> Credentials {
+        let browser = browser ?? .open
         let isPasted = browser == .paste || (browser == .open && redirectURI == nil && SystemBrowser().isOutOfReach)
         // Standard input cannot supply both the pasted response and the secret. `validate()` cannot check this, because
         // over SSH the response is pasted even without --browser paste.
@@ -163,9 +213,10 @@ struct Login: AsyncParsableCommand {
             do { signIn.redirect = try .registered(redirectURI) } catch { throw Failure(.usage, "\(error)") }
         }
         signIn.options.loginHint = loginHint
+        if !prompt.isEmpty { signIn.options.prompt = Set(prompt) }
         signIn.options.apiOrigins = try apiOrigins()
         try asked.apply(to: &signIn.options, at: place, onDevice: false)
-        signIn.par = asked.par.option
+        signIn.par = asked.par?.option ?? .automatic
         signIn.checksClient = true
         signIn.options.hasRefreshToken =
             former?.refreshToken != nil && former?.user != nil && former?.issuer == place.issuer
@@ -223,23 +274,9 @@ struct Login: AsyncParsableCommand {
         let instructions = DeviceInstructions(console: common.console, options: deviceOutput, timeout: timeout)
         return try await signIn.run(onEvent: { progress.tell($0) }, show: { await instructions.tell($0) })
     }
-}
-
-/// The result of a sign-in as JSON, without the tokens.
-private struct SignedIn: Encodable {
-    let profile: String
-    let issuer: String
-    let client_id: String
-    let scope: String
-    let subject: String?
-    let expires_at: Date?
-
-    init(_ credentials: Credentials, profile: ProfileName) {
-        self.profile = profile.rawValue
-        issuer = credentials.issuer.rawValue
-        client_id = credentials.clientID.rawValue
-        scope = credentials.scope.description
-        subject = credentials.user?.subject
-        expires_at = credentials.expires
+    private func signInService(at place: SignInOptions.Place) async throws -> Credentials {
+        var service = try asked.service(at: place)
+        service.apiOrigins = try apiOrigins()
+        return try await service.run()
     }
 }

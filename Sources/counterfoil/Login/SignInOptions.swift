@@ -45,8 +45,9 @@ struct SignInOptions: ParsableArguments {
 
     @OptionGroup var clientAuthentication: ClientAuthenticationOptions
 
-    @Option(help: "Push the authorization request to the server (PAR) if it supports that, always or never.")
-    var par: PushedRequests = .auto
+    @Option(
+        help: "Push the authorization request to the server (PAR) if it supports that (the default), always or never.")
+    var par: PushedRequests?
 
     /// The value of --par: the use of pushed authorization requests (RFC 9126).
     enum PushedRequests: String, ExpressibleByArgument, CaseIterable {
@@ -85,9 +86,6 @@ struct SignInOptions: ParsableArguments {
     func validate() throws {
         if let vendor, ServerProfile.named(vendor) == nil {
             throw ValidationError("--vendor is '\(vendor)'; it must be one of \(Self.vendors).")
-        }
-        if clientID == nil, clientAuthentication.hasSecret {
-            throw ValidationError("A client secret requires a client ID; pass it with --client-id.")
         }
         for text in parameter where !text.dropFirst().contains("=") {
             throw ValidationError("--parameter must have the form name=value; it is '\(text)'.")
@@ -174,6 +172,27 @@ struct SignInOptions: ParsableArguments {
     /// `onDevice` is true.
     func authentication(at place: Place, onDevice: Bool) throws(Failure) -> ClientAuthentication {
         try clientAuthentication.authentication(at: place.vendor, requiresSecret: !onDevice)
+    }
+
+    /// Prepares the sign-in of a service, which has no user (RFC 6749 §4.4).
+    func service(at place: Place) throws(Failure) -> ServiceSignIn {
+        guard let clientID, let client = ClientIdentifier(clientID) else {
+            throw Failure(.usage, "a service has a registered client ID; pass it with --client-id")
+        }
+        let authentication = try authentication(at: place, onDevice: false)
+        guard authentication != .none else {
+            throw Failure(
+                .usage, "a service authenticates with a secret or a key; pass --client-secret-file or --client-key")
+        }
+        guard parameter.isEmpty else {
+            throw Failure(.usage, "--parameter belongs to a request in the browser, which a service does not send")
+        }
+        var service = ServiceSignIn(
+            issuer: place.issuer, clientID: client, authentication: authentication, scope: place.scope)
+        service.resources = place.resources
+        service.bindsTokens = dpop
+        service.vendor = place.vendor
+        return service
     }
 
     /// Sets the options of a sign-in that this group determines.

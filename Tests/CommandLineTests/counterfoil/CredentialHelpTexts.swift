@@ -173,7 +173,8 @@ enum CredentialHelpTexts {
 
     /// The options that every command with a token store has.
     private static let commonOptions = """
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)

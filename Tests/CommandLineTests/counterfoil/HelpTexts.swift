@@ -2,7 +2,7 @@
 enum HelpTexts {
     static let expected: [String: String] = [
         "": overview, "login": login, "status": status, "token": token, "call": call, "exec": exec, "whoami": whoami,
-        "logout": logout, "profiles": profiles, "doctor": doctor,
+        "logout": logout, "profiles": profiles, "use": use, "doctor": doctor,
     ]
 
     private static let overview = """
@@ -47,6 +47,7 @@ enum HelpTexts {
                                   how to fix their faults.
           profiles                List the sign-ins stored on this device, without
                                   their tokens.
+          use                     Choose the profile of commands without --profile.
           credential              Pass the token to git, docker, kubectl or the AWS
                                   command line.
 
@@ -63,6 +64,10 @@ enum HelpTexts {
         the page on which the browser ends; it is not echoed. With --device, enter a
         code on another device.
 
+        The options are stored in the configuration file, so the next sign-in with the
+        same profile needs no others: counterfoil login --profile work. A command line
+        that names a server, a vendor or an API uses none of them.
+
         Without --client-id, the client is identified by the URL of --client-metadata
         if the server supports that. Otherwise it registers itself if the server
         supports that. The registration is stored for the next sign-in and is never
@@ -76,6 +81,7 @@ enum HelpTexts {
           counterfoil login https://mcp.example.com --scope "openid offline_access"
           counterfoil login photos.example.com --vendor fotoware --client-id lightbox
           counterfoil login --resource https://api.example.com --device
+          counterfoil login --profile work
 
         Exit codes:
           0    success
@@ -127,8 +133,8 @@ enum HelpTexts {
                                   servers accept only their token endpoint. (values:
                                   issuer, token-endpoint)
           --par <par>             Push the authorization request to the server (PAR) if
-                                  it supports that, always or never. (values: auto,
-                                  always, never; default: auto)
+                                  it supports that (the default), always or never.
+                                  (values: auto, always, never)
           --parameter <name=value>
                                   A further parameter of the authorization request,
                                   such as audience. Can be repeated.
@@ -144,9 +150,9 @@ enum HelpTexts {
           --redirect-uri <uri>    The registered redirect URI: on loopback (without a
                                   port, any free one is used) or with a private-use
                                   scheme. (default: http://127.0.0.1/callback)
-          --browser <browser>     Open the browser, only print the URL, or read the
-                                  pasted response. (values: open, print, paste;
-                                  default: open)
+          --browser <browser>     Open the browser (the default), only print the URL,
+                                  or read the pasted response. (values: open, print,
+                                  paste)
           --device                Sign in on another device: print a URL and a code,
                                   and wait.
           --qr <qr>               Draw the URL as a QR code, with libqrencode: if it
@@ -156,7 +162,13 @@ enum HelpTexts {
           --timeout <seconds>     The time to wait for the response. (default: 300;
                                   with --device, until the code expires)
           --login-hint <hint>     The user name to suggest on the sign-in page.
-          --profile <name>        The profile name. (default: default)
+          --prompt <prompt>       What the server must ask for: none, login, consent or
+                                  select_account. Can be repeated.
+          --grant <grant>         Sign in a user (the default), or a service, which
+                                  authenticates without a user. (values:
+                                  authorization_code, client_credentials)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -195,7 +207,8 @@ enum HelpTexts {
         USAGE: counterfoil status [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -230,8 +243,7 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil token [--format <format>] [--min-lifetime <seconds>] [--profile <name>] [--store <store>] \
-        [--json] [--verbose]
+        USAGE: counterfoil token [--format <format>] [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
           --format <format>       Print the token alone (the default), as a header
@@ -241,7 +253,8 @@ enum HelpTexts {
           --min-lifetime <seconds>
                                   Refresh the token first if it expires earlier than in
                                   this time.
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -279,8 +292,7 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] \
-        [--step-up] [--redirect-uri <uri>] [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil call <url> [--include] [--method <method>] [--data <data>] [--header <name: value> ...] [--step-up] [--redirect-uri <uri>] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         ARGUMENTS:
           <url>                   The URL of the API.
@@ -294,7 +306,8 @@ enum HelpTexts {
           --header <name: value>  A header field to add. Can be repeated.
           --step-up               Sign in again if the API requires more.
           --redirect-uri <uri>    With --step-up, the registered redirect URI.
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -334,8 +347,7 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil exec [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose] \
-        -- <command> ...
+        USAGE: counterfoil exec [--min-lifetime <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose] -- <command> ...
 
         ARGUMENTS:
           <command>               The program and its arguments, after --.
@@ -344,7 +356,8 @@ enum HelpTexts {
           --min-lifetime <seconds>
                                   Refresh the token first if it expires earlier than in
                                   this time.
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -380,7 +393,8 @@ enum HelpTexts {
         USAGE: counterfoil whoami [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -415,8 +429,7 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil logout [--browser <browser>] [--redirect-uri <uri>] [--timeout <seconds>] [--profile \
-        <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil logout [--browser <browser>] [--redirect-uri <uri>] [--timeout <seconds>] [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
           --browser <browser>     End the session at the server too: open the browser,
@@ -425,7 +438,8 @@ enum HelpTexts {
                                   URI, on loopback or with a private-use scheme.
           --timeout <seconds>     With --redirect-uri, the time to wait for the
                                   browser. (default: 300)
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -458,7 +472,8 @@ enum HelpTexts {
         USAGE: counterfoil profiles [--profile <name>] [--store <store>] [--json] [--verbose]
 
         OPTIONS:
-          --profile <name>        The profile name. (default: default)
+          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
+                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)
@@ -539,6 +554,44 @@ enum HelpTexts {
                                   URL. (values: open, print; default: open)
           --timeout <seconds>     The time to wait for each response of a server.
                                   (default: 10)
+          --json                  Write results and errors as JSON.
+          --verbose               Report each step on standard error; codes and tokens
+                                  are never printed.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
+    private static let use = """
+        OVERVIEW: Choose the profile of commands without --profile.
+
+        The choice is stored in the configuration file. COUNTERFOIL_PROFILE takes
+        precedence over it, and --profile over both.
+
+        Example:
+          counterfoil use work
+
+        Exit codes:
+          0    success
+          3    sign in again
+          4    timed out
+          5    response rejected as unsafe
+          6    temporary network or server failure
+          7    refused by the server, the user or the API
+          64   usage error
+          74   the output could not be written
+          130  interrupted
+
+        USAGE: counterfoil use <name> [--store <store>] [--json] [--verbose]
+
+        ARGUMENTS:
+          <name>                  The profile name, as in counterfoil profiles.
+
+        OPTIONS:
+          --store <store>         Where tokens are stored: auto, keychain,
+                                  secret-service, memory, or file:PATH for an encrypted
+                                  file. (default: $COUNTERFOIL_STORE, or auto)
           --json                  Write results and errors as JSON.
           --verbose               Report each step on standard error; codes and tokens
                                   are never printed.

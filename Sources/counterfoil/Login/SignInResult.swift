@@ -1,0 +1,83 @@
+import CounterfoilClient
+import CounterfoilProtocol
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The result of a sign-in, without the tokens: as JSON, and as sentences.
+struct SignInResult: Encodable {
+    private let profile: String
+    private let issuer: String
+    private let client_id: String
+    private let scope: String
+    /// The requested scope tokens that the server did not grant; nil if there are none.
+    private let missing_scope: String?
+    private let subject: String?
+    private let expires_at: Date?
+    /// Whether the access token can be renewed without the user.
+    private let refreshable: Bool
+
+    /// What the user should know before the result.
+    let messages: [String]
+    /// The result as a sentence.
+    let line: String
+
+    private enum CodingKeys: CodingKey {
+        case profile
+        case issuer
+        case client_id
+        case scope
+        case missing_scope
+        case subject
+        case expires_at
+        case refreshable
+    }
+
+    /// - Parameter former: The credentials that the profile contained before.
+    init(_ credentials: Credentials, requested: Scope, profile: ProfileName, replacing former: Credentials?) {
+        self.profile = profile.rawValue
+        issuer = credentials.issuer.rawValue
+        client_id = credentials.clientID.rawValue
+        scope = credentials.scope.description
+        subject = credentials.user?.subject
+        expires_at = credentials.expires
+        refreshable = credentials.refreshToken != nil || credentials.isOfService
+        // A refresh token tells more about offline_access than the scope in the response.
+        let missing = requested.tokens.filter { $0 != .offlineAccess && !credentials.scope.contains($0) }
+        missing_scope = missing.isEmpty ? nil : Scope(missing).description
+
+        let end = credentials.expires?.formatted(.iso8601)
+        var messages: [String] = []
+        if let former, former.issuer != credentials.issuer || former.user?.subject != credentials.user?.subject {
+            let who = former.user.map { "\($0.shown) at " } ?? ""
+            messages.append("This replaces the sign-in of \(who)\(former.issuer) under the profile \(profile).")
+        }
+        if let missing_scope {
+            messages.append(
+                "The server did not grant the scope \(missing_scope). Sign in again and allow it, or ask the operator of "
+                    + "the server.")
+        }
+        if !refreshable {
+            let ends = end.map { "ends at \($0)" } ?? "ends with the access token"
+            messages.append(
+                requested.contains(.offlineAccess)
+                    ? "The server issued no refresh token although offline_access was requested, so the sign-in \(ends)."
+                    : "The server issued no refresh token, so the sign-in \(ends). Some servers issue one for --scope "
+                        + "offline_access.")
+        }
+        self.messages = messages
+
+        let who =
+            credentials.isOfService
+            ? " as the service \(client_id)" : credentials.user.map { " as \($0.shown)" } ?? ""
+        line = "Signed in at \(issuer)\(who)." + (end.map { " The access token expires at \($0)." } ?? "")
+    }
+}
+
+extension Credentials.User {
+    /// The name, else the email address, else the subject.
+    fileprivate var shown: String { name ?? email ?? subject }
+}

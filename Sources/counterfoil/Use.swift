@@ -1,0 +1,59 @@
+import ArgumentParser
+import CounterfoilClient
+
+/// `counterfoil use` chooses the profile of commands without --profile.
+struct Use: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Choose the profile of commands without --profile.",
+        discussion: """
+            The choice is stored in the configuration file. COUNTERFOIL_PROFILE takes precedence over it, and --profile \
+            over both.
+
+            Example:
+              counterfoil use work
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("The profile name, as in counterfoil profiles.", valueName: "name"),
+        transform: CommonOptions.profileName)
+    var name: ProfileName
+
+    @Option(
+        help: ArgumentHelp(
+            "Where tokens are stored: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. "
+                + "(default: $COUNTERFOIL_STORE, or auto)",
+            valueName: "store"),
+        transform: CommonOptions.storeChoice)
+    var store: TokenStoreChoice?
+
+    @OptionGroup var output: OutputOptions
+
+    mutating func validate() throws { try CommonOptions.chooseStore(&store) }
+
+    func run() async throws {
+        let console = output.console
+        try await console.run {
+            guard let file = ConfigurationFile.ofThisUser() else {
+                throw Failure(.usage, "there is no configuration file; set HOME or COUNTERFOIL_CONFIG")
+            }
+            let stored = try await (store ?? .automatic).open(application: .commandLine).store.profiles().map(\.name)
+            let known = Set(stored).union(try file.read().logins.keys)
+            guard known.contains(name) else {
+                let names = known.map(\.rawValue).sorted().joined(separator: ", ")
+                throw Failure(
+                    .usage,
+                    "there is no profile \(name); "
+                        + (known.isEmpty ? "run: counterfoil login --profile \(name)" : "the profiles are \(names)"))
+            }
+            try file.update { $0.defaultProfile = name }
+            if output.json {
+                try console.result(["default_profile": name.rawValue])
+            } else {
+                try console.result("The default profile is \(name).")
+            }
+        }
+    }
+}
