@@ -44,7 +44,7 @@ final class Account: ObservableObject {
             _ = try await session.signedIn(by: signIn)
             isSignedIn = true
             let answer = try await session.get("https://photos.example.com/photos")
-            titles = try JSONDecoder().decode([String].self, from: Data(answer.body))
+            titles = try JSONDecoder().decode(Album.self, from: Data(answer.body)).photos.map(\.title)
             problem = nil
         } catch {
             problem = error.localizedDescription
@@ -56,4 +56,10 @@ final class Account: ObservableObject {
         do { try await session?.signOut() } catch { problem = error.localizedDescription }
         (isSignedIn, titles) = (false, [])
     }
+}
+
+/// The response of the API.
+private struct Album: Decodable {
+    struct Photo: Decodable { let title: String }
+    let photos: [Photo]
 }

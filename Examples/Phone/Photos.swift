@@ -42,6 +42,12 @@ struct PhotoList: View {
         let session = TokenSession(for: signIn, store: store)
         _ = try await session.signedIn(by: signIn)
         let answer = try await session.get("https://photos.example.com/photos")
-        return try JSONDecoder().decode([String].self, from: Data(answer.body))
+        return try JSONDecoder().decode(Album.self, from: Data(answer.body)).photos.map(\.title)
     }
+}
+
+/// The response of the API.
+private struct Album: Decodable {
+    struct Photo: Decodable { let title: String }
+    let photos: [Photo]
 }
