@@ -17,7 +17,7 @@ from pathlib import Path
 INTEROP = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(INTEROP))
 from chromium import browser_person  # noqa: E402
-from person import Lost, in_background, noting, origin, without_query  # noqa: E402
+from person import Lost, in_background, is_start, noting, origin, without_query  # noqa: E402
 
 SECONDS = 30
 
@@ -31,13 +31,14 @@ def sign_in(url: str, name: str, password: str, note: Callable[[str], None]) -> 
     folders = tempfile.TemporaryDirectory(prefix="counterfoil-chromium-")
     with folders as folder, chromium.Browser(Path(folder)) as browser:
         browser.open(url)
+        server = origin(browser.address() if is_start(url) else url)
         typed = False
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
             time.sleep(0.1)
             try:
                 address = str(browser.address())
-                if origin(address) != origin(url) or "prompt=deviceComplete" in address:
+                if origin(address) != server or "prompt=deviceComplete" in address:
                     return address
                 if not typed and (field := browser.find(NAME)):
                     browser.type(field, name)
