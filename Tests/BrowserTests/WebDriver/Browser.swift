@@ -210,6 +210,11 @@ extension Browser {
         _ = try await developerTools("Emulation.setDeviceMetricsOverride", metrics)
     }
 
+    /// Lets the page keep the focus while another window has it, such as the browser's own dialog.
+    func emulateFocus() async throws {
+        _ = try await developerTools("Emulation.setFocusEmulationEnabled", ["enabled": true])
+    }
+
     /// Sends a command of the Chrome DevTools Protocol.
     func developerTools(_ command: String, _ parameters: JSONValue = [:]) async throws -> JSONValue {
         try await session.send(.POST, "/goog/cdp/execute", ["cmd": .string(command), "params": parameters])
