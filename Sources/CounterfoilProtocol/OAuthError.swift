@@ -92,4 +92,16 @@ extension OAuthError.Code {
     public static let invalidToken = Self(rawValue: "invalid_token")
     /// `insufficient_scope`: the request requires a scope that the access token does not have (RFC 6750 §3.1).
     public static let insufficientScope = Self(rawValue: "insufficient_scope")
+    /// `invalid_request_uri`: the `request_uri` is unknown, used, expired or of another client (RFC 9101 §7).
+    public static let invalidRequestURI = Self(rawValue: "invalid_request_uri")
+    /// `authorization_pending`: the user has not answered the device authorization yet (RFC 8628 §3.5).
+    public static let authorizationPending = Self(rawValue: "authorization_pending")
+    /// `slow_down`: the client polls too often, and must wait 5 seconds longer from now on (RFC 8628 §3.5).
+    public static let slowDown = Self(rawValue: "slow_down")
+    /// `expired_token`: the `device_code` has expired (RFC 8628 §3.5).
+    public static let expiredToken = Self(rawValue: "expired_token")
+    /// `invalid_dpop_proof`: the DPoP proof is missing, malformed or not for this request (RFC 9449 §5, §7.1).
+    public static let invalidDPoPProof = Self(rawValue: "invalid_dpop_proof")
+    /// `use_dpop_nonce`: the DPoP proof must contain a nonce that the server has issued recently (RFC 9449 §8, §9).
+    public static let useDPoPNonce = Self(rawValue: "use_dpop_nonce")
 }

@@ -33,14 +33,14 @@ extension Database {
             """
             INSERT INTO codes (
                 digest, interaction, grant_id, redirect_uri, redirect_uri_was_given, code_challenge, code_challenge_method,
-                nonce, authenticated_at, issued_at, expires_at, used_at, failed_redemptions, requested_scope
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                nonce, authenticated_at, issued_at, expires_at, used_at, failed_redemptions, requested_scope, key_thumbprint
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             Data(code.digest.bytes),
             Data(code.interaction.bytes),
             code.grantID.rawValue,
-            code.redirectURI.uri.rawValue,
-            code.redirectURI.requested != nil,
+            code.redirectURI?.uri.rawValue,
+            code.redirectURI.map { $0.requested != nil },
             // RFC 7636 §4.4: the challenge and its method are stored with the code.
             code.codeChallenge?.rawValue,
             code.codeChallenge.map { _ in CodeChallenge.method },
@@ -51,7 +51,8 @@ extension Database {
             code.expiresAt.microseconds,
             code.usedAt?.microseconds,
             code.failedRedemptions,
-            code.requestedScope.description
+            code.requestedScope.description,
+            code.keyThumbprint?.rawValue
         )
     }
 }
@@ -93,8 +94,8 @@ extension CodeRecord {
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         codes.digest, codes.interaction, codes.grant_id, codes.redirect_uri, codes.redirect_uri_was_given,
-        codes.requested_scope, codes.code_challenge, codes.code_challenge_method, codes.nonce, codes.authenticated_at,
-        codes.issued_at, codes.expires_at, codes.used_at, codes.failed_redemptions
+        codes.requested_scope, codes.code_challenge, codes.code_challenge_method, codes.key_thumbprint, codes.nonce,
+        codes.authenticated_at, codes.issued_at, codes.expires_at, codes.used_at, codes.failed_redemptions
         """
 
     init(_ columns: inout Columns) throws {
@@ -105,6 +106,7 @@ extension CodeRecord {
             redirectURI: try columns.responseRedirectURI(),
             requestedScope: try columns.scope(),
             codeChallenge: try columns.codeChallenge(),
+            keyThumbprint: try columns.optionalValue(KeyThumbprint.init(_:)),
             nonce: try columns.nonce(),
             authenticatedAt: try columns.date(),
             issuedAt: try columns.date(),
@@ -116,10 +118,13 @@ extension CodeRecord {
 }
 
 extension Columns {
-    /// Reads the redirect URI of an authorization response, and whether the request contained `redirect_uri`.
-    fileprivate mutating func responseRedirectURI() throws(StoreFault) -> ResponseRedirectURI {
-        let uri = try value { try RedirectURI($0) }
-        return try flag() ? .requested(uri) : .registered(uri)
+    /// Reads the redirect URI of an authorization response, and whether the request contained `redirect_uri`; nil for a
+    /// `device_code`.
+    fileprivate mutating func responseRedirectURI() throws(StoreFault) -> ResponseRedirectURI? {
+        let uri = try optionalValue { try RedirectURI($0) }
+        let wasGiven = try optionalInteger()
+        guard let uri, let wasGiven else { return nil }
+        return wasGiven != 0 ? .requested(uri) : .registered(uri)
     }
 
     /// Reads a challenge and its method; throws `StoreFault.damaged` if only one of them is stored or the method is

@@ -12,7 +12,7 @@ struct Migration: Sendable {
     ///
     /// A step never changes after its release; a later change of the schema is a new step.
     static var all: [Migration] {
-        [.schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins]
+        [.schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins, .keyThumbprints]
     }
 
     /// Migrates a database to the newest step in one transaction; writes nothing if the database is up to date.

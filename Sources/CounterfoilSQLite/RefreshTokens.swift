@@ -83,8 +83,9 @@ extension Database {
         try run(
             """
             INSERT INTO refresh_tokens (
-                digest, grant_number, generation, rotated_at, repeats, last_used_at, expires_at, resting_since
-            ) VALUES (?1, (SELECT number FROM grants WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?6)
+                digest, grant_number, generation, rotated_at, repeats, last_used_at, expires_at, resting_since,
+                key_thumbprint
+            ) VALUES (?1, (SELECT number FROM grants WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?6, ?8)
             """,
             Data(family.digest.bytes),
             family.grantID.rawValue,
@@ -92,7 +93,8 @@ extension Database {
             family.rotatedAt.microseconds,
             family.repeats,
             family.lastUsedAt.microseconds,
-            family.expiresAt.microseconds
+            family.expiresAt.microseconds,
+            family.keyThumbprint?.rawValue
         )
     }
 
@@ -200,7 +202,7 @@ extension RefreshFamily {
 
     /// The columns, qualified with their tables, for a join with grants.
     static let columns = """
-        refresh_tokens.digest, grants.id, refresh_tokens.generation, refresh_tokens.rotated_at,
+        refresh_tokens.digest, grants.id, refresh_tokens.key_thumbprint, refresh_tokens.generation, refresh_tokens.rotated_at,
         refresh_tokens.repeats, refresh_tokens.last_used_at, refresh_tokens.expires_at
         """
 
@@ -208,6 +210,7 @@ extension RefreshFamily {
         self.init(
             digest: try columns.digest(),
             grantID: try columns.value(GrantIdentifier.init(_:)),
+            keyThumbprint: try columns.optionalValue(KeyThumbprint.init(_:)),
             generation: Int(try columns.integer()),
             rotatedAt: try columns.date(),
             repeats: Int(try columns.integer()),

@@ -41,6 +41,15 @@ public struct ServerSettings: Sendable, Hashable {
     /// are approved without a page.
     public var approvalsPerMinute: Int = 60
 
+    /// Whether every client must push its authorization requests, `require_pushed_authorization_requests` (RFC 9126 §5).
+    public var requiresPushedRequests = false
+    /// The lifetime of a pushed authorization request in seconds, within which a browser must open it (RFC 9126 §2.2).
+    public var pushedRequestLifetime = 60
+    /// The lifetime of a `device_code` and its `user_code` in seconds (RFC 8628 §3.2).
+    public var deviceCodeLifetime = 10 * 60
+    /// Whether DPoP proofs must contain a nonce of this server (RFC 9449 §8).
+    public var requiresProofNonce = false
+
     /// The users who may register clients on the My Apps page of the console.
     public var registration = RegistrationPolicy.everyone
     /// The maximum number of clients that one developer may register.

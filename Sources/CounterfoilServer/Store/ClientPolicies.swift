@@ -19,6 +19,10 @@ public struct ClientPolicy: Sendable, Hashable {
     public var pkce: PKCEPolicy
     /// Whether an authorization request without `state` is refused.
     public var requiresState: Bool
+    /// Whether the client must push its authorization requests, `require_pushed_authorization_requests` (RFC 9126 §6).
+    public var requiresPushedRequests: Bool
+    /// Whether the client gets only access tokens that are bound to a key, `dpop_bound_access_tokens` (RFC 9449 §5.2).
+    public var requiresBoundTokens: Bool
     /// The condition under which the client gets a refresh token; by default, that the user allowed `offline_access`.
     public var refreshTokens: RefreshTokenPolicy
     /// The lifetime and rotation of refresh tokens, where they differ from the default for the type of the client.
@@ -47,6 +51,8 @@ public struct ClientPolicy: Sendable, Hashable {
         isClaimedHTTPSVerified: Bool = false,
         pkce: PKCEPolicy = .s256,
         requiresState: Bool = true,
+        requiresPushedRequests: Bool = false,
+        requiresBoundTokens: Bool = false,
         refreshTokens: RefreshTokenPolicy = .offlineAccess,
         refreshTokenLife: RefreshTokenLife = RefreshTokenLife(),
         subjectType: SubjectType = .public,
@@ -62,6 +68,8 @@ public struct ClientPolicy: Sendable, Hashable {
         self.isClaimedHTTPSVerified = isClaimedHTTPSVerified
         self.pkce = pkce
         self.requiresState = requiresState
+        self.requiresPushedRequests = requiresPushedRequests
+        self.requiresBoundTokens = requiresBoundTokens
         self.refreshTokens = refreshTokens
         self.refreshTokenLife = refreshTokenLife
         self.subjectType = subjectType

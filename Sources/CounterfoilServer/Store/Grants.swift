@@ -122,10 +122,10 @@ public struct CodeRecord: Sendable, Hashable {
     public let interaction: ArtefactDigest
     /// The grant that the code belongs to.
     public let grantID: GrantIdentifier
-    /// The redirect URI that got the authorization response.
+    /// The redirect URI that got the authorization response; nil for a `device_code`, which is sent to no redirect URI.
     ///
     /// If the authorization request named it, the token request must repeat it (RFC 6749 §4.1.3).
-    public let redirectURI: ResponseRedirectURI
+    public let redirectURI: ResponseRedirectURI?
     /// The `scope` of the authorization request; the grant may allow less.
     ///
     /// The `scope` of a token request, if any, must be a subset of this scope and the scope of the grant combined.
@@ -134,6 +134,9 @@ public struct CodeRecord: Sendable, Hashable {
     ///
     /// For a challenge with the method `plain`, this is the S256 challenge of the same verifier.
     public let codeChallenge: CodeChallenge?
+    /// The key of which the token request must prove possession (`dpop_jkt`, RFC 9449 §10); nil if any key may be used,
+    /// or none.
+    public let keyThumbprint: KeyThumbprint?
     /// The `nonce` of the authorization request; nil if it had none.
     public let nonce: Nonce?
     /// The time when the user signed in, `auth_time`.
@@ -152,9 +155,10 @@ public struct CodeRecord: Sendable, Hashable {
         digest: ArtefactDigest,
         interaction: ArtefactDigest,
         grantID: GrantIdentifier,
-        redirectURI: ResponseRedirectURI,
+        redirectURI: ResponseRedirectURI?,
         requestedScope: Scope = Scope(),
         codeChallenge: CodeChallenge?,
+        keyThumbprint: KeyThumbprint? = nil,
         nonce: Nonce?,
         authenticatedAt: Date,
         issuedAt: Date,
@@ -168,6 +172,7 @@ public struct CodeRecord: Sendable, Hashable {
         self.redirectURI = redirectURI
         self.requestedScope = requestedScope
         self.codeChallenge = codeChallenge
+        self.keyThumbprint = keyThumbprint
         self.nonce = nonce
         self.authenticatedAt = authenticatedAt
         self.issuedAt = issuedAt

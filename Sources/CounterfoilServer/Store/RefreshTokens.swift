@@ -20,6 +20,10 @@ public struct RefreshFamily: Sendable, Hashable {
     public let digest: ArtefactDigest
     /// The grant that the family belongs to.
     public let grantID: GrantIdentifier
+    /// The key of which every refresh must prove possession (RFC 9449 §5); nil if the tokens are bound to no key.
+    ///
+    /// Only the tokens of public clients are bound. A confidential client authenticates at each refresh.
+    public let keyThumbprint: KeyThumbprint?
     /// The valid generation; 0 is the token that was issued for the authorization code.
     public var generation: Int
     /// The time when the valid generation was issued, from which the grace period for retries counts.
@@ -35,6 +39,7 @@ public struct RefreshFamily: Sendable, Hashable {
     public init(
         digest: ArtefactDigest,
         grantID: GrantIdentifier,
+        keyThumbprint: KeyThumbprint? = nil,
         generation: Int = 0,
         rotatedAt: Date,
         repeats: Int = 0,
@@ -43,6 +48,7 @@ public struct RefreshFamily: Sendable, Hashable {
     ) {
         self.digest = digest
         self.grantID = grantID
+        self.keyThumbprint = keyThumbprint
         self.generation = generation
         self.rotatedAt = rotatedAt
         self.repeats = repeats

@@ -20,6 +20,9 @@ public struct RegisteredResource: Sendable, Hashable {
     ///
     /// A token for several APIs has the type `JWT` only if all of them are registered with it.
     public var tokenType: AccessTokenType
+    /// Whether the API accepts only access tokens that are bound to a key, `dpop_bound_access_tokens_required` (RFC 9728
+    /// §2).
+    public var requiresBoundTokens: Bool
     /// The digest of the secret with which the API authenticates.
     ///
     /// The secret has 256 random bits, so a slow hash is not needed.
@@ -30,13 +33,14 @@ public struct RegisteredResource: Sendable, Hashable {
     /// Creates a record of an API that is to be registered or that a store has read.
     public init(
         resource: Resource, clientID: ClientIdentifier, name: String, scope: Scope,
-        tokenType: AccessTokenType = .atJWT, secret: ArtefactDigest, createdAt: Date
+        tokenType: AccessTokenType = .atJWT, requiresBoundTokens: Bool = false, secret: ArtefactDigest, createdAt: Date
     ) {
         self.resource = resource
         self.clientID = clientID
         self.name = name
         self.scope = scope
         self.tokenType = tokenType
+        self.requiresBoundTokens = requiresBoundTokens
         self.secret = secret
         self.createdAt = createdAt
     }

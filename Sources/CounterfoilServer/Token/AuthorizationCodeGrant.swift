@@ -139,7 +139,7 @@ struct AuthorizationCodeGrant: TokenGrant {
         // RFC 6749 §4.1.3: a code is bound to the client that it was issued to. For a public client,
         // `client_id` alone identifies it.
         guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another client")) }
-        guard code.redirectURI.matches(exchange.redirectURI) else {
+        guard code.redirectURI?.matches(exchange.redirectURI) ?? false else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
         }
         switch (code.codeChallenge, exchange.codeVerifier) {

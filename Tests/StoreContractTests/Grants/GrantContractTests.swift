@@ -16,7 +16,7 @@ struct GrantContractTests {
             let facts = try #require(try await world.store.code(code.digest))
             #expect(facts == CodeFacts(code: code, grant: grant, person: world.person))
             #expect(facts.code.codeChallenge == code.codeChallenge)
-            #expect(facts.code.redirectURI.uri.rawValue == code.redirectURI.uri.rawValue)
+            #expect(facts.code.redirectURI?.uri.rawValue == code.redirectURI?.uri.rawValue)
             #expect(facts.code.nonce?.exposed == code.nonce?.exposed)
             #expect(try await world.store.grant(grant.id) == grant)
         }
