@@ -45,6 +45,10 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case wrongAuthorizedParty
     /// `cnf` binds the token to a key, so that it is not valid as a bearer token (RFC 9449 §7.2).
     case boundToKey
+    /// `cnf` binds the token to another key than that of the proof in the request (RFC 9449 §7.1).
+    case boundToAnotherKey
+    /// The request contains a proof of a key, but the token is bound to none (RFC 9449 §7.1).
+    case notBoundToKey
     /// `exp` has passed, even with the tolerated clock skew.
     case expired
     /// `exp` of a client assertion is more than `limit` seconds in the future (RFC 7523 §3).
@@ -81,7 +85,9 @@ extension TokenRefusal: CustomStringConvertible {
         case .wrongIssuer: "the token was issued by another issuer"
         case .wrongAudience: "the token is for another audience"
         case .wrongAuthorizedParty: "the token was issued to another client"
-        case .boundToKey: "the token is bound to a key (cnf), but only bearer tokens are accepted"
+        case .boundToKey: "the token is bound to a key (cnf), and the request contains no proof of this key"
+        case .boundToAnotherKey: "the token is bound to another key than that of the DPoP proof"
+        case .notBoundToKey: "the token is not bound to a key; send it with the scheme Bearer"
         case .expired: "the token has expired"
         case .lastsTooLong(let limit): "the claim exp is more than \(limit) seconds in the future"
         case .notYetValid: "the token is not yet valid (iat, nbf or auth_time)"

@@ -99,9 +99,9 @@ extension TokenRefusal {
         switch self {
         case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
             true
-        case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongAuthorizedParty, .boundToKey, .expired,
-            .lastsTooLong, .notYetValid, .wrongNonce, .wrongAccessTokenHash, .authenticationTooOld,
-            .wrongAuthenticationContext:
+        case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongAuthorizedParty, .boundToKey,
+            .boundToAnotherKey, .notBoundToKey, .expired, .lastsTooLong, .notYetValid, .wrongNonce,
+            .wrongAccessTokenHash, .authenticationTooOld, .wrongAuthenticationContext:
             false
         }
     }

@@ -35,11 +35,16 @@ public struct AccessTokenClaims: Sendable, Hashable {
     /// The server reads the claim to check or revoke the grant of a token. Nil if no user is involved.
     public var grantID: String?
 
+    /// The thumbprint of the key to which the token is bound (member `jkt` of the claim `cnf`, RFC 9449 §6.1).
+    ///
+    /// Nil if the token is a bearer token.
+    public var keyThumbprint: KeyThumbprint?
+
     /// Creates the claims of one token; claims that are nil are omitted.
     public init(
         issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, expires: Date, issuedAt: Date,
         tokenID: String, scope: Scope = Scope(), authTime: Date? = nil, authenticationContext: String? = nil,
-        grantID: String? = nil
+        grantID: String? = nil, keyThumbprint: KeyThumbprint? = nil
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -52,6 +57,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
         self.authTime = authTime
         self.authenticationContext = authenticationContext
         self.grantID = grantID
+        self.keyThumbprint = keyThumbprint
     }
 
     /// Encodes the claims as JSON.
@@ -74,6 +80,9 @@ public struct AccessTokenClaims: Sendable, Hashable {
             try writer.claim("auth_time", authTime)
             writer.claim("acr", authenticationContext)
             writer.claim("grant_id", grantID)
+            if let keyThumbprint {
+                writer.member("cnf", object: { writer in writer.member("jkt", keyThumbprint.rawValue) })
+            }
         }
         return writer.bytes
     }
@@ -90,7 +99,21 @@ public struct AccessTokenClaims: Sendable, Hashable {
             issuer: issuer, subject: try claims.text("sub"), audience: audience, clientID: clientID,
             expires: period.expires, issuedAt: period.issuedAt, tokenID: try claims.text("jti"), scope: scope,
             authTime: try claims.optionalDate("auth_time"), authenticationContext: try claims.optionalText("acr"),
-            grantID: try claims.optionalText("grant_id")
+            grantID: try claims.optionalText("grant_id"), keyThumbprint: try claims.keyThumbprint()
         )
+    }
+}
+
+extension AuthenticClaims {
+    /// Returns the thumbprint of the key to which an access token is bound (RFC 9449 §6.1); nil if it has no `cnf`.
+    ///
+    /// A `cnf` with another method of confirmation, such as a certificate (RFC 8705 §3.1), is refused, because nothing
+    /// here could verify it.
+    fileprivate func keyThumbprint() throws(TokenRefusal) -> KeyThumbprint? {
+        guard let confirmation = members["cnf"] else { return nil }
+        guard case .object(let methods) = confirmation, methods.count == 1, case .string(let text)? = methods["jkt"],
+            let thumbprint = KeyThumbprint(text)
+        else { throw .invalidClaim("cnf") }
+        return thumbprint
     }
 }

@@ -39,12 +39,24 @@ public struct AccessTokenVerifier: Sendable {
         header = TokenHeader.Expectation(types: types, mayBeUntyped: false, algorithms: algorithms)
     }
 
-    /// Verifies an access token with the keys of its issuer.
+    /// Verifies a bearer token with the keys of its issuer; a token that is bound to a key is refused.
     ///
     /// After ``TokenRefusal/unknownKey(_:)``, the caller can fetch the keys again and retry. The caller must limit
     /// the rate at which it fetches keys, because an attacker can send any number of tokens with unknown keys.
     public func verify(
         _ token: String, keys: JSONWebKeySet, at now: Date
+    ) throws(TokenRefusal) -> VerifiedAccessToken {
+        try verify(token, keys: keys, provenKey: nil, at: now)
+    }
+
+    /// Verifies an access token with the keys of its issuer.
+    ///
+    /// A token that is bound to a key is accepted only with a proof of this key, and a proof is accepted only with a
+    /// token that is bound to its key (RFC 9449 §7.1).
+    ///
+    /// - Parameter provenKey: The key of the verified proof in the request; nil if the request contains none.
+    package func verify(
+        _ token: String, keys: JSONWebKeySet, provenKey: KeyThumbprint?, at now: Date
     ) throws(TokenRefusal) -> VerifiedAccessToken {
         let claims = try SignedToken(parsing: token).authenticate(with: keys, expecting: header)
         try claims.requireAccessToken()
@@ -52,13 +64,10 @@ public struct AccessTokenVerifier: Sendable {
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try claims.audience()
         guard audience.contains(where: self.audience.hasSameBytes(as:)) else { throw .wrongAudience }
-        // RFC 9449 §7.2: a token that is bound to a key (`cnf`) is not valid as a bearer token. If it were
-        // accepted, a thief could use the token without a proof of possession.
-        guard claims.members["cnf"] == nil else { throw .boundToKey }
         let period = try ValidityPeriod(claims)
+        let verified = try AccessTokenClaims(claims, issuer: issuer, period: period, audience: audience)
+        try verified.requireProof(of: provenKey)
         try period.check(at: now, clockSkew: clockSkew)
-        return VerifiedAccessToken(
-            try AccessTokenClaims(claims, issuer: issuer, period: period, audience: audience)
-        )
+        return VerifiedAccessToken(verified)
     }
 }

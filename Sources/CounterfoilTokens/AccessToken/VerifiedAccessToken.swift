@@ -34,6 +34,10 @@ public struct VerifiedAccessToken: Sendable, Hashable {
     ///
     /// Nil if no user is involved, or if the server does not send the claim.
     public var grantID: String? { claims.grantID }
+    /// The thumbprint of the key to which the token is bound, and of which the request contained a proof (`cnf`).
+    ///
+    /// Nil if the token is a bearer token (RFC 9449 §6.1).
+    public var keyThumbprint: KeyThumbprint? { claims.keyThumbprint }
     /// The authentication context of the sign-in (claim `acr`); nil if the token has none.
     public var authenticationContext: String? { claims.authenticationContext }
     /// The time at which the user signed in (claim `auth_time`); nil if the token has none.

@@ -37,6 +37,40 @@ struct SignedToken: Sendable {
         guard candidates.contains(where: { $0.material.isValidSignature(signature, for: signedPart) }) else {
             throw .badSignature
         }
+        return try authenticClaims(type, algorithm)
+    }
+
+    /// Verifies the header and the signature with the key in the header, then parses the claims.
+    ///
+    /// The result proves only that the sender has this key, not who the sender is. It is for DPoP proofs only
+    /// (RFC 9449 §4.3).
+    func authenticateByOwnKey(
+        expecting expectation: TokenHeader.Expectation
+    ) throws(DPoPProofRefusal) -> (claims: AuthenticClaims, key: JSONWebKey) {
+        do {
+            let (type, algorithm) = try header.accept(expectation)
+            let key = try ownKey()
+            guard key.algorithm == algorithm, key.material.isValidSignature(signature, for: signedPart) else {
+                throw DPoPProofRefusal.token(.badSignature)
+            }
+            return (try authenticClaims(type, algorithm), key)
+        } catch let refusal as TokenRefusal {
+            throw .token(refusal)
+        } catch let refusal as DPoPProofRefusal {
+            throw refusal
+        } catch {
+            throw .token(.malformed(.header))
+        }
+    }
+
+    private func ownKey() throws(DPoPProofRefusal) -> JSONWebKey {
+        guard case .object(let members)? = header.key else { throw .keyMissing }
+        do { return try JSONWebKeyMembers(members).key() } catch { throw .unusableKey(error) }
+    }
+
+    private func authenticClaims(_ type: TokenType?, _ algorithm: SigningAlgorithm) throws(TokenRefusal)
+        -> AuthenticClaims
+    {
         guard let members = try? JSONReader.object(claims) else { throw .malformed(.claims) }
         return AuthenticClaims(members: members, type: type, algorithm: algorithm)
     }

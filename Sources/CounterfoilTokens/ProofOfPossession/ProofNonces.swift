@@ -1,0 +1,52 @@
+import CounterfoilProtocol
+package import Crypto
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The nonces of a server for DPoP proofs, which are computed from a key and the time and stored nowhere.
+///
+/// RFC 9449 §8 and §9. A nonce is the time at which it was made, in steps of 30 seconds, and a message authentication
+/// code over this time. Every server with the same key accepts it for five minutes.
+package struct ProofNonces: Sendable {
+    /// The time for which a nonce is accepted, in seconds.
+    package static let lifetime: TimeInterval = 300
+    /// The length of the steps in which nonces change, in seconds.
+    private static let step: TimeInterval = 30
+    /// The number of bytes of the message authentication code in a nonce.
+    private static let codeSize = 16
+    private static let timeSize = 8
+
+    private let keyed: HMAC<SHA256>
+
+    /// Creates the nonces of a key that is used for nothing else.
+    package init(key: SymmetricKey) { keyed = HMAC(key: key) }
+
+    /// Returns the nonce of a time, which servers send in the field `DPoP-Nonce`.
+    package func nonce(at now: Date) -> String {
+        let step = UInt64(max(0, now.timeIntervalSince1970 / Self.step))
+        let time = withUnsafeBytes(of: step.bigEndian) { Array($0) }
+        return Base64URL.encode(time + code(for: time))
+    }
+
+    /// Returns true if a nonce was made with this key within its lifetime.
+    func accept(_ text: String, at now: Date) -> Bool {
+        guard text.utf8.count <= 64, let bytes = Base64URL.decode(text), bytes.count == Self.timeSize + Self.codeSize
+        else { return false }
+        let time = Array(bytes.prefix(Self.timeSize))
+        guard ConstantTime.equals(Array(bytes.dropFirst(Self.timeSize)), code(for: time)) else { return false }
+        let step = time.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let age = now.timeIntervalSince1970 - TimeInterval(step) * Self.step
+        // The clock of another server that made the nonce may be ahead.
+        return (-Self.step...Self.lifetime).contains(age)
+    }
+
+    private func code(for time: [UInt8]) -> [UInt8] {
+        var code = keyed
+        code.update(data: time)
+        return Array(code.finalize().copiedBytes.prefix(Self.codeSize))
+    }
+}

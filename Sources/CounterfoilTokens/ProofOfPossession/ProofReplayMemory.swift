@@ -1,0 +1,66 @@
+import CounterfoilProtocol
+import Crypto
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The DPoP proofs that were used, so that each counts once (RFC 9449 §11.1); bounded in memory.
+///
+/// A proof is kept until it would be rejected for its age. If the memory is full, further proofs are refused: if it
+/// forgot proofs instead, an attacker could fill it to use a stolen proof again. One key can use only an eighth of the
+/// memory, so that no single client can fill it.
+package final class ProofReplayMemory: Sendable {
+    /// The outcome of ``note(_:at:)``.
+    package enum Outcome: Sendable, Hashable {
+        /// The proof was not used before, and is noted.
+        case new
+        /// The proof was used before.
+        case used
+        /// The memory, or the part of it for one key, is full; nothing was noted.
+        case full
+    }
+
+    private struct State {
+        /// The proofs by the minute after which they are forgotten.
+        var proofs: [Int: Set<SHA256Digest>] = [:]
+        /// The number of proofs of each key, by the same minute.
+        var counts: [Int: [KeyThumbprint: Int]] = [:]
+        var total = 0
+    }
+
+    /// The number of proofs that one process keeps unless it is told otherwise.
+    package static let standardCapacity = 200_000
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// Creates a memory for a maximum number of proofs; each needs about 100 bytes.
+    package init(capacity: Int = standardCapacity) { self.capacity = max(8, capacity) }
+
+    /// Notes a proof, unless it was used before or the memory is full.
+    package func note(_ proof: VerifiedDPoPProof, at now: Date) -> Outcome {
+        let minute = Int((proof.expires.timeIntervalSince1970 / 60).rounded(.up))
+        return state.withLock { state in
+            Self.forgetExpired(in: &state, at: now)
+            guard state.proofs[minute]?.contains(proof.digest) != true else { return .used }
+            let ofKey = state.counts.values.reduce(0) { $0 + ($1[proof.thumbprint] ?? 0) }
+            guard state.total < capacity, ofKey < capacity / 8 else { return .full }
+            state.proofs[minute, default: []].insert(proof.digest)
+            state.counts[minute, default: [:]][proof.thumbprint, default: 0] += 1
+            state.total += 1
+            return .new
+        }
+    }
+
+    private static func forgetExpired(in state: inout State, at now: Date) {
+        let current = Int(now.timeIntervalSince1970 / 60)
+        for minute in state.proofs.keys where minute < current {
+            state.total -= state.proofs[minute]?.count ?? 0
+            state.proofs[minute] = nil
+            state.counts[minute] = nil
+        }
+    }
+}
