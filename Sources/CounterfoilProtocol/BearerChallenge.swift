@@ -51,7 +51,8 @@ public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
         return "Bearer " + written.joined(separator: ", ")
     }
 
-    private static func quotable(_ text: String) -> String {
+    /// Removes the characters that a quoted parameter must not contain.
+    static func quotable(_ text: String) -> String {
         String(decoding: text.utf8.filter { $0.isUnquoted || $0 == 0x20 }, as: UTF8.self)
     }
 }

@@ -107,7 +107,8 @@ public final class AuthorizationServer: Sendable {
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         if let answer = await crossOrigin.preflight(request, at: endpoint) { return answer }
         var client = RequestingClient.unknown
-        let reply = await respondToSender(request, at: endpoint, client: &client)
+        let reply = components.proofs.supplyingNonce(
+            await respondToSender(request, at: endpoint, client: &client), to: request, at: endpoint)
         return await crossOrigin.share(reply, to: request, at: endpoint, of: client)
     }
 

@@ -20,6 +20,7 @@ package struct ServerComponents: Sendable {
     let earlierSignIns: EarlierSignIns
     package let challenges: ChallengeReuseDetector
     let audiences: AudienceParameterLog
+    let proofs: DPoPProofs
 
     let serverKey: ServerKey
     let keys: KeyRing
@@ -61,6 +62,7 @@ package struct ServerComponents: Sendable {
         earlierSignIns = EarlierSignIns(key: serverKey.earlierSignIns, cookies: cookies)
         challenges = ChallengeReuseDetector()
         audiences = AudienceParameterLog(logger: logger)
+        proofs = DPoPProofs(settings: settings, serverKey: serverKey, wallClock: wallClock)
     }
 
     /// The authentication of users by username or email address and password.
@@ -137,9 +139,9 @@ package struct ServerComponents: Sendable {
             settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
         let grants = GrantContext(
             settings: settings, store: store, issuer: issuer, refreshTokens: refreshTokens, challenges: challenges,
-            auditor: auditor)
+            proofs: proofs, auditor: auditor)
         return TokenEndpoint(
-            authenticator: authenticator, metrics: metrics, audiences: audiences, context: grants
+            authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
         ).handlers
             + RevocationEndpoint(
                 authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
@@ -150,8 +152,8 @@ package struct ServerComponents: Sendable {
                 store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock
             ).handlers
             + UserInfoEndpoint(
-                settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, throttle: throttle,
-                auditor: auditor, wallClock: wallClock
+                settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
+                throttle: throttle, auditor: auditor, wallClock: wallClock
             ).handlers
     }
 

@@ -16,6 +16,8 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public var state: State?
     /// The PKCE challenge (parameters `code_challenge` and `code_challenge_method`); nil if both are omitted.
     public var presentedChallenge: PresentedChallenge?
+    /// The key of which the token request must prove possession (parameter `dpop_jkt`, RFC 9449 §10); nil if omitted.
+    public var keyThumbprint: KeyThumbprint?
     /// The value that the server copies into the ID token (parameter `nonce`); nil if omitted.
     public var nonce: Nonce?
     /// The pages that the server must show or must not show (parameter `prompt`); empty if omitted.
@@ -97,6 +99,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
         form.append("response_mode", ifPresent: responseMode?.rawValue)
         form.append("code_challenge", ifPresent: codeChallenge?.rawValue)
         form.append("code_challenge_method", ifPresent: codeChallenge.map { _ in CodeChallenge.method })
+        form.append("dpop_jkt", ifPresent: keyThumbprint?.rawValue)
         form.append("nonce", ifPresent: nonce?.exposed)
         let prompts = Prompt.allCases.filter(prompt.contains).map(\.rawValue)
         form.append("prompt", ifPresent: prompts.isEmpty ? nil : prompts.joined(separator: " "))

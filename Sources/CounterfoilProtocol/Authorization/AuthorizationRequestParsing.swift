@@ -93,6 +93,13 @@ extension AuthorizationRequest {
             do { return try Scope(parsing: text) } catch { throw OAuthError(.invalidScope, "\(error)") }
         }
         presentedChallenge = try Self.presentedChallenge(values)
+        keyThumbprint = try values["dpop_jkt"].map { text throws(OAuthError) in
+            guard let thumbprint = KeyThumbprint(text) else {
+                throw OAuthError(
+                    .invalidRequest, "dpop_jkt must be the 43 base64url characters of the SHA-256 thumbprint of a key")
+            }
+            return thumbprint
+        }
         nonce = try values["nonce"].map { text throws(OAuthError) in
             guard let nonce = Nonce(text) else {
                 throw OAuthError(.invalidRequest, "nonce is longer than \(Nonce.byteLimit) bytes")

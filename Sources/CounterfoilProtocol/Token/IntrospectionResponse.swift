@@ -40,12 +40,14 @@ public enum IntrospectionResponse: Sendable, Hashable {
         public var authTime: Date?
         /// The authentication context of the sign-in (member `acr`, RFC 9470 §6.2); nil if no user is involved.
         public var authenticationContext: String?
+        /// The thumbprint of the key to which the token is bound (member `cnf`, RFC 9449 §6.2); nil for a bearer token.
+        public var keyThumbprint: KeyThumbprint?
 
         /// Creates the members for an active token; members that are nil are omitted.
         public init(
             issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, username: String? = nil,
             scope: Scope, expires: Date, issuedAt: Date, tokenID: String, authTime: Date? = nil,
-            authenticationContext: String? = nil
+            authenticationContext: String? = nil, keyThumbprint: KeyThumbprint? = nil
         ) {
             self.issuer = issuer
             self.subject = subject
@@ -58,6 +60,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
             self.tokenID = tokenID
             self.authTime = authTime
             self.authenticationContext = authenticationContext
+            self.keyThumbprint = keyThumbprint
         }
     }
 
@@ -75,7 +78,7 @@ public enum IntrospectionResponse: Sendable, Hashable {
         if !token.scope.isEmpty { writer.member("scope", token.scope.description) }
         writer.member("client_id", token.clientID.rawValue)
         if let username = token.username { writer.member("username", username) }
-        writer.member("token_type", "Bearer")
+        writer.member("token_type", token.keyThumbprint == nil ? "Bearer" : "DPoP")
         writer.member("exp", Self.seconds(token.expires))
         writer.member("iat", Self.seconds(token.issuedAt))
         writer.member("sub", token.subject)
@@ -89,6 +92,9 @@ public enum IntrospectionResponse: Sendable, Hashable {
         writer.member("jti", token.tokenID)
         if let time = token.authTime { writer.member("auth_time", Self.seconds(time)) }
         if let context = token.authenticationContext { writer.member("acr", context) }
+        if let thumbprint = token.keyThumbprint {
+            writer.member("cnf", object: { writer in writer.member("jkt", thumbprint.rawValue) })
+        }
     }
 
     private static func seconds(_ time: Date) -> Int64 { Int64(time.timeIntervalSince1970.rounded(.down)) }

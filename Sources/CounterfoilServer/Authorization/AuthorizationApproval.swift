@@ -44,6 +44,7 @@ extension AuthorizationFlow {
             redirectURI: authorization.redirectURI,
             requestedScope: authorization.request.scope ?? authorization.scope,
             codeChallenge: authorization.request.codeChallenge,
+            keyThumbprint: authorization.request.keyThumbprint,
             nonce: authorization.request.nonce,
             authenticatedAt: session.authenticatedAt,
             issuedAt: now,

@@ -184,7 +184,7 @@ extension Reply {
     fileprivate func readable(from origin: String) -> Reply {
         var reply = self
         reply.fields[.accessControlAllowOrigin] = origin
-        reply.fields[.accessControlExposeHeaders] = "WWW-Authenticate, Retry-After"
+        reply.fields[.accessControlExposeHeaders] = "WWW-Authenticate, Retry-After, DPoP-Nonce"
         return reply
     }
 }

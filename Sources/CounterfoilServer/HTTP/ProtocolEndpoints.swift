@@ -54,6 +54,7 @@ extension Endpoint {
 
     /// The token endpoint, which scripts of single-page apps can call from registered origins (RFC 6749 §3.2).
     public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)
+        .with { $0.takesProofs = true }
 
     /// The revocation endpoint, which scripts of single-page apps can call from registered origins (RFC 7009 §2).
     public static let revocation = answering("revocation", "/oauth2/revoke", scriptAccess: .registered)
@@ -63,6 +64,7 @@ extension Endpoint {
 
     /// The UserInfo endpoint, for GET and POST (OpenID Connect Core §5.3).
     public static let userInfo = answering("userInfo", "/oauth2/userinfo", [.get, .post], scriptAccess: .registered)
+        .with { $0.takesProofs = true }
 
     /// The logout endpoint, for GET and POST (OpenID Connect RP-Initiated Logout §2).
     public static let logout = form("logout", "/oauth2/logout", bodyLimit: 32 * 1024)

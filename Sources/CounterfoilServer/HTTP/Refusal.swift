@@ -104,7 +104,7 @@ package struct Refusal: Sendable {
             clientID = refused.clientID.map { EscapedText($0.rawValue) }
         case let refused as BearerRefusal:
             self.init(refused.error, status: refused.status)
-            fields[.wwwAuthenticate] = refused.challenge.description
+            fields[.wwwAuthenticate] = refused.challenges
         case let refused as AuthorizationFlow.RedirectableError:
             let answer =
                 refused.needsChoice

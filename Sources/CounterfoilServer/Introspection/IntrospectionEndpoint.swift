@@ -50,7 +50,8 @@ struct IntrospectionEndpoint: Sendable {
                 issuedAt: claims.issuedAt,
                 tokenID: claims.tokenID,
                 authTime: claims.authTime,
-                authenticationContext: claims.authenticationContext
+                authenticationContext: claims.authenticationContext,
+                keyThumbprint: claims.keyThumbprint
             ))
     }
 

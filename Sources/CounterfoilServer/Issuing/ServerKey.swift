@@ -31,6 +31,9 @@ public struct ServerKey: Sendable {
     /// The key from which one key for each sector is derived, which encrypts the pairwise session identifiers.
     var pairwiseSessions: SymmetricKey { derived("counterfoil pairwise sessions") }
 
+    /// The key from which the nonces for DPoP proofs are made.
+    var proofNonces: SymmetricKey { derived("counterfoil dpop nonces") }
+
     /// The key that encrypts the signing keys in the store.
     private var sealing: SymmetricKey { derived("counterfoil signing keys") }
 

@@ -13,6 +13,8 @@ struct IssuingFacts: Sendable {
     let target: TokenTarget
     /// The `nonce` of the authorization request; nil for a refresh (OpenID Connect Core §12.2).
     let nonce: Nonce?
+    /// The key of the DPoP proof in the token request, to which the access token is bound; nil for a bearer token.
+    let provenKey: KeyThumbprint?
 }
 
 /// The issuer of access tokens and ID tokens, which signs the tokens but stores nothing.
@@ -48,10 +50,12 @@ struct TokenIssuer: Sendable {
                 scope: facts.target.scope,
                 authTime: authTime(of: facts.grant, at: now),
                 authenticationContext: AuthenticationContext.password,
-                grantID: facts.grant.id.rawValue
+                grantID: facts.grant.id.rawValue,
+                keyThumbprint: facts.provenKey
             ), type: facts.target.type)
         return TokenResponse(
             accessToken: accessToken,
+            tokenType: Self.tokenType(boundTo: facts.provenKey),
             expiresIn: lifetime,
             refreshToken: refreshToken,
             // RFC 6749 §5.1: the scope may be less than the requested one, so it is included unless it is empty.
@@ -62,7 +66,7 @@ struct TokenIssuer: Sendable {
     }
 
     /// Issues an access token without a user (RFC 6749 §4.4.3); the subject of the token is the client.
-    func issue(_ access: MachineAccess) throws -> TokenResponse {
+    func issue(_ access: MachineAccess, boundTo provenKey: KeyThumbprint?) throws -> TokenResponse {
         let now = wallClock()
         let lifetime = access.client.policy.accessTokenLifetime ?? settings.accessTokenLifetime
         let accessToken = try accessToken(
@@ -74,10 +78,16 @@ struct TokenIssuer: Sendable {
                 expires: now.addingTimeInterval(TimeInterval(lifetime)),
                 issuedAt: now,
                 tokenID: Base64URL.encode(random.bytes(16)),
-                scope: access.target.scope
+                scope: access.target.scope,
+                keyThumbprint: provenKey
             ), type: access.target.type)
-        return TokenResponse(accessToken: accessToken, expiresIn: lifetime, scope: access.target.scope)
+        return TokenResponse(
+            accessToken: accessToken, tokenType: Self.tokenType(boundTo: provenKey), expiresIn: lifetime,
+            refreshToken: nil, scope: access.target.scope, idToken: nil)
     }
+
+    /// Returns `token_type` (RFC 6750 §6.1.1, RFC 9449 §5).
+    private static func tokenType(boundTo provenKey: KeyThumbprint?) -> String { provenKey == nil ? "Bearer" : "DPoP" }
 
     private func accessToken(_ claims: AccessTokenClaims, type: AccessTokenType) throws -> AccessToken {
         guard let token = AccessToken(try key(.es256).sign(claims, type: type.header)) else {

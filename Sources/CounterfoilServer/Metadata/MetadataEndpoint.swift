@@ -91,6 +91,7 @@ final class MetadataEndpoint: Sendable {
         metadata.introspectionEndpointAuthSigningAlgValuesSupported = assertionAlgorithms
         metadata.introspectionSigningAlgValuesSupported = [SigningAlgorithm.es256.rawValue]
         metadata.codeChallengeMethodsSupported = [CodeChallenge.method]
+        metadata.dpopSigningAlgValuesSupported = DPoPProofVerifier.algorithms.map(\.rawValue)
         metadata.authorizationResponseIssParameterSupported = true
         metadata.subjectTypesSupported = SubjectType.allCases.map(\.rawValue)
         metadata.idTokenSigningAlgValuesSupported = KeyRing.algorithms.map(\.rawValue)

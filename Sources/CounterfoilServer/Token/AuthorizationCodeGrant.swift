@@ -15,7 +15,8 @@ struct AuthorizationCodeGrant: TokenGrant {
         let digest = ArtefactDigest(of: asked.code)
         let facts = try await context.store.code(digest)
         switch Self.judge(
-            asked, by: exchange.client, facts: facts, issuer: context.settings.issuer, now: exchange.now)
+            asked, by: exchange.client, provenKey: exchange.provenKey, facts: facts,
+            issuer: context.settings.issuer, now: exchange.now)
         {
         case .redeem(let approval):
             return try await redeem(approval, digest, exchange)
@@ -40,13 +41,14 @@ struct AuthorizationCodeGrant: TokenGrant {
     ) async throws -> TokenResponse {
         let now = exchange.now
         let grant = approval.facts.grant
-        let family = family(for: approval, now: now)
-        let target = try await context.target(of: grant, naming: approval.resources, scope: grant.scope)
+        let family = family(for: approval, boundTo: exchange.provenKey, now: now)
+        let target = try await context.target(of: grant, naming: approval.resources, scope: grant.scope, exchange)
         let response = try context.issuer.issue(
             IssuingFacts(
                 grant: grant, person: approval.facts.person, client: approval.client, scope: grant.scope,
-                target: target, nonce: approval.facts.code.nonce),
+                target: target, nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
             refreshToken: family?.token)
+        try context.proofs.use(exchange.proof)
         switch try await context.store.consumeCode(digest, beginning: family?.record, at: now) {
         case .consumed:
             await noteChallenge(of: approval, exchange)
@@ -78,8 +80,11 @@ struct AuthorizationCodeGrant: TokenGrant {
 
     /// Creates the token family that starts with a code, and the first refresh token of the family.
     ///
-    /// Returns nil if the client gets no refresh token.
-    private func family(for approval: Approval, now: Date) -> (record: RefreshFamily, token: RefreshToken)? {
+    /// Returns nil if the client gets no refresh token. RFC 9449 §5: the refresh tokens of a public client are bound to
+    /// the key of its proof.
+    private func family(
+        for approval: Approval, boundTo provenKey: KeyThumbprint?, now: Date
+    ) -> (record: RefreshFamily, token: RefreshToken)? {
         let grant = approval.facts.grant
         let name = RefreshTokenCodec.Family(random: context.issuer.random)
         guard RefreshTokenTerms.areIssued(to: approval.client, for: grant.scope),
@@ -87,7 +92,8 @@ struct AuthorizationCodeGrant: TokenGrant {
         else { return nil }
         let terms = RefreshTokenTerms(of: approval.client, settings: context.settings)
         let record = RefreshFamily(
-            digest: name.digest, grantID: grant.id, rotatedAt: now, lastUsedAt: now,
+            digest: name.digest, grantID: grant.id,
+            keyThumbprint: approval.client.type.isConfidential ? nil : provenKey, rotatedAt: now, lastUsedAt: now,
             expiresAt: now.addingTimeInterval(terms.lifetime))
         return (record, token)
     }
@@ -124,6 +130,7 @@ struct AuthorizationCodeGrant: TokenGrant {
     static func judge(
         _ exchange: TokenRequest.CodeExchange,
         by client: AuthenticatedClient,
+        provenKey: KeyThumbprint?,
         facts: CodeFacts?,
         issuer: Issuer,
         now: Date
@@ -141,6 +148,10 @@ struct AuthorizationCodeGrant: TokenGrant {
         guard facts.grant.clientID == client.client.id else { return .refuse(refusal("code of another client")) }
         guard code.redirectURI?.matches(exchange.redirectURI) ?? false else {
             return .refuse(refusal("redirect_uri differs from that of the authorization request"))
+        }
+        // RFC 9449 §10: the code of a request with `dpop_jkt` is bound to this key.
+        guard code.keyThumbprint == nil || code.keyThumbprint == provenKey else {
+            return .refuse(refusal("no DPoP proof of the key that dpop_jkt names"))
         }
         switch (code.codeChallenge, exchange.codeVerifier) {
         case (nil, _?):
@@ -187,7 +198,7 @@ struct AuthorizationCodeGrant: TokenGrant {
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
             .invalidGrant,
-            "the code is unknown, expired, used, or not for this client_id, redirect_uri and code_verifier",
+            "the code is unknown, expired, used, or not for this client_id, redirect_uri, code_verifier and key",
             reason: reason
         )
     }

@@ -13,9 +13,11 @@ struct ClientCredentialsGrant: TokenGrant {
     func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenExchange) async throws -> TokenResponse {
         let named = try await context.store.named(asked.resources, issuer: context.settings.issuer)
         let defaultAPI = named.isEmpty ? try await context.store.defaultAPI(context.settings) : nil
-        return try context.issuer.issue(
-            try Self.judge(
-                asked, by: exchange.client, for: named, defaultAPI: defaultAPI, settings: context.settings))
+        let access = try Self.judge(
+            asked, by: exchange.client, for: named, defaultAPI: defaultAPI, settings: context.settings)
+        try access.target.requireProof(exchange.proof)
+        try context.proofs.use(exchange.proof)
+        return try context.issuer.issue(access, boundTo: exchange.provenKey)
     }
 
     /// Decides whether a client gets a token; only clients of the type `service`, all of which are

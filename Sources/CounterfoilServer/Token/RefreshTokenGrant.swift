@@ -27,14 +27,18 @@ struct RefreshTokenGrant: TokenGrant {
             throw Self.refusal("the refresh token was not issued by this server")
         }
         let terms = RefreshTokenTerms(of: exchange.client.client, settings: context.settings)
+        var isProofUsed = false
         for _ in 0..<Self.attempts {
             let facts = try await context.store.refreshFacts(decoded.family.digest)
             let verdict = Self.judge(
-                asked, by: exchange.client, generation: decoded.generation, facts: facts, terms: terms,
-                issuer: context.settings.issuer,
+                asked, by: exchange.client, provenKey: exchange.provenKey, generation: decoded.generation,
+                facts: facts, terms: terms, issuer: context.settings.issuer,
                 service: try await service(for: decoded, facts, terms, now: exchange.now), now: exchange.now)
             switch verdict {
             case .issue(let approval):
+                // A further attempt belongs to the same request, so the proof counts once.
+                if !isProofUsed { try context.proofs.use(exchange.proof) }
+                isProofUsed = true
                 if let response = try await refresh(approval, of: decoded.family, exchange) { return response }
             case .refuse(let error):
                 throw error
@@ -56,12 +60,13 @@ struct RefreshTokenGrant: TokenGrant {
     ) async throws -> TokenResponse? {
         let grant = approval.facts.grant
         let target = try await context.target(
-            of: grant, naming: approval.resources, scope: approval.scope, knowing: approval.facts.resources)
+            of: grant, naming: approval.resources, scope: approval.scope, knowing: approval.facts.resources,
+            exchange)
         let response = try context.issuer.issue(
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
                 grant: grant, person: approval.facts.person, client: approval.client, scope: approval.scope,
-                target: target, nonce: nil),
+                target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: approval.generation.flatMap { context.refreshTokens.token(of: family, generation: $0) })
         switch try await context.store.recordRefresh(approval.facts, approval.step, now: exchange.now) {
         case .recorded:
@@ -137,6 +142,7 @@ struct RefreshTokenGrant: TokenGrant {
     static func judge(
         _ exchange: TokenRequest.RefreshExchange,
         by client: AuthenticatedClient,
+        provenKey: KeyThumbprint?,
         generation: Int,
         facts: RefreshFacts?,
         terms: RefreshTokenTerms,
@@ -149,6 +155,10 @@ struct RefreshTokenGrant: TokenGrant {
         // RFC 6749 §6: a refresh token is bound to its client.
         guard grant.clientID == client.client.id else {
             return .refuse(refusal("refresh token of another client"))
+        }
+        // RFC 9449 §5: the refresh token of a public client is bound to a key.
+        guard family.keyThumbprint == nil || family.keyThumbprint == provenKey else {
+            return .refuse(refusal("no DPoP proof of the key to which the refresh token is bound"))
         }
         guard grant.revokedAt == nil else { return .refuse(refusal("grant was revoked")) }
         guard facts.person.disabledAt == nil else { return .refuse(refusal("the account is disabled")) }
@@ -188,12 +198,14 @@ struct RefreshTokenGrant: TokenGrant {
         guard exchange.resources.allSatisfy({ grant.allows($0, issuer: issuer) }) else {
             return .refuse(OAuthError(.invalidTarget, "the resource was not part of the original grant"))
         }
+        // RFC 9700 §2.2.2: a token that is bound to a key needs no rotation, because a thief cannot use it.
+        let rotates = terms.rotates && family.keyThumbprint == nil
         let next = repeats ? family.generation : generation + 1
-        let step: RefreshStep = repeats ? .repeat : terms.rotates ? .advance(to: next) : .stay
+        let step: RefreshStep = repeats ? .repeat : rotates ? .advance(to: next) : .stay
         return .issue(
             Approval(
                 facts: facts, client: client.client, scope: scope, resources: exchange.resources, step: step,
-                generation: repeats || terms.rotates ? next : nil))
+                generation: repeats || rotates ? next : nil))
     }
 
     /// Returns true if a token is the previous token of its family and its grace period has ended.
@@ -231,6 +243,8 @@ struct RefreshTokenGrant: TokenGrant {
     /// the log contains the reason.
     static func refusal(_ reason: String) -> OAuthError {
         OAuthError(
-            .invalidGrant, "the refresh token is unknown, expired, revoked, or not for this client_id", reason: reason)
+            .invalidGrant,
+            "the refresh token is unknown, expired, revoked, or not for this client_id and key",
+            reason: reason)
     }
 }

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 import HTTPTypes
 
@@ -8,14 +9,16 @@ struct TokenEndpoint: Sendable {
     let authenticator: ClientAuthenticator
     let metrics: ServerMetrics
     let audiences: AudienceParameterLog
+    let proofs: DPoPProofs
     private let grants: [String: any TokenGrant]
 
     init(
-        authenticator: ClientAuthenticator, metrics: ServerMetrics, audiences: AudienceParameterLog,
+        authenticator: ClientAuthenticator, metrics: ServerMetrics, audiences: AudienceParameterLog, proofs: DPoPProofs,
         context: GrantContext
     ) {
         self.authenticator = authenticator
         self.audiences = audiences
+        self.proofs = proofs
         self.metrics = metrics
         grants = Dictionary(
             Self.grants(context).map { (type(of: $0).grantType, $0) }, uniquingKeysWith: { first, _ in first })
@@ -63,9 +66,24 @@ struct TokenEndpoint: Sendable {
         let authenticated = try await authenticator.authenticate(request, form: form, now: now, client: &client)
         audiences.note(AudienceParameter(form), of: authenticated.client.id, at: .token, now: now)
         let response = try await grant.respond(
-            to: asked, TokenExchange(client: authenticated, request: request, now: now))
+            to: asked,
+            TokenExchange(
+                client: authenticated, request: request, proof: try proof(in: request, of: authenticated), now: now))
         metrics.countTokens(of: Grant.grantType)
         return response
+    }
+
+    /// Verifies the DPoP proof of a request; throws if it is invalid, or missing although the client must send one
+    /// (RFC 9449 §5 and §5.2).
+    private func proof(
+        in request: IncomingRequest, of client: AuthenticatedClient
+    ) throws(OAuthError) -> VerifiedDPoPProof? {
+        let proof: VerifiedDPoPProof?
+        do { proof = try proofs.proof(in: request, at: .token) } catch { throw OAuthError(error) }
+        guard proof != nil || !client.client.policy.requiresBoundTokens else {
+            throw OAuthError.proofMissing("this client")
+        }
+        return proof
     }
 
     private static func explained(_ error: any Error, by parameter: AudienceParameter) -> any Error {

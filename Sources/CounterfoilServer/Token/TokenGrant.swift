@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import Foundation
 
 /// A grant type of the token endpoint (RFC 6749 §1.3).
@@ -21,11 +22,16 @@ protocol TokenGrant: Sendable {
     func respond(to asked: Request, _ exchange: TokenExchange) async throws -> TokenResponse
 }
 
-/// A request at the token endpoint, with its authenticated client and its time.
+/// A request at the token endpoint, with its authenticated client, its proof of possession and its time.
 struct TokenExchange: Sendable {
     let client: AuthenticatedClient
     let request: IncomingRequest
+    /// The verified DPoP proof, to whose key the tokens are bound; nil if the request contains none.
+    let proof: VerifiedDPoPProof?
     let now: Date
+
+    /// The key of the proof; nil if the request contains none.
+    var provenKey: KeyThumbprint? { proof?.thumbprint }
 }
 
 /// The components that the grant types share.
@@ -35,14 +41,26 @@ struct GrantContext: Sendable {
     let issuer: TokenIssuer
     let refreshTokens: RefreshTokenCodec
     let challenges: ChallengeReuseDetector
+    let proofs: DPoPProofs
     let auditor: Auditor
 
     /// Determines the audience and scope of an access token from the APIs that a token request names.
     ///
     /// If the request names no API, the APIs of the grant are used (RFC 8707 §2.2). `read` contains APIs that the
     /// caller has already read from the store, so that they are not read again.
+    ///
+    /// - Throws: `invalid_dpop_proof` if one of the APIs requires bound tokens and the request contains no proof.
     func target(
-        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = []
+        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = [],
+        _ exchange: TokenExchange
+    ) async throws -> TokenTarget {
+        let target = try await target(of: grant, naming: asked, scope: scope, knowing: read)
+        try target.requireProof(exchange.proof)
+        return target
+    }
+
+    private func target(
+        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource]
     ) async throws -> TokenTarget {
         // An API of the grant is looked up by its spelling in the grant.
         let wanted =

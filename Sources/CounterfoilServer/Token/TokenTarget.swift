@@ -14,6 +14,8 @@ struct NamedResources: Sendable {
         let name: String?
         let scope: Scope
         let tokenType: AccessTokenType
+        /// Whether the API accepts only tokens that are bound to a key.
+        let requiresBoundTokens: Bool
     }
 
     /// The requested APIs that exist, in the order of the request.
@@ -33,6 +35,9 @@ struct NamedResources: Sendable {
     var tokenType: AccessTokenType {
         !known.isEmpty && known.allSatisfy { $0.tokenType == .jwt } ? .jwt : .atJWT
     }
+
+    /// Whether at least one API accepts only tokens that are bound to a key.
+    var requiresBoundTokens: Bool { known.contains(where: \.requiresBoundTokens) }
 
     /// The resource indicators, separated by spaces.
     var description: String { known.map(\.resource.rawValue).joined(separator: " ") }
@@ -63,7 +68,8 @@ extension ResourceStore {
             known.append(
                 NamedResources.Known(
                     resource: api?.resource ?? issuer.resource ?? resource, name: api?.name,
-                    scope: (api?.scope ?? Scope()).union(own), tokenType: api?.tokenType ?? .atJWT))
+                    scope: (api?.scope ?? Scope()).union(own), tokenType: api?.tokenType ?? .atJWT,
+                    requiresBoundTokens: api?.requiresBoundTokens ?? false))
         }
         return NamedResources(known: known, unknown: unknown)
     }
@@ -80,6 +86,8 @@ struct TokenTarget: Sendable {
     let scope: Scope
     /// The type of the access token (`typ`).
     let type: AccessTokenType
+    /// Whether an API in the audience accepts only tokens that are bound to a key.
+    private let requiresBoundTokens: Bool
 
     /// Creates the target of a token that names no API.
     ///
@@ -91,6 +99,7 @@ struct TokenTarget: Sendable {
         self.scope = scope
         // Without `scope`, verifiers could not tell a token of the type `JWT` from an ID token.
         type = scope.isEmpty ? .atJWT : api?.tokenType ?? .atJWT
+        requiresBoundTokens = api?.requiresBoundTokens ?? false
     }
 
     /// Creates the target of a token for the APIs that a token request names.
@@ -101,6 +110,7 @@ struct TokenTarget: Sendable {
         audience = named.known.map(\.resource.rawValue)
         self.scope = carried
         type = named.tokenType
+        requiresBoundTokens = named.requiresBoundTokens
     }
 
     /// Creates the target of a token whose request names no API: the token is for the APIs of the grant.
@@ -113,15 +123,23 @@ struct TokenTarget: Sendable {
             audience = named.known.map(\.resource.rawValue)
             self.scope = carried
             type = named.tokenType
+            requiresBoundTokens = named.requiresBoundTokens
         } else if scope.contains(.openID) {
             audience = [issuer.rawValue]
             self.scope = scope.intersection(ScopeDefinition.ofUserInfo)
             type = .atJWT
+            requiresBoundTokens = false
         } else {
             throw named.known.isEmpty
                 ? OAuthError(.invalidTarget, "the resources of the authorization request are not registered any more")
                 : Self.nothing(of: scope, for: named)
         }
+    }
+
+    /// Throws `invalid_dpop_proof` if an API in the audience requires bound tokens and there is no proof.
+    func requireProof(_ proof: VerifiedDPoPProof?) throws(OAuthError) {
+        guard requiresBoundTokens, proof == nil else { return }
+        throw OAuthError.proofMissing("the resource \(audience.joined(separator: " "))")
     }
 
     private static func nothing(of scope: Scope, for named: NamedResources) -> OAuthError {

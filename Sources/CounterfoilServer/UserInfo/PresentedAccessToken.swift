@@ -1,16 +1,21 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import HTTPTypes
 
 /// The access token of a request to a protected endpoint of this server, not yet verified.
 ///
 /// The token is in the `Authorization` field, or in the parameter `access_token` of a posted form (RFC 6750
-/// §2.1 and §2.2). A token in the query is ignored (RFC 6750 §2.3).
+/// §2.1 and §2.2). A token in the query is ignored (RFC 6750 §2.3). A token that is bound to a key is in the
+/// `Authorization` field with the scheme `DPoP` (RFC 9449 §7.1).
 struct PresentedAccessToken: Sendable {
     /// The token; nil if the request has none.
     let token: AccessToken?
+    /// Whether the request has the scheme `DPoP`, which requires a proof of possession.
+    let isBoundToKey: Bool
 
     init(_ request: IncomingRequest) throws(BearerRefusal) {
-        let inField = try Self.inField(request.head.headerFields[values: .authorization])
+        let (inField, scheme) = try Self.inField(request.head.headerFields[values: .authorization])
+        isBoundToKey = scheme == .dpop
         let inBody = try Self.inBody(of: request)
         // RFC 6750 §2: a request must not use more than one method.
         guard inField == nil || inBody == nil else {
@@ -27,19 +32,25 @@ struct PresentedAccessToken: Sendable {
         self.token = token
     }
 
-    private static func inField(_ fields: [String]) throws(BearerRefusal) -> String? {
-        guard let field = fields.first else { return nil }
+    private enum Scheme: String {
+        case bearer
+        case dpop
+    }
+
+    private static func inField(_ fields: [String]) throws(BearerRefusal) -> (token: String?, Scheme?) {
+        guard let field = fields.first else { return (nil, nil) }
         guard fields.count == 1 else {
             throw BearerRefusal(.invalidRequest, "the request has more than one Authorization header")
         }
         let halves = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         // RFC 9110 §11.1: the scheme is case-insensitive.
-        guard halves[0].lowercased() == "bearer" else { return nil }
+        guard let scheme = Scheme(rawValue: halves[0].lowercased()) else { return (nil, nil) }
         guard halves.count == 2, !halves[1].isEmpty, !halves[1].contains(" ") else {
             throw BearerRefusal(
-                .invalidRequest, "the Authorization header must be the word Bearer, one space and one access token")
+                .invalidRequest,
+                "the Authorization header must be the word Bearer or DPoP, one space and one access token")
         }
-        return String(halves[1])
+        return (String(halves[1]), scheme)
     }
 
     private static func inBody(of request: IncomingRequest) throws(BearerRefusal) -> String? {
@@ -52,15 +63,23 @@ struct PresentedAccessToken: Sendable {
     }
 }
 
-/// The error for a refused access token at a protected endpoint of this server (RFC 6750 §3.1).
+/// The error for a refused access token at a protected endpoint of this server (RFC 6750 §3.1, RFC 9449 §7.1).
 struct BearerRefusal: Error {
     let error: OAuthError
     /// The scope that the token would need; nil unless the error is `insufficient_scope`.
     var scope: Scope?
+    /// Whether the request has the scheme `DPoP`, so that its challenge contains the error.
+    var isOfBoundToken = false
 
     init(_ code: OAuthError.Code, _ description: String, reason: String? = nil, scope: Scope? = nil) {
         error = OAuthError(code, description, reason: reason)
         self.scope = scope
+    }
+
+    /// Creates the error for a rejected proof: status 401, unlike at the token endpoint (RFC 9449 §7.1).
+    init(_ refusal: DPoPProofRefusal) {
+        error = OAuthError(refusal)
+        isOfBoundToken = true
     }
 
     /// The status for the error (RFC 6750 §3.1): 400 for `invalid_request`, 401 for `invalid_token`, 403 for
@@ -73,6 +92,21 @@ struct BearerRefusal: Error {
         }
     }
 
-    /// The value of `WWW-Authenticate` (RFC 6750 §3).
-    var challenge: BearerChallenge { BearerChallenge(scope: scope, error: error) }
+    /// The value of `WWW-Authenticate`: a challenge for each scheme, with the error in that of the request.
+    ///
+    /// The challenge `Bearer` comes first, because some clients read only the first one.
+    var challenges: String {
+        isOfBoundToken
+            ? Self.challenges(BearerChallenge(), Self.dpop(scope: scope, error: error))
+            : Self.challenges(BearerChallenge(scope: scope, error: error), Self.dpop())
+    }
+
+    /// The value of `WWW-Authenticate` for a request without a token, which gets no error code (RFC 6750 §3.1).
+    static let challengesWithoutToken = challenges(BearerChallenge(), dpop())
+
+    private static func challenges(_ bearer: BearerChallenge, _ dpop: DPoPChallenge) -> String { "\(bearer), \(dpop)" }
+
+    private static func dpop(scope: Scope? = nil, error: OAuthError? = nil) -> DPoPChallenge {
+        DPoPChallenge(algorithms: DPoPProofVerifier.algorithms.map(\.rawValue), scope: scope, error: error)
+    }
 }

@@ -9,6 +9,7 @@ struct UserInfoEndpoint: Sendable {
     let store: any GrantStore
     let accessTokens: VerifiedTokenCache
     let keys: any SigningKeys
+    let proofs: DPoPProofs
     let throttle: ClientThrottle
     let auditor: Auditor
     let wallClock: @Sendable () -> Date
@@ -18,11 +19,41 @@ struct UserInfoEndpoint: Sendable {
     func respond(
         to request: IncomingRequest, now: Date, client: inout RequestingClient
     ) async throws -> Reply {
-        guard let token = try PresentedAccessToken(request).token else {
-            // RFC 6750 §3.1: a request without a token gets no error code.
-            return Reply(.unauthorized, fields: [.wwwAuthenticate: BearerChallenge().description])
+        let presented = try PresentedAccessToken(request)
+        guard let token = presented.token else {
+            return Reply(.unauthorized, fields: [.wwwAuthenticate: BearerRefusal.challengesWithoutToken])
         }
-        let access = try await verified(token, by: request, now: now, client: &client)
+        do {
+            let access = try await verified(token, by: request, now: now, client: &client)
+            try checkProof(of: access, in: request, presented)
+            return try await claims(for: access)
+        } catch var refused as BearerRefusal {
+            refused.isOfBoundToken = presented.isBoundToKey
+            throw refused
+        }
+    }
+
+    /// Verifies that the request proves possession of the key to which the token is bound (RFC 9449 §7.1 and §7.2).
+    private func checkProof(
+        of access: AccessTokenClaims, in request: IncomingRequest, _ presented: PresentedAccessToken
+    ) throws {
+        do {
+            let proof =
+                presented.isBoundToKey
+                ? try proofs.proof(in: request, at: .userInfo, carrying: presented.token) : nil
+            guard proof != nil || !presented.isBoundToKey else {
+                throw BearerRefusal(.invalidDPoPProof, "the request with the scheme DPoP contains no DPoP proof")
+            }
+            try access.requireProof(of: proof?.thumbprint)
+            try proofs.use(proof)
+        } catch let refusal as DPoPProofRefusal {
+            throw BearerRefusal(refusal)
+        } catch let refusal as TokenRefusal {
+            throw BearerRefusal(.invalidToken, "\(refusal)")
+        }
+    }
+
+    private func claims(for access: AccessTokenClaims) async throws -> Reply {
         let (facts, scope) = try await allowed(access)
         guard scope.contains(.openID) else {
             throw BearerRefusal(

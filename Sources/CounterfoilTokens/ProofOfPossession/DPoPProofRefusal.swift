@@ -24,6 +24,8 @@ package enum DPoPProofRefusal: Error, Hashable, Sendable, CustomStringConvertibl
     case nonceRequired
     /// The nonce is not one of this server, or has expired.
     case nonceInvalid
+    /// The proof was used before (RFC 9449 §11.1).
+    case used
 
     /// Whether a proof with the nonce of the response can succeed, so that the error is `use_dpop_nonce`.
     package var asksForNonce: Bool { self == .nonceRequired || self == .nonceInvalid }
@@ -43,6 +45,7 @@ package enum DPoPProofRefusal: Error, Hashable, Sendable, CustomStringConvertibl
         case .longProofID: "jti of the DPoP proof is longer than \(DPoPProofVerifier.proofIDByteLimit) bytes"
         case .nonceRequired: "the DPoP proof must contain the nonce of the field DPoP-Nonce"
         case .nonceInvalid: "the nonce of the DPoP proof has expired; use that of the field DPoP-Nonce"
+        case .used: "the DPoP proof was used before; send a new one with another jti"
         }
     }
 }

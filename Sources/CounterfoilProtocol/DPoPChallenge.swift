@@ -1,0 +1,29 @@
+/// The `WWW-Authenticate` value with which a protected resource asks for a token that is bound to a key.
+///
+/// RFC 9449 §7.1. In a response it follows the ``BearerChallenge``, because some clients read only the first challenge.
+public struct DPoPChallenge: Sendable, Hashable, CustomStringConvertible {
+    /// The accepted algorithms of proofs (`algs`), the preferred one first.
+    public var algorithms: [String]
+    /// The scope that the request requires (`scope`); omitted if nil.
+    public var scope: Scope?
+    /// The reason of the rejection (`error` and `error_description`); nil if the request contained no bound token.
+    public var error: OAuthError?
+
+    /// Creates a challenge.
+    public init(algorithms: [String], scope: Scope? = nil, error: OAuthError? = nil) {
+        self.algorithms = algorithms
+        self.scope = scope
+        self.error = error
+    }
+
+    /// The value of the `WWW-Authenticate` field, with `error` before `algs` as in the examples of RFC 9449 §7.1.
+    public var description: String {
+        let parameters = [
+            ("scope", scope?.description ?? ""), ("error", error?.code.rawValue ?? ""),
+            ("error_description", error?.description ?? ""),
+            ("algs", algorithms.joined(separator: " ")),
+        ]
+        let written = parameters.filter { !$0.1.isEmpty }.map { "\($0.0)=\"\(BearerChallenge.quotable($0.1))\"" }
+        return "DPoP " + written.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,107 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// The DPoP proofs in requests to this server (RFC 9449): their verification, their nonces and the memory of used ones.
+struct DPoPProofs: Sendable {
+    private let settings: ServerSettings
+    private let verifier: DPoPProofVerifier
+    private let nonces: ProofNonces
+    private let used: ProofReplayMemory
+    private let wallClock: @Sendable () -> Date
+
+    init(
+        settings: ServerSettings, serverKey: ServerKey, used: ProofReplayMemory = ProofReplayMemory(),
+        wallClock: @escaping @Sendable () -> Date
+    ) {
+        self.settings = settings
+        self.used = used
+        self.wallClock = wallClock
+        nonces = ProofNonces(key: serverKey.proofNonces)
+        verifier = DPoPProofVerifier(nonces: nonces, requiresNonce: settings.requiresProofNonce)
+    }
+
+    /// Verifies the proof in a request; returns nil if the request contains none.
+    ///
+    /// The claim `htu` must be one of the URLs that the server publishes for the endpoint. The field `Host` has no
+    /// influence, because the sender of a stolen proof can choose it.
+    ///
+    /// - Parameter token: The access token in the request; nil at an endpoint that takes none.
+    func proof(
+        in request: IncomingRequest, at endpoint: Endpoint, carrying token: AccessToken? = nil
+    ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
+        let fields = request.proofFields
+        guard !fields.isEmpty else { return nil }
+        let paths = [endpoint.path] + settings.endpointAliases.paths(of: endpoint)
+        return try verifier.verify(
+            fields, method: request.head.method.rawValue,
+            uris: paths.compactMap { ProofURI(settings.issuer.endpoint($0)) }, carrying: token, at: wallClock())
+    }
+
+    /// Notes the use of a proof, after everything else in its request was accepted; nil has no effect.
+    ///
+    /// Only requests that would succeed use memory. Otherwise anyone could fill it with proofs of their own keys.
+    ///
+    /// - Throws: `DPoPProofRefusal.used` if the proof was used before.
+    func use(_ proof: VerifiedDPoPProof?) throws {
+        guard let proof else { return }
+        switch used.note(proof, at: wallClock()) {
+        case .new: return
+        case .used: throw DPoPProofRefusal.used
+        case .full: throw TooManyProofs()
+        }
+    }
+
+    /// Returns a response with the nonce for the next proof, if the request contains a proof.
+    ///
+    /// RFC 9449 §8.2: every response may contain one, so that the client has a nonce before it needs one.
+    func supplyingNonce(_ reply: Reply, to request: IncomingRequest, at endpoint: Endpoint) -> Reply {
+        guard endpoint.takesProofs, !request.proofFields.isEmpty, let name = HTTPField.Name.dpopNonce else {
+            return reply
+        }
+        var reply = reply
+        reply.fields[name] = nonces.nonce(at: wallClock())
+        return reply
+    }
+
+    /// The error for a proof that cannot be noted, because the memory of used proofs is full.
+    private struct TooManyProofs: Refusing {
+        var refusal: Refusal {
+            Refusal(
+                .serviceUnavailable, .temporarilyUnavailable, .tooBusy,
+                description: "the server cannot accept more DPoP proofs at present; try again in 60 seconds",
+                retryAfter: 60)
+        }
+    }
+}
+
+/// At an endpoint that issues something to a client, a rejected proof has the status 400 (RFC 9449 §5).
+extension DPoPProofRefusal: Refusing {
+    var refusal: Refusal { Refusal(OAuthError(self)) }
+}
+
+extension OAuthError {
+    /// Creates the error for a rejected proof: `use_dpop_nonce` or `invalid_dpop_proof` (RFC 9449 §5 and §8).
+    init(_ refusal: DPoPProofRefusal) {
+        self.init(refusal.asksForNonce ? .useDPoPNonce : .invalidDPoPProof, refusal.description)
+    }
+
+    /// Creates the error for a request without the proof that the client or an API requires (RFC 9449 §5.2).
+    static func proofMissing(_ whoRequiresIt: String) -> OAuthError {
+        OAuthError(
+            .invalidDPoPProof, "the DPoP proof is missing: \(whoRequiresIt) requires tokens that are bound to a key")
+    }
+}
+
+extension HTTPField.Name {
+    /// `DPoP`: a proof (RFC 9449 §4.1).
+    static let dpop = HTTPField.Name("DPoP")
+    /// `DPoP-Nonce`: the nonce for the next proof (RFC 9449 §8).
+    static let dpopNonce = HTTPField.Name("DPoP-Nonce")
+}
+
+extension IncomingRequest {
+    /// The values of all `DPoP` fields.
+    fileprivate var proofFields: [String] { HTTPField.Name.dpop.map { head.headerFields[values: $0] } ?? [] }
+}

@@ -1,0 +1,178 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Tokens that are bound to a key by a DPoP proof at the token endpoint (RFC 9449 §5).
+struct BoundTokenTests {
+    private static let scope = "openid offline_access photos.read"
+
+    /// A native client that may get refresh tokens.
+    private static func client(
+        _ test: TestServer, type: ClientType = .native, change: (inout ClientPolicy) -> Void = { _ in }
+    ) async throws -> RegisteredClient {
+        var policy = ClientPolicy.standard(for: type)
+        policy.requiresState = false
+        policy.isVouchedFor = true
+        change(&policy)
+        return try await test.register(
+            "Bound", type: type, redirectURIs: ["http://127.0.0.1/callback"], scope: scope, policy: policy)
+    }
+
+    private static func refresh(_ client: RegisteredClient, _ token: RefreshToken?) throws -> FormParameters {
+        FormParameters([
+            "grant_type": "refresh_token", "client_id": client.id.rawValue,
+            "refresh_token": try #require(token).exposed,
+        ])
+    }
+
+    private static func claims(_ token: AccessToken) throws -> [String: JSONValue] {
+        let parts = token.exposed.split(separator: ".")
+        return try JSONReader.object(try #require(Base64URL.decode(String(parts[1]))))
+    }
+
+    // R267: RFC 9449 §5 and §6.1
+    @Test func `a proof binds the access token to its key`() async throws {
+        let test = try await TestServer()
+        let key = try TestProofKey()
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize().code
+        let reply = await test.redeem(attempt.exchange(code), fields: try test.proving(key))
+        let tokens = try reply.tokenResponse
+        #expect(tokens.tokenType == "DPoP")
+        #expect(try Self.claims(tokens.accessToken)["cnf"] == .object(["jkt": .string(key.thumbprint)]))
+        #expect(reply.proofNonce != nil)
+    }
+
+    @Test func `a request without a proof gets a bearer token and no nonce`() async throws {
+        let test = try await TestServer()
+        let attempt = Attempt(test)
+        let reply = await test.redeem(attempt.exchange(try await attempt.authorize().code))
+        #expect(try reply.tokenResponse.isBearer)
+        #expect(try Self.claims(reply.tokenResponse.accessToken)["cnf"] == nil)
+        #expect(reply.proofNonce == nil)
+    }
+
+    // R267: RFC 9449 §5
+    @Test func `the refresh token of a public client is bound to the key and not rotated`() async throws {
+        let test = try await TestServer()
+        let (client, key, other) = (try await Self.client(test), try TestProofKey(), try TestProofKey())
+        let attempt = Attempt(test, by: client, for: Self.scope)
+        let code = try await attempt.authorize().code
+        let first = try await test.redeem(attempt.exchange(code), fields: try test.proving(key)).tokenResponse
+        let form = try Self.refresh(client, first.refreshToken)
+
+        for fields in [try test.proving(other), [:]] {
+            let refused = await test.redeem(form, fields: fields)
+            #expect(refused.status == .badRequest)
+            #expect(try refused.tokenError.error == "invalid_grant")
+        }
+        for _ in 0..<3 {
+            let tokens = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
+            #expect(tokens.tokenType == "DPoP")
+            #expect(tokens.refreshToken == nil)
+            #expect(try Self.claims(tokens.accessToken)["cnf"] == .object(["jkt": .string(key.thumbprint)]))
+        }
+    }
+
+    @Test func `an unbound refresh token is rotated, and a proof binds only the access token`() async throws {
+        let test = try await TestServer()
+        let (client, key) = (try await Self.client(test), try TestProofKey())
+        let first = try await Attempt(test, by: client, for: Self.scope).tokens()
+        let second = try await test.redeem(
+            try Self.refresh(client, first.refreshToken), fields: try test.proving(key)
+        ).tokenResponse
+        #expect(second.tokenType == "DPoP")
+        let third = try await test.redeem(try Self.refresh(client, second.refreshToken)).tokenResponse
+        #expect(third.isBearer)
+    }
+
+    // RFC 9449 §5: a confidential client authenticates at each refresh, so its token is bound to no key.
+    @Test func `the refresh token of a confidential client is not bound to a key`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test, type: .web)
+        let secret = ClientSecret()
+        _ = try await test.store.addClientSecret(
+            ClientSecretRecord(digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: test.clock.now))
+        let attempt = Attempt(test, by: client, at: "http://127.0.0.1/callback", for: Self.scope)
+        let form = attempt.exchange(try await attempt.authorize().code)
+            .adding("client_secret", secret.exposed)
+        let first = try await test.redeem(form, fields: try test.proving(try TestProofKey())).tokenResponse
+        let refresh = try Self.refresh(client, first.refreshToken).adding("client_secret", secret.exposed)
+        let second = try await test.redeem(refresh, fields: try test.proving(try TestProofKey())).tokenResponse
+        #expect(second.tokenType == "DPoP")
+        #expect(try await test.redeem(refresh).tokenResponse.isBearer)
+    }
+
+    // R271: RFC 9449 §10
+    @Test func `dpop_jkt binds the code to the key`() async throws {
+        let test = try await TestServer()
+        let (key, other) = (try TestProofKey(), try TestProofKey())
+        let attempt = Attempt(test).with("dpop_jkt", key.thumbprint)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        for fields in [try test.proving(other), [:]] {
+            let refused = await test.redeem(form, fields: fields)
+            #expect(refused.status == .badRequest)
+            #expect(try refused.tokenError.error == "invalid_grant")
+        }
+        #expect(try await test.redeem(form, fields: try test.proving(key)).tokenResponse.tokenType == "DPoP")
+    }
+
+    // AZ-90
+    @Test(arguments: ["", "short", "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I=", String(repeating: "+", count: 43)])
+    func `a malformed dpop_jkt is refused`(_ text: String) async throws {
+        let test = try await TestServer()
+        #expect(try await Attempt(test).with("dpop_jkt", text).error().code == .invalidRequest)
+    }
+
+    // RFC 9449 §5.2
+    @Test func `a client that requires bound tokens gets none without a proof`() async throws {
+        let test = try await TestServer()
+        let client = try await Self.client(test) { $0.requiresBoundTokens = true }
+        let attempt = Attempt(test, by: client, for: Self.scope)
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let refused = await test.redeem(form)
+        #expect(refused.status == .badRequest)
+        #expect(try refused.tokenError.error == "invalid_dpop_proof")
+        #expect(try refused.tokenError.errorDescription?.contains("this client") == true)
+        // The code was not used up.
+        #expect(
+            try await test.redeem(form, fields: try test.proving(try TestProofKey())).tokenResponse.tokenType == "DPoP")
+    }
+
+    // RFC 9728 §2: `dpop_bound_access_tokens_required`
+    @Test func `an API that requires bound tokens gets none without a proof`() async throws {
+        let test = try await TestServer()
+        let api = try #require(RegisteredResource.newClientID())
+        _ = try await test.store.addResource(
+            RegisteredResource(
+                resource: try Resource("https://photos.example.com"), clientID: api, name: "Photos",
+                scope: try Scope(parsing: "photos.read"), requiresBoundTokens: true,
+                secret: ArtefactDigest(of: ClientSecret()), createdAt: test.clock.now))
+        let attempt = Attempt(test).with("resource", "https://photos.example.com")
+        let form = attempt.exchange(try await attempt.authorize().code)
+        let refused = await test.redeem(form)
+        #expect(try refused.tokenError.error == "invalid_dpop_proof")
+        #expect(try refused.tokenError.errorDescription?.contains("https://photos.example.com") == true)
+        #expect(
+            try await test.redeem(form, fields: try test.proving(try TestProofKey())).tokenResponse.tokenType == "DPoP")
+    }
+
+    @Test func `a service gets a bound token`() async throws {
+        let test = try await TestServer()
+        let service = try await test.register("Job", type: .service, redirectURIs: [], scope: "photos.read")
+        let secret = ClientSecret()
+        _ = try await test.store.addClientSecret(
+            ClientSecretRecord(digest: ArtefactDigest(of: secret), clientID: service.id, createdAt: test.clock.now))
+        let form = FormParameters([
+            "grant_type": "client_credentials", "client_id": service.id.rawValue, "client_secret": secret.exposed,
+        ])
+        let key = try TestProofKey()
+        let tokens = try await test.redeem(form, fields: try test.proving(key)).tokenResponse
+        #expect(tokens.tokenType == "DPoP")
+        #expect(try Self.claims(tokens.accessToken)["cnf"] == .object(["jkt": .string(key.thumbprint)]))
+    }
+}
