@@ -107,8 +107,8 @@ package struct VerifiedDPoPProof: Sendable, Hashable {
     init(thumbprint: KeyThumbprint, proofID: String, expires: Date) {
         self.thumbprint = thumbprint
         self.expires = expires
-        // `jti` is unique only among the proofs of one key: two clients may count from 1. The length of the thumbprint is
-        // fixed, so that no two pairs have the same text.
+        // `jti` is unique only among the proofs of one key: two clients may count from 1. The length of the thumbprint
+        // is fixed, so that no two pairs have the same text.
         digest = SHA256.hash(data: Array((thumbprint.rawValue + proofID).utf8))
     }
 }

@@ -34,7 +34,7 @@ struct BoundTokenTests {
         return try JSONReader.object(try #require(Base64URL.decode(String(parts[1]))))
     }
 
-    // R267: RFC 9449 §5 and §6.1
+    // R267, SEC-230: RFC 9449 §5 and §6.1
     @Test func `a proof binds the access token to its key`() async throws {
         let test = try await TestServer()
         let key = try TestProofKey()
@@ -56,7 +56,7 @@ struct BoundTokenTests {
         #expect(reply.proofNonce == nil)
     }
 
-    // R267: RFC 9449 §5
+    // R267, SEC-230: RFC 9449 §5
     @Test func `the refresh token of a public client is bound to the key and not rotated`() async throws {
         let test = try await TestServer()
         let (client, key, other) = (try await Self.client(test), try TestProofKey(), try TestProofKey())
@@ -107,7 +107,7 @@ struct BoundTokenTests {
         #expect(try await test.redeem(refresh).tokenResponse.isBearer)
     }
 
-    // R271: RFC 9449 §10
+    // R271, SEC-234: RFC 9449 §10
     @Test func `dpop_jkt binds the code to the key`() async throws {
         let test = try await TestServer()
         let (key, other) = (try TestProofKey(), try TestProofKey())

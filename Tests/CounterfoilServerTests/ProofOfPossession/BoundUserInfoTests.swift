@@ -61,7 +61,7 @@ struct BoundUserInfoTests {
         }
     }
 
-    // R269, RS-22: RFC 9449 §7.2
+    // R269, RS-22, SEC-231: RFC 9449 §7.2
     @Test func `a bound token is refused as a bearer token, with or without a proof`() async throws {
         let bound = try await Bound()
         for proof in [nil, try bound.proof(carrying: bound.token)] {
@@ -85,7 +85,7 @@ struct BoundUserInfoTests {
         try Self.expectRefused(try await bound.userInfo(proof), "invalid_dpop_proof")
     }
 
-    // RFC 9449 §7.1
+    // SEC-231: RFC 9449 §7.1
     @Test func `an unbound token is refused with the scheme DPoP`() async throws {
         let test = try await TestServer()
         let token = try await Attempt(test, for: "openid").tokens().accessToken

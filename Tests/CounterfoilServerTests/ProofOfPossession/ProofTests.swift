@@ -39,7 +39,7 @@ struct ProofTests {
         }
     }
 
-    // R268, RS-23: at the token endpoint, a bad proof is answered with 400, and the code is not used up.
+    // R268, RS-23, SEC-232: at the token endpoint, a bad proof is answered with 400, and the code is not used up.
     @Test func `a bad proof is refused with 400, and the code stays valid`() async throws {
         let ready = try await Ready()
         let key = try TestProofKey()
@@ -60,7 +60,7 @@ struct ProofTests {
         #expect(try await ready.redeem(try key.proof(Self.url, at: now)).tokenResponse.tokenType == "DPoP")
     }
 
-    // OK-25, RFC 9449 §4.3: the window is 300 seconds in either direction.
+    // OK-25, SEC-232: RFC 9449 §4.3: the window is 300 seconds in either direction.
     @Test(arguments: [-299.0, -10, 10, 299]) func `a proof within five minutes is accepted`(_ skew: Double) async throws
     {
         let ready = try await Ready()
@@ -79,7 +79,7 @@ struct ProofTests {
         #expect(try await ready.redeem(proof).tokenResponse.tokenType == "DPoP")
     }
 
-    // R272: RFC 9449 §11.1
+    // R272, SEC-232: RFC 9449 §11.1
     @Test func `a proof counts once`() async throws {
         let ready = try await Ready()
         let proof = try TestProofKey().proof(Self.url, at: ready.test.clock.wall)
