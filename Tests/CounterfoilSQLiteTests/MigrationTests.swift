@@ -83,13 +83,34 @@ struct MigrationTests {
             try await database.write { database in
                 try database.execute(
                     sql: "UPDATE clients SET origins = 'https://*.example.com https://app.example.com'")
-                try database.execute(sql: "PRAGMA user_version = \(Migration.all.count - 1)")
+                try Migration.browserOrigins.apply(database)
             }
             let store = try SQLiteStore(at: path)
             let origins = try await store.clients().map { $0.origins.map(\.rawValue) }
             #expect(!origins.isEmpty && origins.allSatisfy { $0 == ["https://app.example.com"] })
             await store.close()
         }
+    }
+
+    @Test func `codes that were issued before keys were stored can still be redeemed`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        var store = try SQLiteStore(at: path)
+        let world = try await World(in: store)
+        let issued = try await world.approve(world.grant())
+        await store.close()
+        let database = try DatabaseQueue(path: path)
+        try await database.write { database in
+            for table in ["codes", "refresh_tokens"] {
+                try database.execute(sql: "ALTER TABLE \(table) DROP COLUMN key_thumbprint")
+            }
+            try Migration.keyThumbprints.apply(database)
+        }
+        try database.close()
+        store = try SQLiteStore(at: path)
+        #expect(try await store.code(issued.digest)?.code == issued)
+        #expect(try await store.consumeCode(issued.digest, beginning: nil, at: World.now) == .consumed)
+        await store.close()
     }
 
     @Test func `a failed step leaves the file at its version`() async throws {

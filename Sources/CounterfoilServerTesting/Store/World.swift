@@ -151,12 +151,18 @@ extension CodeRecord {
             redirectURI: .requested(try RedirectURI("http://127.0.0.1:49152/callback?a=b%20c")),
             requestedScope: Scope(grant.scope.tokens + [.offlineAccess]),
             codeChallenge: CodeChallenge(of: CodeVerifier()),
+            keyThumbprint: .example,
             nonce: Nonce("n-0S6_WzA2Mj é\u{0}\n"),
             authenticatedAt: Date(timeIntervalSince1970: 1_799_999_400.001),
             issuedAt: World.now,
             expiresAt: World.now.addingTimeInterval(60)
         )
     }
+}
+
+extension KeyThumbprint {
+    /// The thumbprint of the key in RFC 9449 §4.1.
+    package static let example = KeyThumbprint("0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I")
 }
 
 extension Session {

@@ -63,7 +63,7 @@ struct CrossOriginTests {
             let reply = await test.send(method, to: endpoint, fields: [.origin: Self.origin])
             #expect(reply.status != .ok)
             #expect(reply.fields[.accessControlAllowOrigin] == Self.origin)
-            #expect(reply.fields[.accessControlExposeHeaders] == "WWW-Authenticate, Retry-After")
+            #expect(reply.fields[.accessControlExposeHeaders] == "WWW-Authenticate, Retry-After, DPoP-Nonce")
             #expect(reply.fields[.vary] == "Origin")
             #expect(reply.fields[.accessControlAllowCredentials] == nil)
         }

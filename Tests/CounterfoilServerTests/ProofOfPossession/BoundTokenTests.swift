@@ -122,7 +122,7 @@ struct BoundTokenTests {
     }
 
     // AZ-90
-    @Test(arguments: ["", "short", "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I=", String(repeating: "+", count: 43)])
+    @Test(arguments: ["short", "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I=", String(repeating: "+", count: 43)])
     func `a malformed dpop_jkt is refused`(_ text: String) async throws {
         let test = try await TestServer()
         #expect(try await Attempt(test).with("dpop_jkt", text).error().code == .invalidRequest)

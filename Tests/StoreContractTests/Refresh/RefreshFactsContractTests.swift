@@ -25,7 +25,8 @@ struct RefreshFactsContractTests {
             sessionID: world.session.id, createdAt: World.now, lastUsedAt: World.now)
         let code = try await world.approve(grant)
         let line = RefreshFamily(
-            digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, rotatedAt: World.now,
+            digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, keyThumbprint: .example,
+            rotatedAt: World.now,
             lastUsedAt: World.now, expiresAt: World.now + 86_400)
         #expect(try await administration.consumeCode(code.digest, beginning: line, at: World.now) == .consumed)
 
