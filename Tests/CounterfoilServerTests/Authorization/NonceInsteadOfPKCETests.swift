@@ -8,15 +8,7 @@ import Testing
 
 /// OpenID's `nonce` instead of PKCE, which only clients that authenticate may use (RFC 9700 §2.1.1).
 struct NonceInsteadOfPKCETests {
-    private static let nonce = "n-0S6_WzA2Mj"
-
-    /// A request with a nonce and without a challenge.
-    private static func attempt(_ party: RelyingParty, nonce: String? = nonce, for scope: String = "openid") -> Attempt
-    {
-        party.attempt(
-            for: scope, with: ["code_challenge": nil, "code_challenge_method": nil, "nonce": nonce])
-    }
-
+    /// Redeems a code without a verifier.
     private static func redeem(
         _ code: AuthorizationCode, of attempt: Attempt, by party: RelyingParty
     ) async -> Reply {
@@ -34,9 +26,9 @@ struct NonceInsteadOfPKCETests {
     @Test func `a web client gets tokens with a nonce and without a challenge`() async throws {
         let party = try await RelyingParty()
         #expect(party.client.policy.pkce == .s256OrNonce)
-        let attempt = Self.attempt(party)
+        let attempt = party.attempt()
         let reply = await Self.redeem(try await attempt.authorize().code, of: attempt, by: party)
-        #expect(try party.claims(try reply.tokenResponse)["nonce"] as? String == Self.nonce)
+        #expect(try party.claims(try reply.tokenResponse)["nonce"] as? String == RelyingParty.nonce)
         // The policy provides for it, so it is no exception.
         #expect(try await party.test.store.pkceExceptionUse(of: party.client.id) == nil)
         #expect(!party.test.log.lines.contains { $0.contains("exemption") })
@@ -45,7 +37,7 @@ struct NonceInsteadOfPKCETests {
     // PKCE and nonce together are still accepted, and the challenge is enforced.
     @Test func `a web client that sends both must send the verifier`() async throws {
         let party = try await RelyingParty()
-        let attempt = party.attempt(with: ["nonce": Self.nonce])
+        let attempt = party.attempt(usesPKCE: true)
         let code = try await attempt.authorize().code
         #expect(try await Self.redeem(code, of: attempt, by: party).tokenError.error == "invalid_grant")
         #expect(try await party.redeem(code, of: attempt).tokenResponse.isBearer)
@@ -61,7 +53,7 @@ struct NonceInsteadOfPKCETests {
         ] as [(String?, String?, String)])
     func `a web client with neither gets no code`(nonce: String?, scope: String?, begin: String) async throws {
         let party = try await RelyingParty()
-        let error = try await Self.attempt(party, nonce: nonce).with("scope", scope).error()
+        let error = try await party.attempt(with: ["nonce": nonce]).with("scope", scope).error()
         #expect(error.code == .invalidRequest)
         #expect(
             error.description
@@ -75,7 +67,7 @@ struct NonceInsteadOfPKCETests {
         let test = try await TestServer()
         let address = "https://app.example/cb"
         let client = try await test.register("Darkroom", type: type, redirectURIs: [address])
-        let attempt = Attempt(test, by: client, at: address, for: "openid").with("nonce", Self.nonce)
+        let attempt = Attempt(test, by: client, at: address, for: "openid").with("nonce", RelyingParty.nonce)
             .with("code_challenge", nil).with("code_challenge_method", nil)
         for pkce in [PKCEPolicy.s256, .s256OrNonce] {
             try await test.setPolicy(ClientPolicy(pkce: pkce, requiresState: false), of: client.id)
@@ -87,10 +79,10 @@ struct NonceInsteadOfPKCETests {
 
     @Test func `a web client under the policy s256 needs PKCE`() async throws {
         let party = try await RelyingParty()
-        let attempt = Self.attempt(party)
+        let attempt = party.attempt()
         let code = try await attempt.authorize().code
         try await party.test.setPolicy(Self.policy(.s256), of: party.client.id)
-        #expect(try await Self.attempt(party).error().code == .invalidRequest)
+        #expect(try await party.attempt().error().code == .invalidRequest)
         // The policy counts that holds at the redemption.
         #expect(try await Self.redeem(code, of: attempt, by: party).tokenError.error == "invalid_grant")
     }
@@ -98,14 +90,16 @@ struct NonceInsteadOfPKCETests {
     // R180; RFC 9700 §4.8.2: the client uses PKCE, so an attacker has removed the challenge from its request.
     @Test func `a nonce does not let an attacker remove the challenge`() async throws {
         let party = try await RelyingParty()
-        let attempt = Self.attempt(party)
-        let code = try await attempt.authorize().code
-        #expect(try await party.redeem(code, of: attempt).tokenError.error == "invalid_grant")
+        let attempt = party.attempt()
+        let form = attempt.exchange(try await attempt.authorize().code)
+        #expect(form.pairs.contains { $0.name == "code_verifier" })
+        let reply = await party.test.redeem(form, fields: [.authorization: party.basic])
+        #expect(try reply.tokenError.error == "invalid_grant")
     }
 
     @Test func `a code with a nonce needs the authentication of its client`() async throws {
         let party = try await RelyingParty()
-        let attempt = Self.attempt(party)
+        let attempt = party.attempt()
         let form = attempt.exchange(try await attempt.authorize().code).setting("code_verifier", to: nil)
         #expect(try await party.test.redeem(form).tokenError.error == "invalid_client")
         let wrong = "Basic " + Data("\(party.client.id.rawValue):wrong".utf8).base64EncodedString()
@@ -120,7 +114,7 @@ struct NonceInsteadOfPKCETests {
         let party = try await RelyingParty()
         let exempt = PKCEPolicy.exemptUntil(CalendarDay(of: party.test.clock.now))
         try await party.test.setPolicy(Self.policy(exempt), of: party.client.id)
-        let attempt = Self.attempt(party, nonce: nil)
+        let attempt = party.attempt(with: ["nonce": nil])
         let code = try await attempt.authorize().code
         try await party.test.setPolicy(Self.policy(.s256OrNonce), of: party.client.id)
         #expect(try await Self.redeem(code, of: attempt, by: party).tokenError.error == "invalid_grant")
@@ -131,18 +125,18 @@ struct NonceInsteadOfPKCETests {
     // SEC-101: an attacker puts a stolen code of alice into a session of their own at the client.
     @Test func `with PKCE the server refuses a code that was injected into another session`() async throws {
         let party = try await RelyingParty()
-        let victim = party.attempt(with: ["nonce": "nonce-of-alice"])
+        let victim = party.attempt(usesPKCE: true, with: ["nonce": "nonce-of-alice"])
         let stolen = try await victim.authorize().code
-        let attacker = party.attempt(with: ["nonce": "nonce-of-mallory"])
+        let attacker = party.attempt(usesPKCE: true, with: ["nonce": "nonce-of-mallory"])
         #expect(try await party.redeem(stolen, of: attacker).tokenError.error == "invalid_grant")
     }
 
     // SEC-102: without PKCE the server cannot notice the injection; the client does, by the nonce.
     @Test func `without PKCE the client refuses a code that was injected, because its nonce is another`() async throws {
         let party = try await RelyingParty()
-        let victim = Self.attempt(party, nonce: "nonce-of-alice")
+        let victim = party.attempt(with: ["nonce": "nonce-of-alice"])
         let stolen = try await victim.authorize().code
-        let attacker = Self.attempt(party, nonce: "nonce-of-mallory")
+        let attacker = party.attempt(with: ["nonce": "nonce-of-mallory"])
         let tokens = try await Self.redeem(stolen, of: attacker, by: party).tokenResponse
         let verifier = IDTokenVerifier(
             issuer: party.test.issuer, clientID: party.client.id, algorithms: [.rs256])
@@ -164,7 +158,7 @@ struct NonceInsteadOfPKCETests {
         let secret = ClientSecret()
         let other = try await party.test.register(
             "Mallory", type: .web, at: ["https://mallory.example/cb"], under: .standard(for: .web), secret: secret)
-        let attempt = withChallenge ? party.attempt(with: ["nonce": Self.nonce]) : Self.attempt(party)
+        let attempt = party.attempt(usesPKCE: withChallenge)
         let form = attempt.exchange(try await attempt.authorize().code)
             .setting("client_id", to: other.id.rawValue)
             .setting("code_verifier", to: withChallenge ? attempt.verifier.exposed : nil)

@@ -159,7 +159,7 @@ struct DynamicConformanceTests {
         func redeem(audience: String? = nil, for scope: String = "openid", prompt: String? = nil) async throws -> Reply
         {
             let attempt = party.attempt(for: scope, with: ["prompt": prompt])
-            let form = attempt.exchange(try await attempt.authorize().code)
+            let form = party.exchange(try await attempt.authorize().code, of: attempt)
             return await party.test.redeem(try signed(form, audience: audience))
         }
     }

@@ -7,7 +7,10 @@ import HTTPTypes
 import Testing
 
 /// A confidential web client, as in the OpenID conformance suite, at a server where alice has a full profile.
+///
+/// Like the suite, it sends a nonce and no PKCE parameters, unless a module is about them.
 struct RelyingParty: Sendable {
+    static let nonce = "n-0S6_WzA2Mj"
     static let callback = "https://rp.example.net/callback"
     static let afterLogout = "https://rp.example.net/signed-out"
 
@@ -48,9 +51,12 @@ struct RelyingParty: Sendable {
         #expect(try await test.store.updatePerson(alice, at: test.clock.now) == .updated)
     }
 
-    /// A valid authorization request.
-    func attempt(for scope: String = "openid", with parameters: KeyValuePairs<String, String?> = [:]) -> Attempt {
-        var attempt = Attempt(test, by: client, at: Self.callback, for: scope)
+    /// A valid authorization request, with a nonce and without a code challenge by default.
+    func attempt(
+        for scope: String = "openid", usesPKCE: Bool = false, with parameters: KeyValuePairs<String, String?> = [:]
+    ) -> Attempt {
+        var attempt = Attempt(test, by: client, at: Self.callback, for: scope).with("nonce", Self.nonce)
+        if !usesPKCE { attempt = attempt.with("code_challenge", nil).with("code_challenge_method", nil) }
         for (name, value) in parameters { attempt = attempt.with(name, value) }
         return attempt
     }
@@ -60,9 +66,16 @@ struct RelyingParty: Sendable {
         "Basic " + Data("\(client.id.rawValue):\(secret.exposed)".utf8).base64EncodedString()
     }
 
+    /// The form of the token request, with a code verifier if the authorization request had a challenge.
+    func exchange(_ code: AuthorizationCode, of attempt: Attempt) -> FormParameters {
+        let form = attempt.exchange(code)
+        let usesPKCE = attempt.request.pairs.contains { $0.name == "code_challenge" }
+        return usesPKCE ? form : form.setting("code_verifier", to: nil)
+    }
+
     /// Redeems a code; returns the response.
     func redeem(_ code: AuthorizationCode, of attempt: Attempt) async -> Reply {
-        await test.redeem(attempt.exchange(code), fields: [.authorization: basic])
+        await test.redeem(exchange(code, of: attempt), fields: [.authorization: basic])
     }
 
     /// Runs the whole flow as alice in a given browser; returns the tokens.
