@@ -31,9 +31,10 @@ struct AppSecrets: Sendable {
             case .clientDeleted: throw NotFoundError()
             }
         case "remove":
-            guard let bytes = Base64URL.decode(try form.value("secret")), let digest = ArtefactDigest(stored: bytes)
-            else { throw PageProblem.noDecision }
-            if try await console.store.removeClientSecret(digest, of: client.id) {
+            let chosen = try form.value("secret")
+            let secret = try await console.store.clientSecrets(of: client.id).first { $0.shortID == chosen }
+            // A form that is sent twice finds no secret, because the first one has deleted it.
+            if let secret, try await console.store.removeClientSecret(secret.digest, of: client.id) {
                 await console.note(.applicationSecret, by: visit, client: client.id, detail: "deleted")
             }
             return .done(AppNotice.secretRemoved, at: console.path(.applicationSecrets, of: client.id))
@@ -57,7 +58,7 @@ struct AppSecrets: Sendable {
             newSecret: newSecret?.exposed,
             secrets: records.map {
                 SecretsPage.Secret(
-                    identifier: Base64URL.encode($0.digest.bytes), made: visit.words.moment($0.createdAt),
+                    identifier: $0.shortID, made: visit.words.moment($0.createdAt),
                     isNew: $0.digest == new)
             },
             canAdd: client.keys == nil && records.count < ClientSecretRecord.limit,

@@ -5,7 +5,7 @@ package struct SecretsPage: ConsolePage, Hashable {
     package static let template = "secrets"
 
     package struct Secret: Sendable, Hashable {
-        /// The digest of the secret, which identifies it in the form.
+        /// ``ClientSecretRecord/shortID``, which identifies the secret in the form.
         package var identifier: String
         /// The time of creation, in words.
         package var made: String

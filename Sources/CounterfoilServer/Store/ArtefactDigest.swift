@@ -28,6 +28,11 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of the secret of a client or an API, to be stored or compared with a stored digest.
     public init(of secret: ClientSecret) { self.init(kind: "client secret", text: secret.exposed) }
 
+    /// Creates the digest of a stored digest, for ``ClientSecretRecord/shortID``.
+    init(naming secret: ClientSecretRecord) {
+        self.init(kind: "name of a client secret", text: Base64URL.encode(secret.digest.bytes))
+    }
+
     /// Creates the digest of the name of a token family, which each refresh token of the family contains.
     public init(ofFamily name: [UInt8]) { self.init(kind: "refresh token", text: Base64URL.encode(name)) }
 

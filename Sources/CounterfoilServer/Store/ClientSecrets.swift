@@ -26,6 +26,13 @@ public struct ClientSecretRecord: Sendable, Hashable {
         self.clientID = clientID
         self.createdAt = createdAt
     }
+
+    /// Twelve hexadecimal digits that tell the secrets of a client apart on pages and in documents.
+    ///
+    /// They are derived from ``digest`` by a second hash, and so contain no part of it.
+    package var shortID: String {
+        ArtefactDigest(naming: self).bytes.prefix(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
 }
 
 /// The outcome of ``ClientStore/addClientSecret(_:)``.

@@ -252,13 +252,6 @@ extension AppDocument {
     }
 }
 
-extension ClientSecretRecord {
-    /// The start of the digest, 12 hexadecimal digits, which tells the secrets of a client apart.
-    var shortID: String {
-        digest.bytes.prefix(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-}
-
 extension ConnectionEndpoint {
     /// The name in text output.
     fileprivate var words: String {

@@ -33,6 +33,21 @@ struct ClientSecretTests {
         }
     }
 
+    @Test func `the identifier of a secret contains no part of its digest`() throws {
+        let client = try #require(ClientIdentifier("app_gallery"))
+        let records = (0..<100).map { _ in
+            ClientSecretRecord(
+                digest: ArtefactDigest(of: ClientSecret()), clientID: client,
+                createdAt: Date(timeIntervalSince1970: 1_800_000_000))
+        }
+        #expect(Set(records.map(\.shortID)).count == records.count)
+        for record in records {
+            let digest = record.digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            #expect(record.shortID.wholeMatch(of: /[0-9a-f]{12}/) != nil)
+            #expect(!digest.contains(record.shortID.prefix(8)))
+        }
+    }
+
     private static func basic(_ id: String, _ secret: String) -> HTTPFields {
         [.authorization: "Basic " + Data("\(id):\(secret)".utf8).base64EncodedString()]
     }
