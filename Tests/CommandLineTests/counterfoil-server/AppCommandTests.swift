@@ -346,7 +346,8 @@ struct AppCommandTests {
                 "com.example.lightbox:\(fingerprint.replacing(":", with: "").lowercased())", "--pkce",
                 "exempt-until:9999-12-31", "--require-state", "false", "--refresh-tokens", "always",
                 "--access-token-lifetime", "600", "--id-token-lifetime", "300", "--web-views", "warn",
-                "--id-token-signed-response-alg", "RS256", "--first-party", "--claimed-https-verified", "--json",
+                "--id-token-signed-response-alg", "RS256", "--user-claims-in-id-token", "false", "--first-party",
+                "--claimed-https-verified", "--json",
                 "--rotate-refresh-tokens", "true", "--refresh-grace-period", "0", "--refresh-idle-lifetime", "600",
                 "--refresh-lifetime", "63072000",
             ])
@@ -369,6 +370,7 @@ struct AppCommandTests {
             #expect(application["id_token_lifetime"] as? Int == 300)
             #expect(application["web_views"] as? String == "warn")
             #expect(application["id_token_signed_response_alg"] as? String == "RS256")
+            #expect(application["user_claims_in_id_token"] as? Bool == false)
             #expect(application["first_party"] as? Bool == true)
             #expect(application["claimed_https_verified"] as? Bool == true)
             let clientID = try #require(application["client_id"] as? String)
@@ -376,6 +378,7 @@ struct AppCommandTests {
             #expect(shown.output == created.output)
             let people = try await site.administer(["app", "show", clientID]).output
             #expect(people.contains("DANGER, PKCE: exempt-until:9999-12-31"))
+            #expect(people.contains("\n  profile and email in ID tokens: no\n"))
             #expect(!people.contains("never"))
         }
     }

@@ -78,6 +78,27 @@ struct AppConnectionTests {
         }
     }
 
+    // The origins of a single-page client follow from its redirect URIs, unless it names them.
+    @Test(arguments: [
+        ([], ["https://gallery.example.com", "http://localhost:5173"]),
+        (["--origin", "https://other.example.com"], ["https://other.example.com"]),
+    ])
+    func `the connection has the CORS origins of a single-page client`(options: [String], origins: [String])
+        async throws
+    {
+        try await Site.make { site in
+            try await site.serving {
+                let create = [
+                    "app", "create", "--type", "spa", "--name", "Gallery", "--redirect-uri",
+                    "https://gallery.example.com/callback", "--redirect-uri", "http://localhost:5173/", "--json",
+                ]
+                let created = try await site.administer(create + options)
+                let connection = try AppCommandTests.object(created.output)["connection"] as? [String: Any]
+                #expect(connection?["origins"] as? [String] == origins)
+            }
+        }
+    }
+
     @Test func `an unknown configuration is refused with the names of the others`() async throws {
         try await Site.make { site in
             try await site.serving {

@@ -83,6 +83,22 @@ struct AdministrationTests {
         #expect(try await test.store.client(test.lightbox.id)?.policy == test.lightbox.policy)
     }
 
+    // OpenID Connect Core §5.4: the setting is that of the form of the developer.
+    @Test func `an administrator decides whether ID tokens have profile and email`() async throws {
+        let test = try await TestServer()
+        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        for isOn in [false, true] {
+            let before = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
+            let form = Self.policyForm(before, isOn ? ["user_claims_in_id_token": "on"] : [:])
+            let saved = try await administrator.browser.submit(form, to: before.action).applicationPage
+            #expect(
+                saved.policy.contains(AppPage.PolicyLine("Profile and email in ID tokens", isOn ? "Yes" : "No")))
+            #expect(try await test.store.client(test.lightbox.id)?.policy.putsUserClaimsInIDToken == isOn)
+            let after = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
+            #expect(after.userClaimsInIDToken?.isOn == isOn)
+        }
+    }
+
     // SEC-124: the mark is the same as that of app links; a loopback URI cannot be verified.
     @Test func `an administrator verifies the https redirect URIs of a single-page app`() async throws {
         let test = try await TestServer()

@@ -45,4 +45,21 @@ struct ConnectPageTests {
         #expect(page.secretsPath == page.paths.secrets)
         #expect(page.command == nil)
     }
+
+    // The origins of a single-page client follow from its redirect URIs, unless it names them.
+    @Test(arguments: [
+        ("", ["https://lightbox.example.com", "http://localhost:5173"]),
+        ("https://other.example.com", ["https://other.example.com"]),
+    ])
+    func `the page How to connect has the CORS origins of a single-page client`(
+        named: String, origins: [String]
+    ) async throws {
+        var developer = try await Developer("dora", of: try await TestServer())
+        let uris = "https://lightbox.example.com/callback\r\nhttp://localhost:5173/"
+        let client = try await developer.registered(
+            Developer.form(type: "spa", redirectURIs: uris).adding("origins", named))
+        let page = try await developer.browser.open("/apps/\(client.id)/connect").connectPage
+        #expect(page.values.filter { $0.name == "Origin (CORS)" }.map(\.value) == origins)
+        #expect(page.values.contains { $0.name == "Profile and email in ID tokens" && $0.value == "No" })
+    }
 }
