@@ -54,14 +54,41 @@ struct BadRequestTests {
         }
     }
 
-    // SEC-142: the limit of the URL answers, and the page shows nothing of the redirect URI.
-    @Test func `a redirect URI of 100 KB is refused without a trace`() async throws {
-        try await Site.runEmpty { site in
+    // SEC-142: the limits of URL and body answer, and the page shows nothing of the redirect URI.
+    @Test(arguments: [HTTPRequest.Method.get, .post])
+    func `a redirect URI of 100 KB is refused without a trace`(method: HTTPRequest.Method) async throws {
+        try await Site.run { site, clientID in
+            let form = FormParameters([
+                "response_type": "code", "client_id": clientID, "scope": "photos.read", "state": "xyz",
+                "redirect_uri": "http://127.0.0.1/callback" + String(repeating: "a", count: 100_000),
+            ]).encoded
+            let isGet = method == .get
+            let fields =
+                isGet
+                ? "" : "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n"
             let answer = try await RawConnection.exchange(
-                "GET /oauth2/authorize?client_id=x&redirect_uri=https://\(String(repeating: "a", count: 100_000)) "
-                    + "HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", port: site.port)
-            #expect([400, 414, 431].contains(RawConnection.status(of: answer)), "\(answer.prefix(40))")
+                "\(method) /oauth2/authorize\(isGet ? "?" + form : "") HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)"
+                    + "Connection: close\r\n\r\n\(isGet ? "" : form)", port: site.port)
+            #expect((isGet ? [400, 414, 431] : [413]).contains(RawConnection.status(of: answer)))
             #expect(!answer.contains("aaaa"))
+            #expect(!answer.lowercased().contains("\r\nlocation:"))
+            try await site.expectAlive()
+        }
+    }
+
+    // SEC-142: a redirect URI within the limits is shown with 200 characters of it.
+    @Test func `a redirect URI of 20 KB is shortened on the error page`() async throws {
+        try await Site.run { site, clientID in
+            let form = FormParameters([
+                "response_type": "code", "client_id": clientID, "scope": "photos.read", "state": "xyz",
+                "redirect_uri": "http://127.0.0.1/callback" + String(repeating: "a", count: 20_000),
+            ]).encoded
+            let answer = try await RawConnection.exchange(
+                "GET /oauth2/authorize?\(form) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+                port: site.port)
+            #expect(RawConnection.status(of: answer) == 400)
+            #expect(answer.contains("callbackaaaa"))
+            #expect(!answer.contains(String(repeating: "a", count: 200)))
             try await site.expectAlive()
         }
     }
