@@ -2,13 +2,13 @@
 """Reads every ready configuration of `app show` with a parser of its format, and compares the values.
 
 The clients have names, scopes and redirect URIs with the characters that end literals of one format or another. What a
-parser reads must be what is registered, so that no value gets out of its literal.
+parser reads must be what is registered, so that no value gets out of its literal. Other clients of each type have the
+registrations that change a configuration: keys, other algorithms and policies, and other kinds of redirect URIs.
 """
 
 from __future__ import annotations
 
 import ast
-import html.parser
 import json
 import os
 import re
@@ -16,43 +16,53 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 
-import tree_sitter_javascript
-import tree_sitter_kotlin
 import yaml
-from tree_sitter import Language, Node, Parser
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from apache import MODULES, PROGRAM  # noqa: E402
+from literals import javascript, kotlin, scripts, swift  # noqa: E402
 from local_servers import Counterfoil, Failed, drive, expect, products  # noqa: E402
 
 NAME = "\"Gallery\" ${HOME} `id` $(id) </script> 'x' \\ # %h"
 # RFC 6749 §3.3 allows every printable character of ASCII but the quotation mark and the backslash.
 SCOPES = ["openid", "email", "it's", "${HOME}", "$(id)", "`id`", "</script>", "#x", "%{HTTP_HOST}e", "{{x}}"]
+PLAIN_SCOPES = [scope for scope in SCOPES if scope != "email"]
 WEB = "https://gallery.example.com/it's/$(id)/callback"
+AFTER_SIGN_OUT = "https://gallery.example.com/it's/$(id)/signed-out"
+CLAIMED = "https://gallery.example.com/it's/app"
 NATIVE = ["http://127.0.0.1/it's/$(id)", "com.example.gallery:/it's/$(id)"]
 SECRET = "the client secret"
+# The example of RFC 7517 Appendix A.1, with a `kid` that needs escapes.
+PUBLIC_KEY = {
+    "kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+    "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM", "use": "sig", "alg": "ES256", "kid": "it's </script>",
+}
 
 
 class Case:
     """A client as it is registered, and its ready configurations."""
 
-    def __init__(self, server: Counterfoil, kind: str, uris: list[str]) -> None:
+    def __init__(
+        self, server: Counterfoil, kind: str, uris: list[str], *options: str, scopes: list[str] = SCOPES
+    ) -> None:
         more = [word for uri in uris for word in ("--redirect-uri", uri)]
-        created = server.register(kind, NAME, SCOPES, *more)
+        created = server.register(kind, NAME, scopes, *more, *options)
         shown = json.loads(server.administer("app", "show", created["client_id"], "--json"))
         self.kind = kind
         self.uris = uris
         self.client_id: str = created["client_id"]
         self.scope: str = shown["machine_scope" if kind == "service" else "scope"]
         self.algorithm: str = shown["id_token_signed_response_alg"]
+        self.shown = shown
         self.connection = shown["connection"]
         self.issuer: str = self.connection["issuer"]
         self.texts: dict[str, str] = self.connection["configurations"]
         # A service has no user, and so no scopes of OpenID Connect.
-        wanted = set(SCOPES) - ({"openid", "email"} if kind == "service" else set())
+        wanted = set(scopes) - ({"openid", "email"} if kind == "service" else set())
         expect(set(self.scope.split()) == wanted, f"the {kind} client has the scope {self.scope}")
         for name, text in self.texts.items():
             secret = created.get("client_secret")
@@ -66,45 +76,6 @@ class Case:
     def contains(self, name: str, found: set[str], wanted: list[str]) -> None:
         for each in wanted:
             expect(each in found, f"{self.kind}, {name}: {each!r} is not among {sorted(found)}")
-
-
-# Literals
-
-
-def tree(name: str, language: object, text: str) -> Node:
-    """The syntax tree of a program, which has no error."""
-    root = Parser(Language(language)).parse(text.encode()).root_node
-    expect(not root.has_error, f"{name} does not parse:\n{text}")
-    return root
-
-
-def nodes(node: Node, kind: str) -> list[str]:
-    """The texts of the nodes of a kind."""
-    found = [] if node.type != kind or node.text is None else [node.text.decode()]
-    return found + [text for child in node.children for text in nodes(child, kind)]
-
-
-def javascript(name: str, text: str) -> set[str]:
-    """The strings of a program."""
-    return {json.loads(literal) for literal in nodes(tree(name, tree_sitter_javascript.language(), text), "string")}
-
-
-def kotlin(name: str, text: str) -> set[str]:
-    """The strings of a program, which has no templates."""
-    root = tree(name, tree_sitter_kotlin.language(), text)
-    expect(not nodes(root, "interpolation"), f"{name} has a template:\n{text}")
-    return {json.loads(literal) for literal in nodes(root, "string_literal")}
-
-
-def swift(name: str, text: str) -> set[str]:
-    """The strings of a program, as the compiler reads them."""
-    command = ["swiftc", "-frontend", "-dump-parse", "-"]
-    result = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
-    expect(result.returncode == 0, f"{name} does not parse:\n{result.stderr}\n{text}")
-    dump = result.stdout + result.stderr
-    expect("interpolated_string" not in dump, f"{name} has an interpolated string:\n{text}")
-    literals = re.findall(r'[(=]string_literal_expr.*? value="((?:[^"\\]|\\.)*)"', dump)
-    return {re.sub(r"\\(.)", r"\1", literal) for literal in literals}
 
 
 # Formats
@@ -123,6 +94,14 @@ def spring(case: Case) -> None:
     expect("${HOME}" not in [scope for scope in registration["scope"]], "Spring would replace ${HOME}")
     if case.uris:
         case.holds("spring", registration["redirect-uri"], case.uris[0])
+
+
+def spring_notes(case: Case) -> None:
+    """What YAML cannot say is in comments: beans for the algorithm and for PKCE."""
+    spring(case)
+    comments = "\n".join(line for line in case.texts["spring"].splitlines() if line.startswith("#"))
+    for code in ('SignatureAlgorithm.from("ES256")', "OAuth2AuthorizationRequestCustomizers.withPkce()"):
+        expect(code in comments, f"the comments have no {code}:\n{case.texts['spring']}")
 
 
 def authlib(case: Case) -> None:
@@ -144,38 +123,26 @@ def openid_client(case: Case) -> None:
     case.contains("openid-client", strings, [case.issuer, case.client_id, case.scope, *case.uris])
 
 
+def openid_client_with_key(case: Case) -> None:
+    """private_key_jwt: the algorithm and the name of the key, and no secret."""
+    openid_client(case)
+    [key] = case.shown["jwks"]["keys"]
+    text = case.texts["openid-client"]
+    case.contains("openid-client", javascript("openid-client", text), [key["kid"], key["alg"]])
+    expect("client.PrivateKeyJwt(" in text and "CLIENT_SECRET" not in text, f"openid-client uses no key:\n{text}")
+
+
 def oidc_client_ts(case: Case) -> None:
     strings = javascript("oidc-client-ts", case.texts["oidc-client-ts"])
-    case.contains("oidc-client-ts", strings, [case.issuer, case.client_id, case.scope, *case.uris])
-
-
-class Scripts(html.parser.HTMLParser):
-    """The scripts of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self._is_inside = False
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._is_inside = tag == "script"
-
-    def handle_endtag(self, tag: str) -> None:
-        self._is_inside = False
-
-    def handle_data(self, data: str) -> None:
-        if self._is_inside:
-            self.texts.append(data)
+    wanted = [case.issuer, case.client_id, case.scope, *case.uris, *case.connection["post_logout_redirect_uris"]]
+    case.contains("oidc-client-ts", strings, wanted)
 
 
 def page(case: Case) -> None:
-    scripts = Scripts(case.texts["fetch"]).texts
-    expect(len(scripts) == 1, f"the page has {len(scripts)} scripts")
+    [script] = scripts(case.texts["fetch"])
     endpoints = [case.connection[name] for name in ("authorization_endpoint", "token_endpoint", "userinfo_endpoint")]
     wanted = [case.issuer, case.client_id, case.scope, *case.uris, *endpoints]
-    case.contains("fetch", javascript("fetch", scripts[0]), wanted)
+    case.contains("fetch", javascript("fetch", script), wanted)
 
 
 def oauth2_proxy(case: Case) -> None:
@@ -186,6 +153,15 @@ def oauth2_proxy(case: Case) -> None:
     }
     for name, value in wanted.items():
         case.holds(f"oauth2-proxy, {name}", settings.get(name), value)
+
+
+def oauth2_proxy_without_email(case: Case) -> None:
+    """The subject takes the place of the email address, and a comment says that the redirect URI does not fit."""
+    settings = tomllib.loads(case.texts["oauth2-proxy"])
+    case.holds("oauth2-proxy, oidc_email_claim", settings.get("oidc_email_claim"), "sub")
+    case.holds("oauth2-proxy, redirect_url", settings.get("redirect_url"), case.uris[0])
+    case.holds("oauth2-proxy, proxy_prefix", settings.get("proxy_prefix"), None)
+    expect("# oauth2-proxy needs a redirect URI" in case.texts["oauth2-proxy"], "no comment about the redirect URI")
 
 
 def mod_auth_openidc(case: Case, folder: Path) -> None:
@@ -258,11 +234,12 @@ def curl(case: Case, folder: Path) -> None:
     case.holds("curl", given, f'user = "{case.client_id}:{SECRET}"\n')
 
 
-def kubelogin(case: Case) -> None:
+def kubelogin(case: Case, address: str = "127.0.0.1:8000") -> None:
     [user] = yaml.safe_load(case.texts["kubelogin"])["users"]
     arguments = user["user"]["exec"]["args"]
-    wanted = [f"--oidc-issuer-url={case.issuer}", f"--oidc-client-id={case.client_id}"]
-    wanted.append("--oidc-redirect-url=" + case.uris[0].replace("127.0.0.1", "127.0.0.1:8000"))
+    wanted = [f"--oidc-issuer-url={case.issuer}", f"--oidc-client-id={case.client_id}", f"--listen-address={address}"]
+    path = urllib.parse.urlsplit(case.uris[0]).path
+    wanted.append(f"--oidc-redirect-url=http://{address}{path}")
     wanted += [f"--oidc-extra-scope={scope}" for scope in case.scope.split() if scope != "openid"]
     case.contains("kubelogin", set(arguments), wanted)
 
@@ -274,12 +251,56 @@ def counterfoil_swift(case: Case) -> None:
 
 def appauth_ios(case: Case) -> None:
     strings = swift("appauth-ios", case.texts["appauth-ios"])
-    case.contains("appauth-ios", strings, [case.issuer, case.client_id, case.uris[1], *case.scope.split()])
+    case.contains("appauth-ios", strings, [case.issuer, case.client_id, case.uris[-1], *case.scope.split()])
 
 
 def appauth_android(case: Case) -> None:
     strings = kotlin("appauth-android", case.texts["appauth-android"])
-    case.contains("appauth-android", strings, [case.issuer, case.client_id, case.uris[1], case.scope])
+    case.contains("appauth-android", strings, [case.issuer, case.client_id, case.uris[-1], case.scope])
+
+
+def appauth_android_claimed(case: Case) -> None:
+    """A claimed https URI needs an intent filter with its host and path, which a comment contains."""
+    appauth_android(case)
+    text = case.texts["appauth-android"]
+    target = urllib.parse.urlsplit(case.uris[-1])
+    for value in (target.hostname, target.path):
+        expect(json.dumps(value) in text, f"appauth-android does not name {value}:\n{text}")
+
+
+def others(server: Counterfoil, folder: Path) -> list[tuple[Case, dict[str, Callable[[Case], None]]]]:
+    """Clients whose registration changes the text of a configuration, with the parsers of what changes."""
+    keys = folder / "keys.json"
+    keys.write_text(json.dumps({"keys": [PUBLIC_KEY]}), "utf-8")
+    own_rules = ("--id-token-signed-response-alg", "ES256", "--pkce", "s256")
+    return [
+        (Case(server, "web", [WEB], "--jwks", str(keys)), {"openid-client": openid_client_with_key}),
+        (Case(server, "service", [], "--jwks", str(keys)), {"openid-client": openid_client_with_key}),
+        (Case(server, "web", [WEB], *own_rules), {"spring": spring_notes, "express-openid-connect": express}),
+        (
+            Case(server, "web", ["https://gallery.example.com/it's/back"], scopes=PLAIN_SCOPES),
+            {"oauth2-proxy": oauth2_proxy_without_email},
+        ),
+        (
+            Case(server, "spa", [WEB], "--post-logout-redirect-uri", AFTER_SIGN_OUT),
+            {"oidc-client-ts": oidc_client_ts},
+        ),
+        (
+            Case(server, "native", [CLAIMED]),
+            {
+                "counterfoil-swift": counterfoil_swift, "appauth-ios": appauth_ios,
+                "appauth-android": appauth_android_claimed,
+            },
+        ),
+        (
+            Case(server, "native", ["http://[::1]/it's/$(id)"]),
+            {"kubelogin": lambda case: kubelogin(case, "[::1]:8000")},
+        ),
+        (
+            Case(server, "native", ["http://127.0.0.1:9123/back"]),
+            {"kubelogin": lambda case: kubelogin(case, "127.0.0.1:9123")},
+        ),
+    ]
 
 
 def journey(folder: Path) -> str:
@@ -294,6 +315,7 @@ def journey(folder: Path) -> str:
             "web": Case(server, "web", [WEB]), "spa": Case(server, "spa", [WEB]),
             "native": Case(server, "native", NATIVE), "service": Case(server, "service", []),
         }
+        variants = others(server, folder)
     parsers: dict[str, dict[str, Callable[[Case], None]]] = {
         "web": {
             "spring": spring, "authlib": authlib, "express-openid-connect": express, "openid-client": openid_client,
@@ -311,8 +333,13 @@ def journey(folder: Path) -> str:
         expect(not without, f"no parser, or no configuration, for {kind}: {', '.join(sorted(without))}")
         for parse in parsers[kind].values():
             parse(case)
-    count = sum(len(each) for each in parsers.values())
-    return f"{count} configurations of {len(cases)} clients parse, and have the values of the registration"
+    for case, changed in variants:
+        for name, parse in changed.items():
+            expect(name in case.texts, f"{case.kind} has no {name}, only {', '.join(sorted(case.texts))}")
+            parse(case)
+    checked = [*parsers.values(), *(changed for _, changed in variants)]
+    count = sum(len(each) for each in checked)
+    return f"{count} configurations of {len(checked)} clients parse, and have the values of the registration"
 
 
 if __name__ == "__main__":
