@@ -80,7 +80,7 @@ struct BasicConformanceTests {
         #expect(try RelyingParty.members(of: reply)["sub"] as? String == party.test.alice.id.rawValue)
     }
 
-    // R281, B-17: the request has neither nonce nor PKCE, which only an exemption allows.
+    // R281; RFC 9700 §2.1.1: the request has neither nonce nor PKCE, which only an exemption allows.
     @Test func `oidcc-ensure-request-without-nonce-succeeds-for-code-flow`() async throws {
         let party = try await RelyingParty()
         let attempt = party.attempt(with: ["nonce": nil])
