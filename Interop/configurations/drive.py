@@ -224,7 +224,8 @@ def shell(case: Case, name: str, program: str, folder: Path) -> tuple[list[str],
 
 def counterfoil_login(case: Case, folder: Path) -> None:
     arguments, _ = shell(case, "counterfoil-login", "counterfoil", folder)
-    options = ["--client-id", case.client_id, "--redirect-uri", case.uris[0], "--scope", case.scope]
+    receiver = ["--redirect-uri", case.uris[0]] if case.uris else ["--device"]
+    options = ["--client-id", case.client_id, *receiver, "--scope", case.scope]
     case.holds("counterfoil-login", arguments, ["login", case.issuer, *options])
 
 
@@ -313,7 +314,8 @@ def journey(folder: Path) -> str:
     with server.serving(folder / "server.log"):
         cases = {
             "web": Case(server, "web", [WEB]), "spa": Case(server, "spa", [WEB]),
-            "native": Case(server, "native", NATIVE), "service": Case(server, "service", []),
+            "native": Case(server, "native", NATIVE), "device": Case(server, "device", []),
+            "service": Case(server, "service", []),
         }
         variants = others(server, folder)
     parsers: dict[str, dict[str, Callable[[Case], None]]] = {
@@ -326,6 +328,7 @@ def journey(folder: Path) -> str:
             "counterfoil-swift": counterfoil_swift, "counterfoil-login": lambda case: counterfoil_login(case, folder),
             "appauth-ios": appauth_ios, "appauth-android": appauth_android, "kubelogin": kubelogin,
         },
+        "device": {"counterfoil-login": lambda case: counterfoil_login(case, folder)},
         "service": {"spring": spring, "openid-client": openid_client, "curl": lambda case: curl(case, folder)},
     }
     for kind, case in cases.items():

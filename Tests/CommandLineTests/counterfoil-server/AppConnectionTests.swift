@@ -116,10 +116,12 @@ struct AppConnectionTests {
                         """)
                 let both = try await site.administer(["app", "show", clientID, "--config", "spring", "--json"])
                 #expect(both.status == 64)
-                let device = try await site.administer([
-                    "app", "create", "--type", "device", "--name", "Frame", "--json",
+                try await site.addScope("photos.read", "See your photos and albums")
+                let page = try await site.administer([
+                    "app", "create", "--type", "spa", "--name", "Frame", "--redirect-uri",
+                    "https://frame.example.com/callback", "--scope", "photos.read", "--json",
                 ])
-                let frame = try #require(try AppCommandTests.object(device.output)["client_id"] as? String)
+                let frame = try #require(try AppCommandTests.object(page.output)["client_id"] as? String)
                 let none = try await site.administer(["app", "show", frame, "--config", "spring"])
                 #expect(none.errors == "counterfoil-server: there is no ready configuration for this app\n")
             }

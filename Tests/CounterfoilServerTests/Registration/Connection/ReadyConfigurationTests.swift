@@ -13,7 +13,7 @@ struct ReadyConfigurationTests {
         .native: [
             "counterfoil-swift", "counterfoil-login", "appauth-ios", "appauth-android", "kubelogin",
         ],
-        .device: [],
+        .device: ["counterfoil-login"],
     ]
 
     private static func connection(
@@ -116,6 +116,17 @@ struct ReadyConfigurationTests {
         let native = try Self.connection(.native) { $0.putsUserClaimsInIDToken = isInIDToken }
         let claim = isInIDToken ? "email" : "sub"
         #expect(try Self.text("kubelogin", native).contains("--oidc-username-claim=\(claim)"))
+    }
+
+    // RFC 8628: a device has no redirect URI.
+    @Test func `a device signs its user in on another device`() throws {
+        #expect(
+            try Self.text("counterfoil-login", try Self.connection(.device)) == #"""
+                counterfoil login https://id.example.com/tenant1 \
+                  --client-id app_gallery \
+                  --device \
+                  --scope 'openid email photos.read'
+                """#)
     }
 
     @Test func `a service requests the scopes that are approved`() throws {

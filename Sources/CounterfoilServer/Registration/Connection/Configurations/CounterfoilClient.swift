@@ -23,13 +23,13 @@ extension ConfigurationRecipe {
     }
 
     static let counterfoilLogin = ConfigurationRecipe(
-        ReadyConfiguration.loginCommand, "counterfoil (command line)", file: "login.sh", for: [.native]
+        ReadyConfiguration.loginCommand, "counterfoil (command line)", file: "login.sh", for: [.native, .device]
     ) { connection -> ConfigurationText<Shell>? in
-        guard let redirectURI = connection.loopbackRedirectURI else { return nil }
+        guard let receiver = connection.loginReceiver else { return nil }
         let command: ConfigurationText<Shell> = """
             counterfoil login \(connection.issuer.rawValue) \\
               --client-id \(connection.clientID.rawValue) \\
-              --redirect-uri \(redirectURI.rawValue)
+              \(receiver)
             """
         return connection.scope.isEmpty
             ? command
@@ -37,6 +37,16 @@ extension ConfigurationRecipe {
             \(command) \\
               --scope \(connection.scope.description)
             """
+    }
+}
+
+extension ClientConnection {
+    /// The option of `counterfoil login` that says how the response arrives; nil if the client cannot use the command.
+    ///
+    /// A device gets its tokens without a redirect (RFC 8628).
+    fileprivate var loginReceiver: ConfigurationText<Shell>? {
+        if type == .device { return "--device" }
+        return loopbackRedirectURI.map { "--redirect-uri \($0.rawValue)" }
     }
 }
 
