@@ -8,9 +8,13 @@ let strictness: [SwiftSetting] =
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+    ],
     targets: [
         .executableTarget(
             name: "loadgen",
+            dependencies: [.product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),

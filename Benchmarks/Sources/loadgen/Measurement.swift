@@ -32,7 +32,8 @@ struct Measurement {
         }
         if let failure = prepared.firstError { throw PreparationFailed(description: failure) }
         if options.warmup > 0 { _ = work(workers, seconds: options.warmup) }
-        let server = options.serverProcess.map { ServerProcess(root: $0) }
+        let measured = options.mode == .verify ? Int(getpid()) : options.serverProcess
+        let server = measured.map { ServerProcess(root: $0) }
         let memory = MemoryWatch(server)
         let before = server?.processorSeconds ?? 0
         let start = DispatchTime.now()

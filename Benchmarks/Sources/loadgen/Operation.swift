@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// One kind of operation, repeated on one connection.
@@ -11,6 +12,9 @@ final class Operation {
             description = "\(what): \(response.status) \(body)"
         }
     }
+
+    /// A valid signature that was not accepted.
+    private struct SignatureInvalid: Error {}
 
     private struct Tokens: Decodable {
         let accessToken: String
@@ -41,17 +45,24 @@ final class Operation {
     /// The tokens from the preparation, which are used in turn.
     private var held: [Tokens] = []
     private var next = 0
+    /// The key to which the tokens are bound; nil if they are bearer tokens.
+    private let proofKey: ProofKey?
+    /// The nonce of the last response, for the next proof (RFC 9449 §8.2).
+    private var nonce: String?
+    private var signatureCheck: SignatureCheck?
 
     init(mode: Options.Mode, target: Target) {
         self.mode = mode
         self.target = target
         connection = Connection(port: target.port)
+        proofKey = target.bindsTokens == true ? ProofKey() : nil
     }
 
     /// Gets this number of tokens if the mode needs tokens.
     func prepare(tokens count: Int) throws {
         switch mode {
         case .code, .consent, .consentRefused, .discovery: break
+        case .verify: signatureCheck = try ProofKey().signatureCheck(for: tokenURL)
         case .refresh, .introspect: for _ in 0..<count { held.append(try codeFlow()) }
         case .introspectRevoked:
             for _ in 0..<count {
@@ -72,6 +83,8 @@ final class Operation {
         case .introspect: try withHeldTokens { try introspect(&$0, isActive: true) }
         case .introspectRevoked: try withHeldTokens { try introspect(&$0, isActive: false) }
         case .discovery: try discovery()
+        case .verify:
+            guard signatureCheck?() == true else { throw SignatureInvalid() }
         }
     }
 
@@ -113,9 +126,12 @@ final class Operation {
     /// Sends a token request and checks the response (RFC 6749 §4.1.4 and §5.1).
     private func tokens(_ grantType: String, _ fields: [(String, String)]) throws -> Tokens {
         let body = Form.encode([("grant_type", grantType)] + fields + clientFields)
-        let answer = try connection.send(post(target.tokenPath, body, authorization: target.clientAuthorization))
+        let proof = try proofKey?.proof(for: tokenURL, nonce: nonce)
+        let answer = try connection.send(
+            post(target.tokenPath, body, authorization: target.clientAuthorization, proof: proof))
+        nonce = answer["dpop-nonce"] ?? nonce
         guard answer.status == 200, let parsed = try? decoder.decode(Tokens.self, from: Data(answer.body)),
-            !parsed.accessToken.isEmpty, parsed.tokenType.lowercased() == "bearer"
+            !parsed.accessToken.isEmpty, parsed.tokenType.lowercased() == (proof == nil ? "bearer" : "dpop")
         else { throw Unexpected("answer to \(grantType)", answer) }
         return parsed
     }
@@ -140,6 +156,9 @@ final class Operation {
             guard answer.status == 200 else { throw Unexpected("revocation", answer) }
         }
     }
+
+    /// The URL of the token endpoint, as the metadata publish it.
+    private var tokenURL: String { "http://\(target.host)\(target.tokenPath)" }
 
     /// The `client_id` of a client without a secret (RFC 6749 §3.2.1).
     private var clientFields: [(String, String)] {
@@ -166,7 +185,7 @@ final class Operation {
 
     /// Returns the request target of an authorization request.
     private func request(state: String, verifier: String, prompt: String? = nil) -> String {
-        let challenge = Base64URL.encode(SHA256.digest(of: Array(verifier.utf8)))
+        let challenge = Base64URL.encode(Array(SHA256.hash(data: Data(verifier.utf8))))
         var parameters = [
             ("response_type", "code"), ("client_id", target.clientID), ("redirect_uri", target.redirectURI),
             ("scope", target.scope), ("state", state), ("nonce", Random.text(bytes: 16)),
@@ -189,9 +208,12 @@ final class Operation {
         return Array((head + "\r\n").utf8)
     }
 
-    private func post(_ path: String, _ form: String, authorization: String? = nil) -> [UInt8] {
+    private func post(
+        _ path: String, _ form: String, authorization: String? = nil, proof: String? = nil
+    ) -> [UInt8] {
         var head = "POST \(path) HTTP/1.1\r\nHost: \(target.host)\r\nAccept: application/json\r\n"
         if let authorization { head += "Authorization: \(authorization)\r\n" }
+        if let proof { head += "DPoP: \(proof)\r\n" }
         let fields = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
         return Array((head + fields + form).utf8)
     }

@@ -18,6 +18,8 @@ struct Options {
         case introspectRevoked = "introspect-revoked"
         /// The metadata document.
         case discovery
+        /// The verification of an ES256 signature in this process, without a server.
+        case verify
     }
 
     enum Failure: Error, CustomStringConvertible {
@@ -36,7 +38,7 @@ struct Options {
         Usage: loadgen --target FILE --mode MODE [--connections N] [--tokens N] [--seconds S] [--warmup S] [--server-pid PID]
 
           --target FILE      a JSON file that says where the server is and who is signed in
-          --mode MODE        code, consent, consent-refused, refresh, introspect, introspect-revoked or discovery
+          --mode MODE        code, consent, consent-refused, refresh, introspect, introspect-revoked, discovery or verify
           --connections N    connections that ask at the same time (default 4)
           --tokens N         how many tokens to get before the warm-up where the mode needs some (default 100)
           --seconds S        how long to measure (default 5)

@@ -24,6 +24,8 @@ struct Target: Decodable, Sendable {
     let issuer: String?
     /// Parameters of authorization requests that this server needs besides those of the standard.
     let moreParameters: [String: String]?
+    /// Whether the client binds its tokens to a key by DPoP proofs; nil means no.
+    let bindsTokens: Bool?
 
     enum CodingKeys: String, CodingKey {
         case port
@@ -42,5 +44,6 @@ struct Target: Decodable, Sendable {
         case cookie
         case issuer
         case moreParameters = "more_parameters"
+        case bindsTokens = "binds_tokens"
     }
 }
