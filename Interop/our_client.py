@@ -21,7 +21,7 @@ REDIRECT_URI = "http://127.0.0.1/callback"
 SECONDS = 60
 
 # How the program ends.
-DONE, SIGN_IN_AGAIN, UNSAFE, UNAVAILABLE, REFUSED = 0, 3, 5, 6, 7
+DONE, SIGN_IN_AGAIN, UNSAFE, UNAVAILABLE, REFUSED, USAGE = 0, 3, 5, 6, 7, 64
 
 
 class Waiting:

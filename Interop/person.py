@@ -76,6 +76,11 @@ class Form:
         typed = [control.name for control in self.controls if control.kind in ("text", "email", "password")]
         return self.method == "post" and len(typed) == 1 and typed[0] in ("login", "sub", "user", "username")
 
+    @property
+    def asks_for_user_code(self) -> bool:
+        """Whether it asks for the code that a device shows (RFC 8628 §3.3)."""
+        return any((control.kind, control.name) == ("text", "user_code") for control in self.controls)
+
     def has(self, name: str, value: str) -> bool:
         """Whether it has this button."""
         return any(control.submits and (control.name, control.value) == (name, value) for control in self.controls)
@@ -264,7 +269,7 @@ class Person:
         """
         page = self._open(url)
         server = server or origin(page.url if is_start(url) else url)
-        typed = named = False
+        typed: set[str] = set()
         for _ in range(STEPS):
             if self._redirects.stopped_at is not None:
                 return self._redirects.stopped_at
@@ -273,35 +278,62 @@ class Person:
                     return page.refresh
                 page = self._open(page.refresh, page)
                 continue
-            form = next((form for form in page.forms if form.is_answer), None)
-            if form is not None:
-                page = self._submit(page, form, self._fields(form))
-                continue
-            form = next((form for form in page.forms if form.asks_for_password), None)
-            if form is not None:
-                if typed:
-                    raise Lost(f"{server} refused the user name and the password (“{page.title}”)")
-                typed = True
-                page = self._submit(page, form, self._credentials(form))
-                continue
-            form = next((form for form in page.forms if form.asks_for_name), None)
-            if form is not None:
-                if named:
-                    raise Lost(f"{server} refused the user name (“{page.title}”)")
-                named = True
-                page = self._submit(page, form, self._credentials(form))
-                continue
-            form = next((form for form in page.forms if form.allow_button), None)
-            button = form and (form.deny_button if self.denies else form.allow_button)
-            if form is not None and button is not None:
-                self.agreed = not self.denies
-                pressed = [(button.name, button.value)] if button.name else []
-                page = self._submit(page, form, self._fields(form) + pressed)
+            following = self._answer(page, server, typed)
+            if following is not None:
+                page = following
                 continue
             if page.origin == server:
                 raise Lost(f"a page of {server} that asks nothing known: “{page.title}” at {without_query(page.url)}")
             return page.url
         raise Lost(f"{server} asks on and on")
+
+    def approve_device(self, url: str, code: str | None = None) -> Page:
+        """Opens the URL that a device shows, types the code if it asks for it, and allows the device or denies it.
+
+        Returns the last page.
+        """
+        page = self._open(url)
+        server = origin(url)
+        typed: set[str] = set()
+        for _ in range(STEPS):
+            form = next((form for form in page.forms if form.asks_for_user_code), None)
+            if form is not None:
+                if code is None or "code" in typed:
+                    raise Lost(f"{server} refused the code of the device (“{page.title}”)")
+                typed.add("code")
+                fields = [(name, value) for name, value in self._fields(form) if name != "user_code"]
+                page = self._submit(page, form, [*fields, ("user_code", code)])
+                continue
+            following = self._answer(page, server, typed)
+            if following is None:
+                return page
+            page = following
+        raise Lost(f"{server} asks on and on")
+
+    def _answer(self, page: Page, server: str, typed: set[str]) -> Page | None:
+        """Does what a page asks; None if it asks nothing known. `typed` is what the person has typed already."""
+        form = next((form for form in page.forms if form.is_answer), None)
+        if form is not None:
+            return self._submit(page, form, self._fields(form))
+        form = next((form for form in page.forms if form.asks_for_password), None)
+        if form is not None:
+            if "password" in typed:
+                raise Lost(f"{server} refused the user name and the password (“{page.title}”)")
+            typed.add("password")
+            return self._submit(page, form, self._credentials(form))
+        form = next((form for form in page.forms if form.asks_for_name), None)
+        if form is not None:
+            if "name" in typed:
+                raise Lost(f"{server} refused the user name (“{page.title}”)")
+            typed.add("name")
+            return self._submit(page, form, self._credentials(form))
+        form = next((form for form in page.forms if form.allow_button), None)
+        button = form and (form.deny_button if self.denies else form.allow_button)
+        if form is not None and button is not None:
+            self.agreed = not self.denies
+            pressed = [(button.name, button.value)] if button.name else []
+            return self._submit(page, form, self._fields(form) + pressed)
+        return None
 
     def read(self, url: str) -> Page:
         """Opens a page, or where it leads to."""

@@ -2,6 +2,9 @@
 """idpyoidc is a relying party at our server: discovery, code flow, ID token, UserInfo, refresh, logout.
 
 R225, R277, R281, R283, R286, R288, R293, R295, R324: a relying party that believes only what the metadata say.
+R263, R265, R267, R269, R271: a second one has to push its requests and to bind its tokens to a key. `add_ons.py` replaces
+what the add-ons for that do against the standards: they take a pushed request for refused unless the status is 200, and
+hash the token of a proof in hexadecimal.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ import secrets
 import sys
 import urllib.parse
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import Counterfoil, Failed, drive, expect, products  # noqa: E402
+from our_client import status  # noqa: E402
 from person import Person, noting  # noqa: E402
 
 SCOPES = ["openid", "profile", "email", "offline_access"]
@@ -22,13 +27,16 @@ PKCE = "idpyoidc.client.oauth2.add_on.pkce.add_support"
 PROOF = {"code_challenge_length": 64, "code_challenge_method": "S256"}
 
 
-def relying_party(issuer: str, client: dict[str, str]):  # type: ignore[no-untyped-def]
-    """The handler that its documentation shows, for one provider."""
+def relying_party(  # type: ignore[no-untyped-def]
+    issuer: str, client: dict[str, str], add_ons: dict[str, Any] | None = None, userinfo: dict[str, Any] | None = None
+):
+    """The handler that its documentation shows, for one provider, with further add-ons and settings of UserInfo."""
     from cryptojwt.key_jar import init_key_jar
     from idpyoidc.client.defaults import DEFAULT_OIDC_SERVICES
     from idpyoidc.client.rp_handler import RPHandler
 
     services = {**DEFAULT_OIDC_SERVICES, "end_session": {"class": "idpyoidc.client.oidc.end_session.EndSession"}}
+    services["userinfo"] = {**services["userinfo"], "kwargs": userinfo or {}}
     configuration = {
         "client_type": "oidc",
         "issuer": issuer,
@@ -40,11 +48,11 @@ def relying_party(issuer: str, client: dict[str, str]):  # type: ignore[no-untyp
         "scopes_supported": SCOPES,
         "token_endpoint_auth_methods_supported": ["client_secret_basic"],
         "client_authn_methods": ["client_secret_basic", "bearer_header"],
-        "add_ons": {"pkce": {"function": PKCE, "kwargs": PROOF}},
+        "add_ons": {"pkce": {"function": PKCE, "kwargs": PROOF}, **(add_ons or {})},
         "services": services,
     }
-    # It wants keys, though it signs nothing here; by itself it would write them into the working directory.
-    keys = init_key_jar(key_defs=[{"type": "EC", "crv": "P-256", "use": ["sig"]}])
+    # It wants keys; by itself it would write them into the working directory. It signs request objects with RSA.
+    keys = init_key_jar(key_defs=[{"type": "EC", "crv": "P-256", "use": ["sig"]}, {"type": "RSA", "use": ["sig"]}])
     return RPHandler(base_url=PORTAL, client_configs={issuer: configuration}, services=services, keyjar=keys)
 
 
@@ -103,6 +111,54 @@ def sign_out(handler, state: str, person: Person) -> None:  # type: ignore[no-un
     expect(parameters(arrived)["state"] == parameters(address)["state"], "the state is another one")
 
 
+def sign_in_with_bound_tokens(issuer: str, client: dict[str, str], person: Person) -> None:
+    """The relying party pushes its request, and its code and tokens are bound to a key."""
+    from add_ons import DPOP, DPOP_SCHEME, PUSH, proof_of
+    from cryptojwt.key_bundle import key_by_alg
+
+    pushed = {"http_client": "add_ons.push", "authn_method": "client_secret_basic"}
+    bound = {"dpop_signing_alg_values_supported": ["ES256"], "with_dpop_header": ["accesstoken", "refresh_token"]}
+    handler = relying_party(
+        issuer, client,
+        {"par": {"function": PUSH, "kwargs": pushed}, "dpop": {"function": DPOP, "kwargs": bound}},
+        {"default_authn_method": "dpop", "client_authn_methods": {"dpop": DPOP_SCHEME}},
+    )
+    party = handler.client_setup(issuer)
+    key = key_by_alg("ES256")
+    party.get_context().add_on["dpop"].update(key=key, alg="ES256")
+    party.get_service("userinfo").construct_extra_headers.append(
+        lambda context, headers, http_method, endpoint_url, token, **more: {
+            **headers, "dpop": proof_of(key, http_method, endpoint_url, token),
+        }
+    )
+
+    thumbprint = key.thumbprint("SHA-256").decode()
+    begun = handler.begin(issuer, req_args={"prompt": "consent", "scope": SCOPES, "dpop_jkt": thumbprint})
+    address = begun if isinstance(begun, str) else begun["url"]
+    asked = parameters(address)
+    expect("request_uri" in asked and "state" not in asked, f"the browser carries {sorted(asked)}")
+    answer = parameters(person.sign_in(address))
+    done = handler.finalize(issuer, answer)
+    expect("error" not in done, f"idpyoidc says {done}")
+    expect(done["userinfo"]["preferred_username"] == "alice", f"UserInfo says {sorted(done['userinfo'].keys())}")
+    expect(claims_of(done["token"])["cnf"] == {"jkt": thumbprint}, "the access token is not bound to the key")
+    expect(status(f"{issuer}/oauth2/userinfo", done["token"]) == 401, "UserInfo takes a bound token without a proof")
+    kept = party.get_context().cstate.get_set(answer["state"], claim=["token_type"])
+    expect(kept["token_type"] == "DPoP", f"the token type is {kept['token_type']}")
+
+    refreshed = handler.refresh_access_token(answer["state"])
+    expect(claims_of(refreshed["access_token"])["cnf"] == {"jkt": thumbprint}, "the refreshed token is not bound")
+    again = handler.get_user_info(answer["state"], access_token=refreshed["access_token"])
+    expect(again["sub"] == done["userinfo"]["sub"], "the refreshed token is of another person")
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """The claims of a JWT, unverified: the relying party has them from the token endpoint."""
+    from cryptojwt.jws.jws import factory
+
+    return dict(factory(token).jwt.payload())
+
+
 def journey(folder: Path) -> str:
     password = secrets.token_urlsafe(18)
     server = Counterfoil(folder / "data", products())
@@ -111,14 +167,17 @@ def journey(folder: Path) -> str:
         *("web", "Portal", SCOPES, "--redirect-uri", f"{PORTAL}/back"),
         *("--post-logout-redirect-uri", f"{PORTAL}/bye"),
     )
+    vault = server.register("web", "Vault", SCOPES, "--redirect-uri", f"{PORTAL}/back")
+    server.administer("app", "edit", vault["client_id"], "--require-pushed-requests", "--require-bound-tokens")
     person = Person("alice", password, stop=PORTAL, note=noting(folder / "person.log"))
     with server.serving(folder / "server.log"):
         handler = relying_party(server.issuer, client)
         state = sign_in(handler, server.issuer, person)
         refuse_what_is_wrong(handler, server.issuer, person)
         sign_out(handler, state, person)
+        sign_in_with_bound_tokens(server.issuer, vault, person)
     version = importlib.metadata.version("idpyoidc")
-    return f"idpyoidc {version}: discovery, ID token, UserInfo, refresh, logout"
+    return f"idpyoidc {version}: discovery, ID token, UserInfo, refresh, logout; pushed requests and DPoP"
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 """oidc-agent signs a person in at our server and keeps giving access tokens to programs.
 
 R184, R231, R234: it listens on `http://localhost`, refreshes, asks for less, and revokes when it forgets.
+R256, R257: it shows a code for another device, too, and learns of an approval and of a denial.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import os
+import pty
+import re
 import secrets
 import subprocess
 import sys
@@ -29,6 +33,7 @@ from local_servers import (  # noqa: E402
     products,
     stop,
 )
+from person import Person, noting  # noqa: E402
 
 SCOPES = ["openid", "profile", "offline_access"]
 ACCOUNT = "lightbox"
@@ -114,11 +119,91 @@ def keep_signed_in(server: Counterfoil, client_id: str, port: int, environment: 
     expect(userinfo(server, third) == 401, "after the account was deleted its token is still accepted")
 
 
+class DeviceSignIn:
+    """What an `oidc-gen` says that shows a code and waits for the person on another device."""
+
+    def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
+        self._process = process
+        self._terminal = terminal
+        self._said = ""
+
+    @property
+    def url(self) -> str:
+        """The URL to open on another device."""
+        return self._told(r"visit:\s+(\S+)\s")
+
+    @property
+    def code(self) -> str:
+        """The code to type there."""
+        return self._told(r"enter the code: (\S+)\s")
+
+    def end(self) -> int:
+        """Waits for its end; its status."""
+        while self._read():
+            pass
+        return self._process.wait(10)
+
+    def _told(self, pattern: str) -> str:
+        while (match := re.search(pattern, self._said)) is None:
+            expect(self._read(), f"oidc-gen does not say “{pattern}”:\n{self._said}")
+        return match[1]
+
+    def _read(self) -> bool:
+        """Reads what it says next; false at its end."""
+        try:
+            more = os.read(self._terminal, 4096)
+        except OSError:
+            # So Linux reports that no other process has the terminal open.
+            return False
+        self._said += more.decode("utf-8", "replace")
+        return bool(more)
+
+
+@contextmanager
+def device_sign_in(server: Counterfoil, client_id: str, environment: dict[str, str]) -> Iterator[DeviceSignIn]:
+    """An `oidc-gen` with the device flow, for as long as the block runs."""
+    command = ["oidc-gen", ACCOUNT, "--manual", f"--client-id={client_id}", "--client-secret="]
+    command += [f"--issuer={server.issuer}", f"--scope={' '.join(SCOPES)}"]
+    command += ["--flow=device", "--pw-env", "--prompt=none", "--confirm-default"]
+    # Into a pipe it would write only when it ends.
+    terminal, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True
+    )
+    os.close(theirs)
+    try:
+        yield DeviceSignIn(process, terminal)
+    finally:
+        stop(process)
+        os.close(terminal)
+
+
+def sign_in_on_device(server: Counterfoil, client_id: str, environment: dict[str, str], person: Person) -> None:
+    """The person denies the device, and then approves it."""
+    person.denies = True
+    with device_sign_in(server, client_id, environment) as device:
+        person.approve_device(device.url, device.code)
+        expect(device.end() != 0, "oidc-gen ends well although the person denied it")
+    person.denies = False
+    with device_sign_in(server, client_id, environment) as device:
+        person.approve_device(device.url, device.code)
+        expect(device.end() == 0, "oidc-gen fails although the person approved it")
+    first = run(environment, "oidc-token", ACCOUNT)
+    expect(claims(first)["client_id"] == client_id, "the access token names another application")
+    expect(userinfo(server, first) == 200, "UserInfo refuses the access token of the device")
+    second = run(environment, "oidc-token", "--force-new", ACCOUNT)
+    expect(second != first, "the refresh gave the same access token")
+    run(environment, "oidc-gen", "--delete", ACCOUNT, "--pw-env", "--prompt=none", "--confirm-yes")
+    expect(userinfo(server, second) == 401, "after the account was deleted its token is still accepted")
+
+
 def journey(folder: Path) -> str:
     password = secrets.token_urlsafe(18)
     server = Counterfoil(folder / "data", products())
     server.create_person("alice", password)
     client_id = server.create_application("oidc-agent", "http://localhost", [*SCOPES, "email"])
+    television = server.register("device", "oidc-agent on a television", SCOPES)["client_id"]
+    person = Person("alice", password, note=noting(folder / "person.log"))
     accounts = folder / "accounts"
     accounts.mkdir(0o700)
     environment = {
@@ -131,8 +216,9 @@ def journey(folder: Path) -> str:
     with server.serving(folder / "server.log"), agent(folder, environment):
         # It takes no port above 49151.
         keep_signed_in(server, client_id, min(free_ports(20)), environment)
+        sign_in_on_device(server, television, environment, person)
     version = run(environment, "oidc-agent", "--version").split()[-1]
-    return f"oidc-agent {version}: signed in, refreshed, asked for less; what it forgot is revoked"
+    return f"oidc-agent {version}: signed in by redirect and by device, refreshed; what it forgot is revoked"
 
 
 if __name__ == "__main__":
