@@ -21,6 +21,14 @@ struct Failure: Error {
         exitCode = 128 + signal
     }
 
+    private init(_ failure: Failure, saying sentence: String) {
+        (status, exitCode) = (failure.status, failure.exitCode)
+        self.sentence = sentence
+    }
+
+    /// Returns a failure with the same exit code and another sentence.
+    func saying(_ sentence: String) -> Failure { Failure(self, saying: sentence) }
+
     init(_ error: SignInError) {
         switch error {
         case .refused(let refusal) where refusal.isThrottling: self.init(.unavailable, "\(error)")

@@ -72,15 +72,20 @@ struct Logout: AsyncParsableCommand {
                 // If the tokens could not be revoked, end the user's session at the server anyway. Then report the
                 // failure.
                 guard case .signedOutHereOnly(let cause) = error else { throw error }
-                _ = try? await end(ending, of: credentials)
-                throw Failure(
-                    Failure(ofSignedIn: cause).status,
+                let sentence =
                     "the token was deleted here, but could not be revoked at the server: \(cause)."
-                        + (expires.map { " It expires at \($0.formatted(.iso8601))." } ?? ""))
+                    + (expires.map { " It expires at \($0.formatted(.iso8601))." } ?? "")
+                do { _ = try await end(ending, of: credentials) } catch {
+                    let failure = Failure(any: error)
+                    if failure.status == .interrupted { throw failure.saying(sentence) }
+                }
+                throw Failure(Failure(ofSignedIn: cause).status, sentence)
             }
             var ended = Ended(
                 profile: common.profile, isRemoved: true, isRevoked: isRevoked, expires: isRevoked ? nil : expires)
-            ended.session = try await end(ending, of: credentials)
+            do { ended.session = try await end(ending, of: credentials) } catch {
+                throw Failure(any: error).saying("\(ended.deletion), but \(reason(of: error))")
+            }
             try finish(ended)
         }
     }
@@ -130,6 +135,17 @@ struct Logout: AsyncParsableCommand {
         }
     }
 
+    /// Returns the reason why the user's session at the server may continue, and the way to avoid it.
+    private func reason(of error: any Error) -> String {
+        let failure = Failure(any: error)
+        if failure.status == .interrupted { return "the sign-out in the browser was interrupted" }
+        guard error as? SignInError == .timedOut, let redirectURI else {
+            return "the session at the server was not ended: \(failure.sentence)"
+        }
+        return "the browser did not return from the server's sign-out page. Register \(redirectURI) at the server as a"
+            + " post-logout redirect URI of this client"
+    }
+
     private func finish(_ end: Ended) throws {
         if common.json { try common.console.result(end) } else { try common.console.result(end.sentence) }
     }
@@ -171,9 +187,13 @@ private struct Ended: Encodable {
 
     private var tokens: String {
         guard removed else { return "No user was signed in under the profile \(profile)." }
-        if revoked { return "Signed out: the token was deleted here and revoked at the server." }
-        guard let expires_at else { return "Signed out: the token was deleted here." }
-        return "Signed out: the token was deleted here. This server does not revoke tokens, so it expires at "
+        guard let expires_at else { return "Signed out: \(deletion)." }
+        return "Signed out: \(deletion). This server does not revoke tokens, so it expires at "
             + "\(expires_at.formatted(.iso8601))."
+    }
+
+    /// The end of the tokens, as the beginning of a sentence.
+    var deletion: String {
+        revoked ? "the token was deleted here and revoked at the server" : "the token was deleted here"
     }
 }
