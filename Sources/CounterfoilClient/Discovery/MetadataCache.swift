@@ -39,6 +39,7 @@ package final class MetadataCache: Sendable {
 
     private struct Contents {
         var metadata: [Place: Entry<AuthorizationServerMetadata>] = [:]
+        var metadataURLs: [Place: String] = [:]
         var keys: [String: Entry<JSONWebKeySet>] = [:]
         var refetches: [String: ContinuousClock.Instant] = [:]
     }
@@ -103,10 +104,30 @@ package final class MetadataCache: Sendable {
         }
     }
 
+    /// Returns the URL at which the metadata of an issuer were found last, also after they have expired.
+    func metadataURL(of issuer: Issuer, forOpenID: Bool) -> String? {
+        contents.withLock { $0.metadataURLs[Place(issuer: issuer, forOpenID: forOpenID)] }
+    }
+
+    /// Keeps the URL at which the metadata of an issuer were found, without a time limit; nil deletes it.
+    func keep(metadataURL url: String?, of issuer: Issuer, forOpenID: Bool) {
+        guard !issuer.isLoopback else { return }
+        let place = Place(issuer: issuer, forOpenID: forOpenID)
+        contents.withLock { contents in
+            if url != nil, contents.metadataURLs[place] == nil, contents.metadataURLs.count >= Self.issuerLimit {
+                contents.metadataURLs.removeAll()
+            }
+            contents.metadataURLs[place] = url
+        }
+    }
+
     /// Deletes the metadata of an issuer, because an endpoint is no longer where they say.
     func forget(_ issuer: Issuer) {
         contents.withLock { contents in
-            for forOpenID in [true, false] { contents.metadata[Place(issuer: issuer, forOpenID: forOpenID)] = nil }
+            for place in [true, false].map({ Place(issuer: issuer, forOpenID: $0) }) {
+                contents.metadata[place] = nil
+                contents.metadataURLs[place] = nil
+            }
         }
     }
 

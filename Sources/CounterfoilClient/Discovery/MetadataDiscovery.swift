@@ -62,10 +62,17 @@ package struct MetadataDiscovery: Sendable {
     }
 
     /// Asks the metadata URLs in order until a document names the issuer and has the members that are needed.
+    ///
+    /// The URL that had a document last time comes first, until it has none.
     private func search(for issuer: Issuer, forOpenID: Bool) async throws(SignInError) -> Found {
+        var places = issuer.metadataPlaces(forOpenID: forOpenID)
+        let remembered = cache?.metadataURL(of: issuer, forOpenID: forOpenID)
+        if let index = places.firstIndex(where: { $0.url == remembered }) {
+            places.insert(places.remove(at: index), at: 0)
+        }
         var failure: SignInError?
         var found: (Found, isOpenID: Bool)?
-        for place in issuer.metadataPlaces(forOpenID: forOpenID) {
+        for place in places {
             if let first = found, first.isOpenID == place.isOpenID { continue }
             let answer: Answer
             do throws(SignInError) { answer = try await self.answer(at: place.url, issuer) } catch {
@@ -77,6 +84,10 @@ package struct MetadataDiscovery: Sendable {
             case .document(let other):
                 guard var first = found?.0 else {
                     found = (other, place.isOpenID)
+                    // After a temporary failure of a URL, the next search starts there again.
+                    if failure?.isTemporary != true {
+                        cache?.keep(metadataURL: place.url, of: issuer, forOpenID: forOpenID)
+                    }
                     if !other.metadata.lacksMembers(forOpenID: forOpenID) { return other }
                     continue
                 }
@@ -85,7 +96,11 @@ package struct MetadataDiscovery: Sendable {
                 return first
             case .failure(let other):
                 if found == nil { failure = Self.moreTelling(failure, other) }
-            case .absent: continue
+                if place.url == remembered, !other.isTemporary {
+                    cache?.keep(metadataURL: nil, of: issuer, forOpenID: forOpenID)
+                }
+            case .absent:
+                if place.url == remembered { cache?.keep(metadataURL: nil, of: issuer, forOpenID: forOpenID) }
             }
         }
         if let found { return found.0 }
@@ -150,6 +165,12 @@ package struct MetadataDiscovery: Sendable {
         }
         guard let first else { return second }
         return rank(second) < rank(first) ? second : first
+    }
+}
+
+extension SignInError {
+    fileprivate var isTemporary: Bool {
+        if case .unavailable = self { true } else { false }
     }
 }
 

@@ -9,6 +9,7 @@ import Testing
 /// Tests of the cache for metadata and key sets, with a clock that the tests set.
 struct MetadataCacheTests {
     private static let path = "/.well-known/oauth-authorization-server"
+    private static let openIDPath = "/.well-known/openid-configuration"
 
     private static func body(token: String = "https://id.example.com/t") -> String {
         #"{"issuer":"https://id.example.com","authorization_endpoint":"https://id.example.com/a","token_endpoint":"\#(token)","code_challenge_methods_supported":["S256"]}"#
@@ -71,6 +72,41 @@ struct MetadataCacheTests {
         cache.forget(issuer)
         _ = try await discovery.configuration(of: issuer)
         #expect(transport.paths.count == 2)
+    }
+
+    @Test(arguments: [nil, "no-store"] as [String?])
+    func `the URL that had the document is asked first, until it has none`(field: String?) async throws {
+        let transport = FixedTransport(
+            bodies: [Self.openIDPath: Self.body()], headerFields: field.map { [.cacheControl: $0] } ?? [:])
+        let discovery = MetadataDiscovery(transport: transport, cache: cache())
+        func requests() async throws -> [String] {
+            clock.advance(by: .seconds(3601))
+            _ = try await discovery.configuration(of: issuer)
+            return transport.takePaths()
+        }
+        #expect(try await requests() == [Self.path, Self.openIDPath])
+        #expect(try await requests() == [Self.openIDPath])
+        transport.set(nil, at: Self.openIDPath)
+        transport.set(Self.body(), at: Self.path)
+        #expect(try await requests() == [Self.openIDPath, Self.path])
+        #expect(try await requests() == [Self.path])
+    }
+
+    @Test func `a URL that fails for a moment keeps its place`() async throws {
+        let transport = FixedTransport(bodies: [Self.path: Self.body(), Self.openIDPath: Self.body()])
+        let discovery = MetadataDiscovery(transport: transport, cache: cache())
+        func requests() async throws -> [String] {
+            clock.advance(by: .seconds(3601))
+            _ = try await discovery.configuration(of: issuer)
+            return transport.takePaths()
+        }
+        transport.fail(with: 503, at: Self.path)
+        #expect(try await requests() == [Self.path, Self.openIDPath])
+        transport.fail(with: nil, at: Self.path)
+        #expect(try await requests() == [Self.path])
+        transport.fail(with: 503, at: Self.path)
+        #expect(try await requests() == [Self.path, Self.openIDPath])
+        #expect(try await requests() == [Self.path, Self.openIDPath])
     }
 
     @Test func `a server on this device is asked each time`() async throws {

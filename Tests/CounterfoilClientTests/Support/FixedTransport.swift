@@ -8,6 +8,7 @@ final class FixedTransport: HTTPTransport {
         var bodies: [String: String]
         var headerFields: HTTPFields
         var status: Int
+        var failures: [String: Int] = [:]
         var paths: [String] = []
     }
 
@@ -23,8 +24,19 @@ final class FixedTransport: HTTPTransport {
     /// Replaces the status of every later response.
     func fail(with status: Int) { state.withLock { $0.status = status } }
 
-    /// Replaces the body at a path.
-    func set(_ body: String, at path: String) { state.withLock { $0.bodies[path] = body } }
+    /// Replaces the status of later responses at a path; nil ends that.
+    func fail(with status: Int?, at path: String) { state.withLock { $0.failures[path] = status } }
+
+    /// Replaces the body at a path; nil removes it.
+    func set(_ body: String?, at path: String) { state.withLock { $0.bodies[path] = body } }
+
+    /// Returns the paths of the requests since the last call.
+    func takePaths() -> [String] {
+        state.withLock { state in
+            defer { state.paths = [] }
+            return state.paths
+        }
+    }
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         state.withLock { state in
@@ -34,7 +46,8 @@ final class FixedTransport: HTTPTransport {
                 return TransportResponse(head: .init(status: .notFound), body: [])
             }
             return TransportResponse(
-                head: HTTPResponse(status: .init(code: state.status), headerFields: state.headerFields),
+                head: HTTPResponse(
+                    status: .init(code: state.failures[path] ?? state.status), headerFields: state.headerFields),
                 body: Array(body.utf8))
         }
     }
