@@ -134,6 +134,17 @@ struct DeviceCommandTests {
         }
     }
 
+    // The URL of the device flow is only printed, whatever --browser says.
+    @Test func `--browser print is accepted with --device`() async throws {
+        let directory = try TemporaryDirectory()
+        try await ScriptedAuthorizationServer.run { server in
+            let login = try await CommandLineTool.run(
+                Self.login(server, ["--browser", "print"]), home: directory.url)
+            #expect(login.status == 0, "\(login.errors)")
+            #expect(login.errors.contains("Open: \(server.url(of: .verification))\nCode: BDWP-HQPK\n"))
+        }
+    }
+
     @Test(arguments: [
         (["--copy"], "--qr and --copy require --device."), (["--qr", "always"], "--qr and --copy require --device."),
         (["--device", "--copy", "--json"], "are for people at a terminal; omit --json."),

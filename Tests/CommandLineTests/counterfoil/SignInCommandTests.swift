@@ -119,6 +119,45 @@ struct SignInCommandTests {
         }
     }
 
+    // RFC 9126 §5: Spring announces the endpoint of pushed requests, which responds with status 401.
+    @Test(arguments: [("auto", 0, 1), ("always", 5, 1), ("never", 0, 0)] as [(String, Int32, Int)])
+    func `--par decides if a request is pushed, and if it may be sent through the browser`(
+        mode: String, status: Int32, pushed: Int
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        try await ScriptedAuthorizationServer.run(.product(.springAuthorizationServer)) { server in
+            let login = try await Self.login(
+                [server.publishedIssuer, "--browser", "print", "--scope", "openid", "--par", mode],
+                home: directory.url)
+            #expect(login.status == status, "\(login.errors)")
+            #expect(server.requests(to: .pushedAuthorization).count == pushed)
+            #expect(login.errors.contains("Open: ") == (status == 0))
+            #expect(login.errors.contains("(status 401)") == (status != 0), "\(login.errors)")
+        }
+    }
+
+    // The server sends no response to an unregistered client (RFC 6749 §4.1.2.1).
+    @Test func `a client that is not registered is reported while the program waits`() async throws {
+        let directory = try TemporaryDirectory()
+        var script = ServerScript.product(.hydra)
+        script.clients.known = ["other-client"]
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let process = Mutex<ChildProcess?>(nil)
+            let login = try await CommandLineTool.run(
+                ["login", server.publishedIssuer, "--client-id", "lightbox", "--browser", "print"],
+                home: directory.url,
+                onLine: { line in
+                    guard line.hasPrefix("The sign-in will probably fail: "),
+                        line.contains("is probably not registered"),
+                        let login = process.withLock({ $0 })
+                    else { return }
+                    kill(login.identifier, SIGINT)
+                }, started: { started in process.withLock { $0 = started } })
+            #expect(login.status == 130, "\(login.errors)")
+            #expect(login.errors.contains("The sign-in will probably fail: \(server.issuer.origin) "))
+        }
+    }
+
     @Test func `without a client ID the program registers itself once and says so`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url

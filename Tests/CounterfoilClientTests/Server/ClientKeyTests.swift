@@ -240,6 +240,41 @@ struct ClientKeyTests {
         }
     }
 
+    // SEC-196; RFC 7523 §3
+    @Test func `a vendor profile can name the token endpoint as the audience, and the key decides otherwise`()
+        async throws
+    {
+        try await ScriptedAuthorizationServer.run(.hydraWithClientKey) { server in
+            var profile = ServerProfile(
+                name: "older", title: "Older", location: .issuer(server.publishedIssuer),
+                redirect: ServerProfile.Redirect(loopback: "http://127.0.0.1/callback"))
+            profile.defaultHost = "127.0.0.1"
+            profile.defaultScope = "openid offline_access"
+            profile.behavior.assertionAudience = .tokenEndpoint
+            let vendor = try VendorServer(profile)
+            func signIn(with key: ClientKey) throws -> NativeSignIn {
+                var signIn = NativeSignIn(at: vendor, clientID: try #require(ClientIdentifier("lightbox")))
+                signIn.options.authentication = .privateKey(key)
+                signIn.browser = ScriptedBrowser()
+                signIn.timeout = .seconds(60)
+                signIn.redirectURIUses = RedirectURIUses()
+                return signIn
+            }
+            var key = try ClientKey()
+            let credentials = try await signIn(with: key).run()
+            let refresh = TokenRefresh()
+            let configuration = try await credentials.serverConfiguration(transport: .standard)
+            let token = try #require(credentials.refreshToken)
+            guard case .refreshed = await refresh.refresh(credentials, with: token, at: configuration) else {
+                Issue.record("the refresh was refused")
+                return
+            }
+            key.assertionAudience = .issuer
+            let other = try signIn(with: key)
+            await #expect(throws: SignInError.refused(OAuthError(.invalidClient))) { try await other.run() }
+        }
+    }
+
     // RFC 7591 §2
     @Test func `the public key is registered, and another key causes another registration`() async throws {
         let store = MemoryTokenStore()

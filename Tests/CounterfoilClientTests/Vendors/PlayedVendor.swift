@@ -68,10 +68,10 @@ struct PlayedVendor: Sendable, CustomTestStringConvertible {
 
     /// Creates a sign-in at the vendor.
     ///
-    /// The browser and the connections are directed to the scripted server.
-    func signIn(over transport: LeadingTransport) throws -> NativeSignIn {
+    /// The browser and the connections are directed to the scripted server. `changed` replaces the vendor's profile.
+    func signIn(with changed: ServerProfile? = nil, over transport: LeadingTransport) throws -> NativeSignIn {
         var signIn = NativeSignIn(
-            at: try VendorServer(profile, at: place), clientID: try #require(ClientIdentifier("lightbox")),
+            at: try VendorServer(changed ?? profile, at: place), clientID: try #require(ClientIdentifier("lightbox")),
             scope: try Scope(lenient: scope))
         signIn.options.authentication = try authentication
         signIn.transport = transport

@@ -286,6 +286,25 @@ struct VendorProfileTests {
         }
     }
 
+    // OpenID Connect Core §11: a consent page at each sign-in, or none if the vendor does not require it.
+    @Test(arguments: [PlayedVendor.okta, .auth0, .microsoft])
+    func `offline_access needs no prompt=consent if the profile says so`(vendor: PlayedVendor) async throws {
+        try await vendor.run { server in
+            for needsConsent in [false, true] {
+                var profile = vendor.profile
+                #expect(!profile.behavior.requiresConsentForOfflineAccess)
+                profile.behavior.requiresConsentForOfflineAccess = needsConsent
+                let credentials = try await vendor.signIn(with: profile, over: LeadingTransport(to: server)).run()
+                #expect(credentials.refreshToken != nil)
+                // The request of Okta is pushed.
+                let pushed = server.requests(to: .pushedAuthorization).last?.form
+                let request = try #require(pushed ?? server.requests(to: .authorization).last?.query)
+                #expect(request["scope"]?.contains("offline_access") == true)
+                #expect(request["prompt"] == (needsConsent ? "consent" : nil))
+            }
+        }
+    }
+
     @Test func `a profile is unchanged after it is encoded and decoded`() throws {
         for profile in ServerProfile.builtIn {
             let read = try JSONDecoder().decode(ServerProfile.self, from: JSONEncoder().encode(profile))

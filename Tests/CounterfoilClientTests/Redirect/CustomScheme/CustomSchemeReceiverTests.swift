@@ -88,6 +88,32 @@
             await receiver.close()
         }
 
+        // Each listener waits for the lock on a thread of its own, and tasks need the threads of the pool meanwhile.
+        @Test func `a lock that another program holds does not block other tasks`() async throws {
+            let desktop = try Desktop()
+            let environment = desktop.environment
+            let lock = desktop.home.appendingPathComponent(".local/share/counterfoil/redirect.lock")
+            try desktop.write("", to: lock)
+            let descriptor = open(lock.path, O_RDWR | O_CLOEXEC)
+            #expect(flock(descriptor, LOCK_EX) == 0)
+            let count = 32
+            let receivers = try await withThrowingTaskGroup(of: CustomSchemeReceiver.self) { group in
+                for number in 0..<count {
+                    group.addTask { try await Self.listen("com.example.pool\(number):/callback", environment) }
+                }
+                // A listener opens its socket before it waits for the lock.
+                _ = try await Waiting.until("\(count) sockets") {
+                    desktop.files(in: desktop.sockets).count >= count ? true : nil
+                }
+                #expect(desktop.files(in: desktop.applications) == [])
+                close(descriptor)
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(desktop.files(in: desktop.applications).count == count)
+            for receiver in receivers { await receiver.close() }
+            #expect(desktop.files(in: desktop.applications) == [])
+        }
+
         // Both receive the response, and the state decides.
         @Test func `two sign-ins with the same scheme do not take each other's responses`() async throws {
             let desktop = try Desktop()
