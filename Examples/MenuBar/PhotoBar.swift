@@ -46,6 +46,8 @@ final class Account: ObservableObject {
             let answer = try await session.get("https://photos.example.com/photos")
             titles = try JSONDecoder().decode(Album.self, from: Data(answer.body)).photos.map(\.title)
             problem = nil
+        } catch SessionError.signInFailed(.cancelled) {
+            problem = nil
         } catch {
             problem = error.localizedDescription
         }

@@ -193,4 +193,28 @@
             func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor { anchor }
         }
     }
+
+    extension RedirectOption {
+        /// Uses the web authentication session with a window of the app, or without the data of the user's browser.
+        ///
+        /// ``customScheme(_:)`` and ``claimedHTTPS(_:)`` use the session with its defaults. The parameters are those of
+        /// ``WebAuthenticationSessionReceiver/init(at:prefersEphemeralSession:anchor:)``.
+        public static func webAuthentication(
+            _ redirectURI: String,
+            prefersEphemeralSession: Bool = false,
+            anchor: (@MainActor @Sendable () -> ASPresentationAnchor)? = nil
+        ) throws(Refusal) -> RedirectOption {
+            let uri: RedirectURI
+            do { uri = try RedirectURI(redirectURI) } catch { throw .notARedirectURI(error) }
+            switch uri.kind {
+            case .privateUseScheme: _ = try customScheme(redirectURI)
+            case .https: break
+            case .loopback: throw .notHTTPS
+            }
+            return .receiver { () throws(SignInError) in
+                try WebAuthenticationSessionReceiver(
+                    at: uri, prefersEphemeralSession: prefersEphemeralSession, anchor: anchor)
+            }
+        }
+    }
 #endif
