@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our client signs a person in at our own server, which requires pushed requests, bound tokens and nonces.
 
-R263, R265, R267, R268: with all of it by itself, and with a refusal where the user leaves a part of it out.
+With all of it by itself, and with a refusal where the user leaves a part of it out.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 """idpyoidc is a relying party at our server: discovery, code flow, ID token, UserInfo, refresh, logout.
 
 R225, R277, R281, R283, R286, R288, R293, R295, R324: a relying party that believes only what the metadata say.
-R263, R265, R267, R269, R271: a second one has to push its requests and to bind its tokens to a key. `add_ons.py` replaces
-what the add-ons for that do against the standards: they take a pushed request for refused unless the status is 200, and
-hash the token of a proof in hexadecimal.
+A second one has to push its requests and to bind its tokens to a key. `add_ons.py` replaces what the add-ons for that do
+against the standards: they take a pushed request for refused unless the status is 200, and hash the token of a proof in
+hexadecimal.
 """
 
 from __future__ import annotations

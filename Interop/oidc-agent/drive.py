@@ -2,7 +2,7 @@
 """oidc-agent signs a person in at our server and keeps giving access tokens to programs.
 
 R184, R231, R234: it listens on `http://localhost`, refreshes, asks for less, and revokes when it forgets.
-R256, R257: it shows a code for another device, too, and learns of an approval and of a denial.
+R256: it shows a code for another device, too, and learns of an approval and of a denial.
 """
 
 from __future__ import annotations
