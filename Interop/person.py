@@ -298,20 +298,23 @@ class Person:
         for _ in range(STEPS):
             form = next((form for form in page.forms if form.asks_for_user_code), None)
             if form is not None:
-                if code is None or "code" in typed:
+                if "code" in typed:
                     raise Lost(f"{server} refused the code of the device (“{page.title}”)")
                 typed.add("code")
-                fields = [(name, value) for name, value in self._fields(form) if name != "user_code"]
-                page = self._submit(page, form, [*fields, ("user_code", code)])
+                fields = [(name, code or value if name == "user_code" else value) for name, value in self._fields(form)]
+                page = self._submit(page, form, fields)
                 continue
             following = self._answer(page, server, typed)
-            if following is None:
-                return page
-            page = following
+            if following is not None:
+                page = following
+                continue
+            if "decision" not in typed:
+                raise Lost(f"{server} does not ask about the device: “{page.title}” at {without_query(page.url)}")
+            return page
         raise Lost(f"{server} asks on and on")
 
     def _answer(self, page: Page, server: str, typed: set[str]) -> Page | None:
-        """Does what a page asks; None if it asks nothing known. `typed` is what the person has typed already."""
+        """Does what a page asks; None if it asks nothing known. `typed` is what the person has done already."""
         form = next((form for form in page.forms if form.is_answer), None)
         if form is not None:
             return self._submit(page, form, self._fields(form))
@@ -330,6 +333,7 @@ class Person:
         form = next((form for form in page.forms if form.allow_button), None)
         button = form and (form.deny_button if self.denies else form.allow_button)
         if form is not None and button is not None:
+            typed.add("decision")
             self.agreed = not self.denies
             pressed = [(button.name, button.value)] if button.name else []
             return self._submit(page, form, self._fields(form) + pressed)
