@@ -17,16 +17,11 @@ struct CommonOptions: ParsableArguments {
         transform: CommonOptions.profileName)
     var chosenProfile: ProfileName?
 
-    @Option(
-        help: ArgumentHelp(
-            "Where tokens are stored: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. "
-                + "(default: $COUNTERFOIL_STORE, or auto)",
-            valueName: "store"),
-        transform: CommonOptions.storeChoice)
-    var store: TokenStoreChoice?
+    @OptionGroup var storeOption: StoreOption
 
     @OptionGroup var output: OutputOptions
 
+    var store: TokenStoreChoice? { storeOption.store }
     var json: Bool { output.json }
     var verbose: Bool { output.verbose }
     var console: CommandOutput { output.console }
@@ -35,20 +30,9 @@ struct CommonOptions: ParsableArguments {
     var profile: ProfileName { chosenProfile ?? .standard }
 
     mutating func validate() throws {
-        try Self.chooseStore(&store)
         guard chosenProfile == nil else { return }
         do throws(Failure) { chosenProfile = try Self.defaultProfile() } catch {
             throw ValidationError(error.sentence.capitalizedSentence)
-        }
-    }
-
-    /// Sets a store that was not chosen to that of COUNTERFOIL_STORE.
-    static func chooseStore(_ store: inout TokenStoreChoice?) throws {
-        guard store == nil, let text = ProcessInfo.processInfo.environment["COUNTERFOIL_STORE"], !text.isEmpty else {
-            return
-        }
-        do throws(TokenStoreChoice.Refusal) { store = try TokenStoreChoice(parsing: text) } catch {
-            throw ValidationError("COUNTERFOIL_STORE is '\(text)'; \(error).")
         }
     }
 
@@ -65,23 +49,13 @@ struct CommonOptions: ParsableArguments {
 
     private static let nameRule = "consists of 1 to 64 letters, digits, and the characters - _ and ."
 
-    static func storeChoice(_ text: String) throws -> TokenStoreChoice {
-        do throws(TokenStoreChoice.Refusal) { return try TokenStoreChoice(parsing: text) } catch {
-            throw ValidationError("--store is '\(text)'; \(error).")
-        }
-    }
-
     static func profileName(_ text: String) throws -> ProfileName {
         guard let name = ProfileName(text) else { throw ValidationError("A profile name \(nameRule)") }
         return name
     }
 
     /// Opens the store of --store or COUNTERFOIL_STORE, or the automatically chosen one.
-    func openStore() async throws(TokenStoreError) -> OpenedTokenStore {
-        let opened = try await (store ?? .automatic).open(application: .commandLine)
-        console.detail("\(opened)")
-        return opened
-    }
+    func openStore() async throws(TokenStoreError) -> OpenedTokenStore { try await storeOption.open(console) }
 
     /// Creates the session of the profile.
     ///

@@ -20,16 +20,17 @@ struct Profiles: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var storeOption: StoreOption
+    @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let console = common.console
+        let console = output.console
         try await console.run {
             let chosen = try CommonOptions.defaultProfile() ?? .standard
-            let profiles = try await common.openStore().store.profiles().map {
+            let profiles = try await storeOption.open(console).store.profiles().map {
                 Listed($0, isDefault: $0.name == chosen)
             }
-            if common.json { return try console.result(profiles) }
+            if output.json { return try console.result(profiles) }
             if profiles.isEmpty { console.say("No user is signed in; run: counterfoil login") }
             for profile in profiles { try console.result(profile.line) }
         }

@@ -20,6 +20,7 @@ struct Token: AsyncParsableCommand {
               counterfoil token | my-program --token-from-stdin
               counterfoil token --format header | curl -H @- https://photos.example.com
               counterfoil token --min-lifetime 600
+              counterfoil token --format id-token
 
             \(ExitStatus.help)
             """
@@ -31,12 +32,13 @@ struct Token: AsyncParsableCommand {
         case header
         case json
         case env
+        case idToken = "id-token"
     }
 
     @Option(
         help: ArgumentHelp(
             "Print the token alone (the default), as a header field of HTTP, as JSON with type, scope and expiration, or "
-                + "as shell commands that export it.",
+                + "as shell commands that export it; or print the ID token, which names the user.",
             valueName: "format"))
     var format: Format?
 
@@ -47,11 +49,17 @@ struct Token: AsyncParsableCommand {
         guard !common.json || format == nil || format == .json else {
             throw ValidationError("--json means --format json; remove one of the two options.")
         }
+        guard format != .idToken || lifetime.minimumLifetime == nil else {
+            throw ValidationError("--min-lifetime is the lifetime of the access token; omit it with --format id-token.")
+        }
     }
 
     func run() async throws {
         let console = common.console
         try await console.run {
+            if format == .idToken {
+                return try console.result(try await PassedIDToken.token(common).token.exposed)
+            }
             let credentials = try await common.credentials(minimumLifetime: lifetime.minimumLifetime)
             let token = PrintedToken(credentials)
             let format = format ?? (common.json ? .json : .raw)
@@ -61,6 +69,7 @@ struct Token: AsyncParsableCommand {
             case .header: try console.result("Authorization: \(token.scheme) \(token.access_token)")
             case .json: try console.result(token)
             case .env: for command in token.shellCommands { try console.result(command) }
+            case .idToken: break
             }
         }
     }

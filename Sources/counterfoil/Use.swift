@@ -21,17 +21,9 @@ struct Use: AsyncParsableCommand {
         transform: CommonOptions.profileName)
     var name: ProfileName
 
-    @Option(
-        help: ArgumentHelp(
-            "Where tokens are stored: auto, keychain, secret-service, memory, or file:PATH for an encrypted file. "
-                + "(default: $COUNTERFOIL_STORE, or auto)",
-            valueName: "store"),
-        transform: CommonOptions.storeChoice)
-    var store: TokenStoreChoice?
+    @OptionGroup var storeOption: StoreOption
 
     @OptionGroup var output: OutputOptions
-
-    mutating func validate() throws { try CommonOptions.chooseStore(&store) }
 
     func run() async throws {
         let console = output.console
@@ -39,7 +31,7 @@ struct Use: AsyncParsableCommand {
             guard let file = ConfigurationFile.ofThisUser() else {
                 throw Failure(.usage, "there is no configuration file; set HOME or COUNTERFOIL_CONFIG")
             }
-            let stored = try await (store ?? .automatic).open(application: .commandLine).store.profiles().map(\.name)
+            let stored = try await storeOption.open(console).store.profiles().map(\.name)
             let known = Set(stored).union(try file.read().logins.keys)
             guard known.contains(name) else {
                 let names = known.map(\.rawValue).sorted().joined(separator: ", ")

@@ -50,15 +50,16 @@ struct PassedIDToken {
     let token: IDToken
     let expires: Date
 
-    /// Returns the ID token of the profile for a server, and refreshes it first if it expires within 30 seconds.
+    /// Returns the ID token of the profile, and refreshes it first if it expires within 30 seconds.
     ///
+    /// - Parameter server: The server for which it is; nil for a token that no other program asks for.
     /// - Throws: ``ResourceClient/Refusal`` if the tokens of the profile may not be sent to the server.
-    static func token(for server: EndpointURL, _ common: CommonOptions) async throws -> PassedIDToken {
+    static func token(for server: EndpointURL? = nil, _ common: CommonOptions) async throws -> PassedIDToken {
         let store = try await common.openStore().store
         guard let stored = try await store.credentials(of: common.profile) else {
             throw SessionError.notSignedIn(common.profile)
         }
-        try stored.check(server, origins: stored.allowedOrigins)
+        if let server { try stored.check(server, origins: stored.allowedOrigins) }
         guard let token = stored.idToken else {
             throw Failure(
                 .signInRequired, "the sign-in has no ID token; run counterfoil login again with --scope openid")

@@ -24,7 +24,11 @@ struct SignInOptions: ParsableArguments {
             valueName: "url"))
     var clientMetadata: String?
 
-    @Option(help: ArgumentHelp("The scope to request. Can be repeated.", valueName: "scope"))
+    @Option(
+        help: ArgumentHelp(
+            "The scope to request. The documentation of the API names scopes, and so may the metadata of the server "
+                + "(scopes_supported). Can be repeated.",
+            valueName: "scope"))
     var scope: [String] = []
 
     @Option(

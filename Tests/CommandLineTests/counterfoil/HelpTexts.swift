@@ -106,7 +106,9 @@ enum HelpTexts {
                                   registers itself if the server supports that.
           --client-metadata <url> The URL of the client's metadata document, for
                                   servers that accept it as the client ID.
-          --scope <scope>         The scope to request. Can be repeated.
+          --scope <scope>         The scope to request. The documentation of the API
+                                  names scopes, and so may the metadata of the server
+                                  (scopes_supported). Can be repeated.
           --resource <uri>        The URI of an API for which the token is requested.
                                   Without an issuer, the API names its server. Can be
                                   repeated.
@@ -231,6 +233,7 @@ enum HelpTexts {
           counterfoil token | my-program --token-from-stdin
           counterfoil token --format header | curl -H @- https://photos.example.com
           counterfoil token --min-lifetime 600
+          counterfoil token --format id-token
 
         Exit codes:
           0    success
@@ -248,8 +251,9 @@ enum HelpTexts {
         OPTIONS:
           --format <format>       Print the token alone (the default), as a header
                                   field of HTTP, as JSON with type, scope and
-                                  expiration, or as shell commands that export it.
-                                  (values: raw, header, json, env)
+                                  expiration, or as shell commands that export it; or
+                                  print the ID token, which names the user. (values:
+                                  raw, header, json, env, id-token)
           --min-lifetime <seconds>
                                   Refresh the token first if it expires earlier than in
                                   this time.
@@ -469,11 +473,9 @@ enum HelpTexts {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil profiles [--profile <name>] [--store <store>] [--json] [--verbose]
+        USAGE: counterfoil profiles [--store <store>] [--json] [--verbose]
 
         OPTIONS:
-          --profile <name>        The profile name. (default: $COUNTERFOIL_PROFILE, the
-                                  profile of counterfoil use, or default)
           --store <store>         Where tokens are stored: auto, keychain,
                                   secret-service, memory, or file:PATH for an encrypted
                                   file. (default: $COUNTERFOIL_STORE, or auto)

@@ -364,6 +364,7 @@ struct SignInCommandTests {
         let none = try await CommandLineTool.run(["profiles"], home: home)
         #expect(none.status == 0)
         #expect(none.errors == "No user is signed in; run: counterfoil login\n")
+        #expect(try await CommandLineTool.run(["profiles", "--profile", "work"], home: home).status == 64)
         try await ScriptedAuthorizationServer.run { server in
             for (profile, scope) in [("work", "openid photos.read"), ("home", "photos.read")] {
                 let login = try await Self.login(

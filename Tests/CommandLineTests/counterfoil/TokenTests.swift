@@ -36,6 +36,30 @@ struct TokenTests {
         }
     }
 
+    // OpenID Connect Core §2 and §12.2
+    @Test func `the ID token is printed, and refreshed if it has expired`() async throws {
+        let directory = try TemporaryDirectory()
+        let home = directory.url
+        let arguments = ["token", "--format", "id-token"]
+        try await ScriptedAuthorizationServer.run { server in
+            let none = try await CommandLineTool.run(arguments, home: home)
+            #expect(none.status == 3)
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "photos.read").status == 0)
+            let missing = try await CommandLineTool.run(arguments, home: home)
+            #expect(missing.status == 3)
+            #expect(missing.errors.contains("run counterfoil login again with --scope openid"), "\(missing.errors)")
+
+            #expect(try await CommandLineTool.signIn(at: server, home: home, "--scope", "openid").status == 0)
+            let printed = try await CommandLineTool.run(arguments, home: home)
+            #expect(printed.status == 0, "\(printed.errors)")
+            let parts = printed.output.dropLast().split(separator: ".")
+            let claims = try #require(parts.count == 3 ? Base64URL.decode(parts[1]) : nil)
+            #expect(String(decoding: claims, as: UTF8.self).contains(#""sub":"alice""#))
+            let wrong = try await CommandLineTool.run(arguments + ["--min-lifetime", "60"], home: home)
+            #expect(wrong.status == 64)
+        }
+    }
+
     @Test func `a token that is bound to a key is printed with a warning`() async throws {
         let directory = try TemporaryDirectory()
         let home = directory.url
