@@ -18,6 +18,8 @@ struct Sentence: CustomStringConvertible {
 }
 
 #if canImport(Darwin)
+    public import CounterfoilProtocol
+
     #if canImport(FoundationEssentials)
         public import FoundationEssentials
     #else
@@ -44,12 +46,117 @@ struct Sentence: CustomStringConvertible {
         public var errorDescription: String? { "\(Sentence(self))" }
     }
 
+    extension APIOrigin.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension ApplicationIdentifier.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension AuthorizationCallback.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension AuthorizationServerConfiguration.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension ClientKey.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension ClientMetadataDocument.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension ClientRegistration.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension CustomSchemeRedirectURI.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension EndpointURL.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension LoopbackRedirectURI.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension RedirectOption.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
     extension ResourceClient.Failure: LocalizedError {
         /// The description as a sentence, for alerts.
         public var errorDescription: String? { "\(Sentence(self))" }
     }
 
     extension ResourceClient.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension ResourceDiscovery.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension TokenResponseRefusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension TokenStoreChoice.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension UserAgent.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension UserInfo.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension VendorServer.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension Issuer.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension RedirectURI.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension Resource.Refusal: LocalizedError {
+        /// The description as a sentence, for alerts.
+        public var errorDescription: String? { "\(Sentence(self))" }
+    }
+
+    extension Scope.Refusal: LocalizedError {
         /// The description as a sentence, for alerts.
         public var errorDescription: String? { "\(Sentence(self))" }
     }
