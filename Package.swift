@@ -352,9 +352,9 @@ let package = Package(
             dependencies: [
                 "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", "TestSupport",
-                "counterfoil", "counterfoil-server", "nightly-job", "photo-library", asyncHTTPClient, crypto, httpTypes,
-                nioCore,
-                nioHTTP1, nioPosix, nioSSL,
+                "counterfoil", "counterfoil-server", "lightbox", "nightly-job", "photo-library", asyncHTTPClient,
+                crypto,
+                httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -9,6 +9,9 @@ actor Albums {
     private var albums: [VerifiedAccess.User: [Photo]] = [:]
     private var photos: [UUID: Photo] = [:]
 
+    /// The number of photos of all users.
+    var count: Int { photos.count }
+
     /// Returns the photos of a user, oldest first.
     ///
     /// The first call for a user adds two sample photos.

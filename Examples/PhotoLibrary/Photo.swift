@@ -40,6 +40,11 @@ struct AlbumAnswer: ResponseEncodable {
     let photos: [PhotoAnswer]
 }
 
+/// The JSON representation of the numbers about all users.
+struct StatisticsAnswer: ResponseEncodable {
+    let photos: Int
+}
+
 /// The body of `POST /photos`.
 struct PhotoDraft: Decodable {
     let title: String

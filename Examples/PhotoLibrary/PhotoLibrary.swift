@@ -32,6 +32,9 @@ struct PhotoLibrary: Sendable {
         router.group("photos")
             .requireScope(try Scope(parsing: "photos.write"), of: resourceServer, checkingFormsUpTo: 4096)
             .post(use: create)
+        router.group("statistics")
+            .requireScope(try Scope(parsing: "photos.read"), of: resourceServer)
+            .get(use: statistics)
         return router
     }
 
@@ -58,6 +61,14 @@ struct PhotoLibrary: Sendable {
         guard let photo = await albums.add(title, of: user) else { throw PhotoError.albumIsFull }
         let answer = PhotoAnswer(photo)
         return EditedResponse(status: .created, headers: [.location: "/photos/\(answer.id)"], response: answer)
+    }
+
+    /// Returns the number of photos of all users, which is for services only.
+    @Sendable private func statistics(_ request: Request, context: Context) async throws -> StatisticsAnswer {
+        guard case .client = try context.requireAccess().party else {
+            throw AccessRefusal.forbidden("this operation requires a token that was issued for a service")
+        }
+        return StatisticsAnswer(photos: await albums.count)
     }
 
     private static func title(in request: Request) async throws -> Photo.Title {

@@ -10,6 +10,7 @@ struct PhotoLibraryCommand: AsyncParsableCommand {
             GET /photos lists your photos (scope photos.read); the first call adds two.
             GET /photos/ID returns one: 403 if another user owns it, 404 if none exists.
             POST /photos with {"title": "…"} adds one (scope photos.write).
+            GET /statistics counts the photos of all users (scope photos.read); it is for services, which have no user.
             GET /healthz requires no token.
 
             The photos are stored in memory only. They are lost when the program ends.

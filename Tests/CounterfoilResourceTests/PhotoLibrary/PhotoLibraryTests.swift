@@ -66,6 +66,20 @@ import Testing
         }
     }
 
+    @Test func `the number of all photos is for services, and not for users`() async throws {
+        try await Authority.run { authority async throws in
+            let user = try authority.token(subject: "anna")
+            let service = try authority.token(subject: "lightbox")
+            try await visit(authority) { visitor async throws in
+                _ = try await visitor.album(token: user)
+                let answer = try await visitor.send(.get, "/statistics", token: service)
+                #expect(String(buffer: answer.body) == #"{"photos":2}"#)
+                #expect(try await visitor.send(.get, "/statistics", token: user).status == .forbidden)
+                #expect(try await visitor.send(.get, "/photos", token: service).status == .forbidden)
+            }
+        }
+    }
+
     // R078, RS-21. A valid token of another user is not sufficient.
     @Test func `the photo of another user is 403 and an unknown one is 404`() async throws {
         try await Authority.run { authority async throws in

@@ -5,6 +5,7 @@ package enum Product: String, Sendable {
     case server = "counterfoil-server"
     case client = "counterfoil"
     case photoLibrary = "photo-library"
+    case lightbox
     case nightlyJob = "nightly-job"
     case mcpClient = "mcp-client"
     case terminal

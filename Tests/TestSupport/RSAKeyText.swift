@@ -1,7 +1,7 @@
 /// An RSA key of 2048 bits that only tests use, in the formats that the client reads.
-enum RSAKeyText {
+package enum RSAKeyText {
     /// PKCS #8 in PEM.
-    static let pkcs8 = """
+    package static let pkcs8 = """
         -----BEGIN PRIVATE KEY-----
         MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQDfK9JtqBrrjQGe
         2LRZp2y79j8mCYxnADLPAn30o1LSMo2fkaVYg86o/5jZrXPc2sCM2Nw6gpAB+KS1
@@ -33,7 +33,7 @@ enum RSAKeyText {
         """
 
     /// PKCS #1 in PEM.
-    static let pkcs1 = """
+    package static let pkcs1 = """
         -----BEGIN RSA PRIVATE KEY-----
         MIIEpAIBAAKCAQEA3yvSbaga640Bnti0Wadsu/Y/JgmMZwAyzwJ99KNS0jKNn5Gl
         WIPOqP+Y2a1z3NrAjNjcOoKQAfiktSmPLoHO5bXlEiCyO8E+dkcvbSxI6PJRIJHv
@@ -64,9 +64,15 @@ enum RSAKeyText {
         """
 
     /// A private JSON Web Key (RFC 7518 §6.3.2), with further members such as `"alg":"PS256"`.
-    static func jsonWebKey(_ more: String...) -> String {
+    package static func jsonWebKey(_ more: String...) -> String {
         let numbers = Self.numbers.map { "\"\($0)\":\"\($1)\"" }
         return "{" + (["\"kty\":\"RSA\""] + numbers + more).joined(separator: ",") + "}"
+    }
+
+    /// The public key as a JSON Web Key set.
+    package static var publicKeySet: String {
+        let numbers = Self.numbers.prefix(2).map { "\"\($0)\":\"\($1)\"" }
+        return "{\"keys\":[{" + (["\"kty\":\"RSA\""] + numbers).joined(separator: ",") + "}]}"
     }
 
     private static let numbers: KeyValuePairs<String, String> = [
