@@ -12,6 +12,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Counterfoil", path: ".."),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
@@ -23,6 +24,7 @@ let package = Package(
                 .product(name: "CounterfoilClient", package: "Counterfoil"),
                 .product(name: "CounterfoilProtocol", package: "Counterfoil"),
                 .product(name: "CounterfoilTokens", package: "Counterfoil"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: [

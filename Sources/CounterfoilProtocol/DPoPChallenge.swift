@@ -8,8 +8,12 @@ public struct DPoPChallenge: Sendable, Hashable, CustomStringConvertible {
     public var scope: Scope?
     /// The reason of the rejection (`error` and `error_description`); nil if the request contained no bound token.
     public var error: OAuthError?
+    /// The authentication contexts, one of which the sign-in must have (`acr_values`, RFC 9470 §3); omitted if empty.
+    public var authenticationContexts: [String] = []
+    /// `max_age`, the maximum age of the authentication in seconds (RFC 9470 §3); omitted if nil.
+    public var maxAge: Int?
 
-    /// Creates a challenge.
+    /// Creates a challenge without `acr_values` and `max_age`.
     public init(algorithms: [String], scope: Scope? = nil, error: OAuthError? = nil) {
         self.algorithms = algorithms
         self.scope = scope
@@ -19,7 +23,8 @@ public struct DPoPChallenge: Sendable, Hashable, CustomStringConvertible {
     /// The value of the `WWW-Authenticate` field, with `error` before `algs` as in the examples of RFC 9449 §7.1.
     public var description: String {
         let parameters = [
-            ("scope", scope?.description ?? ""), ("error", error?.code.rawValue ?? ""),
+            ("scope", scope?.description ?? ""), ("acr_values", authenticationContexts.joined(separator: " ")),
+            ("max_age", maxAge.map(String.init) ?? ""), ("error", error?.code.rawValue ?? ""),
             ("error_description", error?.description ?? ""),
             ("algs", algorithms.joined(separator: " ")),
         ]

@@ -85,7 +85,7 @@ extension TokenRefusal: CustomStringConvertible {
         case .wrongIssuer: "the token was issued by another issuer"
         case .wrongAudience: "the token is for another audience"
         case .wrongAuthorizedParty: "the token was issued to another client"
-        case .boundToKey: "the token is bound to a key (cnf), and the request contains no proof of this key"
+        case .boundToKey: "the token is bound to a key (cnf); send it with the scheme DPoP and a proof of this key"
         case .boundToAnotherKey: "the token is bound to another key than that of the DPoP proof"
         case .notBoundToKey: "the token is not bound to a key; send it with the scheme Bearer"
         case .expired: "the token has expired"

@@ -34,6 +34,8 @@ enum Target: String, CaseIterable {
     case metadata
     /// The metadata of an API.
     case resourceMetadata = "resource-metadata"
+    /// A DPoP proof.
+    case proof
 
     /// The function that the engine calls with each input.
     var callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32 {
@@ -61,6 +63,11 @@ enum Target: String, CaseIterable {
         case .resourceMetadata:
             { data, count in
                 ResourceMetadataTarget.examine(bytes(data, count))
+                return 0
+            }
+        case .proof:
+            { data, count in
+                ProofTarget.examine(bytes(data, count))
                 return 0
             }
         }

@@ -41,6 +41,18 @@ package struct DPoPProofClaims: Sendable, Hashable {
         self.nonce = nonce
     }
 
+    /// Reads the claims of an authentic proof; unknown claims are ignored.
+    ///
+    /// - Throws: A ``TokenRefusal`` if a claim that RFC 9449 §4.2 requires is missing, or a claim is malformed.
+    init(_ claims: AuthenticClaims) throws(TokenRefusal) {
+        proofID = try claims.text("jti")
+        method = try claims.text("htm")
+        uri = try claims.text("htu")
+        issuedAt = try claims.date("iat")
+        accessTokenHash = try claims.optionalText("ath")
+        nonce = try claims.optionalText("nonce")
+    }
+
     /// Computes `ath`, the SHA-256 digest of an access token in base64url (RFC 9449 §4.2).
     package static func hash(of token: AccessToken) -> String {
         Base64URL.encode(SHA256.hash(data: Array(token.exposed.utf8)))

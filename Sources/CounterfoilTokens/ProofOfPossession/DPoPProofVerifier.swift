@@ -10,7 +10,7 @@ import Crypto
 /// A verifier of DPoP proofs, with which clients prove possession of a key.
 ///
 /// RFC 9449 §4.3. The verifier does not detect replay: the caller notes each accepted proof in a
-/// ``ProofReplayMemory``, after it has checked everything else.
+/// ``ProofReplayMemory``, after it has checked everything else in the request.
 package struct DPoPProofVerifier: Sendable {
     /// The maximum difference between `iat` and the current time, in seconds, in either direction.
     package static let window: TimeInterval = 300
@@ -23,15 +23,16 @@ package struct DPoPProofVerifier: Sendable {
     private static let header = TokenHeader.Expectation(
         types: [.proofOfPossession], mayBeUntyped: false, algorithms: Set(algorithms), mayCarryKey: true)
 
-    private let nonces: ProofNonces
+    private let nonces: ProofNonces?
     private let requiresNonce: Bool
 
     /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - nonces: The nonces of this server; a nonce in a proof must be one of them.
+    ///   - nonces: The nonces of this server; a nonce in a proof must be one of them. Nil if the server sends no
+    ///     nonces; the claim `nonce` is then ignored.
     ///   - requiresNonce: Whether a proof without a nonce is rejected.
-    package init(nonces: ProofNonces, requiresNonce: Bool) {
+    package init(nonces: ProofNonces?, requiresNonce: Bool) {
         self.nonces = nonces
         self.requiresNonce = requiresNonce
     }
@@ -49,42 +50,34 @@ package struct DPoPProofVerifier: Sendable {
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
         guard let text = fields.first else { return nil }
         guard fields.count == 1 else { throw .severalProofs }
-        let (claims, key) = try Self.parsed(text).authenticateByOwnKey(expecting: Self.header)
-        let issuedAt: Date
-        let proofID: String
-        do {
-            proofID = try claims.text("jti")
-            guard try claims.text("htm").hasSameBytes(as: method) else { throw DPoPProofRefusal.wrongMethod }
-            guard let uri = ProofURI(try claims.text("htu")), uris.contains(uri) else {
-                throw DPoPProofRefusal.wrongURI
+        let (claims, thumbprint) = try Self.authenticated(text)
+        guard claims.proofID.utf8.count <= Self.proofIDByteLimit else { throw .longProofID }
+        guard claims.method.hasSameBytes(as: method) else { throw .wrongMethod }
+        guard let uri = ProofURI(claims.uri), uris.contains(uri) else { throw .wrongURI }
+        guard abs(claims.issuedAt.timeIntervalSince(now)) <= Self.window else { throw .notCurrent }
+        try checkNonce(claims.nonce, at: now)
+        if let token {
+            guard let hash = claims.accessTokenHash, ConstantTime.equals(hash, DPoPProofClaims.hash(of: token)) else {
+                throw .wrongAccessTokenHash
             }
-            issuedAt = try claims.date("iat")
-            try checkNonce(try claims.optionalText("nonce"), at: now)
-            if let token {
-                guard let hash = try claims.optionalText("ath"),
-                    ConstantTime.equals(hash, DPoPProofClaims.hash(of: token))
-                else { throw DPoPProofRefusal.wrongAccessTokenHash }
-            }
-        } catch let refusal as TokenRefusal {
-            throw .token(refusal)
-        } catch let refusal as DPoPProofRefusal {
-            throw refusal
-        } catch {
-            throw .token(.malformed(.claims))
         }
-        guard proofID.utf8.count <= Self.proofIDByteLimit else { throw .longProofID }
-        guard abs(issuedAt.timeIntervalSince(now)) <= Self.window else { throw .notCurrent }
-        guard let thumbprint = KeyThumbprint(key.thumbprint) else { throw .unusableKey(.malformed) }
         return VerifiedDPoPProof(
-            thumbprint: thumbprint, proofID: proofID, expires: issuedAt.addingTimeInterval(Self.window))
+            thumbprint: thumbprint, containsNonce: nonces != nil && claims.nonce != nil, proofID: claims.proofID,
+            expires: claims.issuedAt.addingTimeInterval(Self.window))
     }
 
-    private static func parsed(_ text: String) throws(DPoPProofRefusal) -> SignedToken {
-        do { return try SignedToken(parsing: text) } catch { throw .token(error) }
+    /// Verifies the header and the signature of a proof, and reads its claims.
+    private static func authenticated(_ text: String) throws(DPoPProofRefusal) -> (DPoPProofClaims, KeyThumbprint) {
+        let token: SignedToken
+        do { token = try SignedToken(parsing: text) } catch { throw .token(error) }
+        let (authentic, key) = try token.authenticateByOwnKey(expecting: header)
+        guard let thumbprint = KeyThumbprint(key.thumbprint) else { throw .unusableKey(.malformed) }
+        do { return (try DPoPProofClaims(authentic), thumbprint) } catch { throw .token(error) }
     }
 
-    /// RFC 9449 §8: a nonce that is sent must be good, even if none is required.
+    /// RFC 9449 §4.3 check 10: a nonce that is sent must be good, even if none is required.
     private func checkNonce(_ nonce: String?, at now: Date) throws(DPoPProofRefusal) {
+        guard let nonces else { return }
         guard let nonce else {
             if requiresNonce { throw .nonceRequired }
             return
@@ -99,13 +92,16 @@ package struct DPoPProofVerifier: Sendable {
 package struct VerifiedDPoPProof: Sendable, Hashable {
     /// The thumbprint of the key of which the client has proved possession.
     package let thumbprint: KeyThumbprint
+    /// Whether the proof contains a nonce of this server.
+    package let containsNonce: Bool
     /// The digest of the key and the `jti`, by which a second use of the proof is detected.
     let digest: SHA256Digest
     /// The time after which the proof is rejected for its age.
     let expires: Date
 
-    init(thumbprint: KeyThumbprint, proofID: String, expires: Date) {
+    init(thumbprint: KeyThumbprint, containsNonce: Bool, proofID: String, expires: Date) {
         self.thumbprint = thumbprint
+        self.containsNonce = containsNonce
         self.expires = expires
         // `jti` is unique only among the proofs of one key: two clients may count from 1. The length of the thumbprint
         // is fixed, so that no two pairs have the same text.

@@ -10,9 +10,9 @@ package import Crypto
 /// The nonces of a server for DPoP proofs, which are computed from a key and the time and stored nowhere.
 ///
 /// RFC 9449 §8 and §9. A nonce is the time at which it was made, in steps of 30 seconds, and a message authentication
-/// code over this time. Every server with the same key accepts it for five minutes.
+/// code over this time. Every server with the same key accepts it for at least four and a half minutes.
 package struct ProofNonces: Sendable {
-    /// The time for which a nonce is accepted, in seconds.
+    /// The time for which a nonce is accepted, in seconds from the start of its step.
     package static let lifetime: TimeInterval = 300
     /// The length of the steps in which nonces change, in seconds.
     private static let step: TimeInterval = 30

@@ -37,7 +37,7 @@ package final class ProofReplayMemory: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// Creates a memory for a maximum number of proofs; each needs about 100 bytes.
+    /// Creates a memory for a maximum number of proofs; each needs up to 300 bytes, the most if each has its own key.
     package init(capacity: Int = standardCapacity) { self.capacity = max(8, capacity) }
 
     /// Notes a proof, unless it was used before or the memory is full.

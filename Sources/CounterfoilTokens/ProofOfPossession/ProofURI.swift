@@ -2,8 +2,9 @@ import CounterfoilProtocol
 
 /// The URL of a request, in the form in which the claim `htu` of a proof is compared with it.
 ///
-/// RFC 9449 §4.3 check 9: query and fragment are ignored, and both URLs are normalized (RFC 3986 §6.2.2 and §6.2.3). A
-/// slash at the end of the path makes no difference, because clients and proxies add and remove it.
+/// RFC 9449 §4.3 check 9: query and fragment are ignored, and both URLs are normalized (RFC 3986 §6.2.2.1, §6.2.2.2 and
+/// §6.2.3). One slash at the end of the path makes no difference, because clients and proxies add and remove it. Dot
+/// segments remain, because servers differ in whether they remove them.
 package struct ProofURI: Sendable, Hashable {
     private let normalized: String
 
@@ -16,7 +17,7 @@ package struct ProofURI: Sendable, Hashable {
         guard let defaultPort = ["http": 80, "https": 443][scheme] else { return nil }
         let port = uri.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
         var path = Self.normalized(path: uri.path)
-        while path.hasSuffix("/") { path.removeLast() }
+        if path.hasSuffix("/") { path.removeLast() }
         normalized = "\(scheme)://\(host.lowercased())\(port)\(path)"
     }
 

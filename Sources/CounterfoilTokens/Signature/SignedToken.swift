@@ -47,20 +47,17 @@ struct SignedToken: Sendable {
     func authenticateByOwnKey(
         expecting expectation: TokenHeader.Expectation
     ) throws(DPoPProofRefusal) -> (claims: AuthenticClaims, key: JSONWebKey) {
-        do {
-            let (type, algorithm) = try header.accept(expectation)
-            let key = try ownKey()
-            guard key.algorithm == algorithm, key.material.isValidSignature(signature, for: signedPart) else {
-                throw DPoPProofRefusal.token(.badSignature)
-            }
-            return (try authenticClaims(type, algorithm), key)
-        } catch let refusal as TokenRefusal {
-            throw .token(refusal)
-        } catch let refusal as DPoPProofRefusal {
-            throw refusal
-        } catch {
-            throw .token(.malformed(.header))
+        let (type, algorithm) = try Self.proof { () throws(TokenRefusal) in try header.accept(expectation) }
+        let key = try ownKey()
+        guard key.algorithm == algorithm, key.material.isValidSignature(signature, for: signedPart) else {
+            throw .token(.badSignature)
         }
+        return (try Self.proof { () throws(TokenRefusal) in try authenticClaims(type, algorithm) }, key)
+    }
+
+    /// Runs a check that every token must pass; its refusal is one of the proof.
+    private static func proof<Value>(_ check: () throws(TokenRefusal) -> Value) throws(DPoPProofRefusal) -> Value {
+        do { return try check() } catch { throw .token(error) }
     }
 
     private func ownKey() throws(DPoPProofRefusal) -> JSONWebKey {
