@@ -186,7 +186,7 @@ let package = Package(
         ),
         .target(
             name: "CounterfoilHummingbird",
-            dependencies: ["CounterfoilProtocol", "CounterfoilResource", hummingbird, logging, nioCore],
+            dependencies: ["CounterfoilProtocol", "CounterfoilResource", httpTypes, hummingbird, logging, nioCore],
             swiftSettings: settings
         ),
 
@@ -341,8 +341,9 @@ let package = Package(
         .testTarget(
             name: "CounterfoilResourceTests",
             dependencies: [
-                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", "CounterfoilServerTesting",
-                "CounterfoilTokens", "photo-library", argumentParser, crypto, httpTypes, hummingbird, logging,
+                "CounterfoilClient", "CounterfoilHummingbird", "CounterfoilProtocol",
+                "CounterfoilResource", "CounterfoilServerTesting", "CounterfoilTokens", "photo-library", argumentParser,
+                crypto, httpTypes, hummingbird, logging,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: settings

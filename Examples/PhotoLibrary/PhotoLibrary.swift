@@ -15,14 +15,18 @@ struct PhotoLibrary: Sendable {
     var allowedOrigin: String?
     let albums = Albums()
 
+    /// The header fields that a page may send; `DPoP` contains the proof for a token that is bound to a key.
+    private static let requestHeaders = [.authorization, .contentType] + [HTTPField.Name("DPoP")].compactMap(\.self)
+
     func router() throws -> Router<Context> {
         let router = Router(context: Context.self)
         if let allowedOrigin {
             // Fetch §3.2: without these header fields, a browser hides the responses from pages of other origins.
             router.add(
                 middleware: CORSMiddleware(
-                    allowOrigin: .oneOf(allowedOrigin), allowHeaders: [.authorization, .contentType],
-                    allowMethods: [.get, .post]))
+                    allowOrigin: .oneOf(allowedOrigin),
+                    allowHeaders: Self.requestHeaders,
+                    allowMethods: [.get, .post], exposedHeaders: ["WWW-Authenticate", "DPoP-Nonce"]))
         }
         router.get("healthz") { _, _ in "ok\n" }
         router.group("photos")

@@ -19,6 +19,9 @@ struct Serve: AsyncParsableCommand {
             A revoked token is then rejected before it expires. `counterfoil-server
             resource create` prints the client_id and the client_secret of an API.
 
+            The API accepts tokens that are bound to a key (DPoP), and bearer tokens.
+            With --bound-tokens-only, it refuses bearer tokens.
+
             With --allow-origin, a single-page app can call the API from a browser.
             """
     )
@@ -42,6 +45,17 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp(
             "The cache lifetime of introspection responses, in seconds. (default: 30)", valueName: "seconds"))
     var introspectionLifetime: Int?
+
+    @Flag(help: "Refuse tokens that are not bound to a key.")
+    var boundTokensOnly = false
+
+    @Flag(name: .customLong("require-dpop-nonce"), help: "Refuse DPoP proofs without a nonce of this API.")
+    var requireNonce = false
+
+    @Option(
+        help: "The URL under which clients reach this API, if it is not the origin of --audience.",
+        transform: Self.publicURL)
+    var publicURL: AbsoluteURI?
 
     @Option(
         help: "The origin of a single-page app that may call this API, such as http://localhost:5173.",
@@ -68,11 +82,17 @@ struct Serve: AsyncParsableCommand {
             clientID: clientID, clientSecret: clientSecretFile, lifetime: .seconds(introspectionLifetime ?? 30))
     }
 
+    /// The rules for bound tokens; this API runs in one process, so its random key for nonces suffices.
+    private var proofs: ProofPolicy {
+        ProofPolicy(
+            requiresBoundTokens: boundTokensOnly, nonces: requireNonce ? .required() : .offered(), publicURL: publicURL)
+    }
+
     func run() async throws {
         var logger = Logger(label: "photo-library")
         logger.logLevel = .warning
         let resourceServer = ResourceServer(
-            issuer: issuer, audience: audience, introspection: introspection, realm: "photos")
+            issuer: issuer, audience: audience, introspection: introspection, proofs: proofs, realm: "photos")
         let application = Application(
             router: try PhotoLibrary(resourceServer: resourceServer, allowedOrigin: allowOrigin).router(),
             configuration: ApplicationConfiguration(

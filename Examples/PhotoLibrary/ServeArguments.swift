@@ -52,6 +52,15 @@ extension Serve {
         return uri.rawValue
     }
 
+    /// Parses the argument of `--public-url`.
+    static func publicURL(_ argument: String) throws -> AbsoluteURI {
+        let uri: AbsoluteURI
+        do { uri = try AbsoluteURI(parsing: argument) } catch { throw ValidationError("\(error)") }
+        guard ["http", "https"].contains(uri.scheme), uri.host?.isEmpty == false, uri.query == nil, uri.fragment == nil
+        else { throw ValidationError("Write it as a URL such as https://photos.example.com/api.") }
+        return uri
+    }
+
     /// Parses the argument of `--client-id`.
     static func clientID(_ argument: String) throws -> ClientIdentifier {
         guard let clientID = ClientIdentifier(argument) else { throw ValidationError("It is not a valid client_id.") }

@@ -1,12 +1,16 @@
 public import CounterfoilProtocol
 public import CounterfoilResource
+import HTTPTypes
 public import Hummingbird
 import Logging
 import NIOCore
 
 /// A middleware that rejects a request unless the resource server accepts its access token.
 ///
-/// The responses follow RFC 6750 §3. Add the middleware to a group of routes instead of comparing path
+/// The responses follow RFC 6750 §3. A token that is bound to a key is accepted with the scheme DPoP and a proof of its
+/// key (RFC 9449 §7). If the resource server uses nonces, each response to a request with a proof contains a fresh one.
+///
+/// Add the middleware to a group of routes instead of comparing path
 /// prefixes. The router then runs it for every spelling of a path that reaches a handler of the group.
 ///
 /// If two middlewares of the same resource server are nested, only the outer one verifies the token. The inner
@@ -46,27 +50,54 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        var request = request
-        var context = context
-        var form = ByteBuffer()
-        if let formLimit, PresentedBearerToken.mayBeInBody(of: request.head) {
-            form = try await request.collectBody(upTo: formLimit)
-        }
-        do throws(AccessRefusal) {
-            if let access = context.verifiedAccess, resourceServer.recognizes(access) {
-                try resourceServer.require(scope, of: access)
-                if let authentication { try resourceServer.require(authentication, of: access) }
-            } else {
-                let access = try await resourceServer.access(
-                    for: request.head, body: form.readableBytesView, requiring: scope)
-                if let authentication { try resourceServer.require(authentication, of: access) }
-                context.verifiedAccess = access
+        try await supplyingNonce(to: request.head) {
+            var request = request
+            var context = context
+            var form = ByteBuffer()
+            if let formLimit, PresentedToken.mayBeInBody(of: request.head) {
+                form = try await request.collectBody(upTo: formLimit)
             }
-        } catch {
-            log(error, to: context.logger)
-            throw error
+            do throws(AccessRefusal) {
+                context.verifiedAccess = try await access(for: request.head, form: form, in: context)
+            } catch {
+                log(error, to: context.logger)
+                throw error
+            }
+            return try await next(request, context)
         }
-        return try await next(request, context)
+    }
+
+    /// Returns the verified access of a request, which an outer middleware of the same resource server may have
+    /// verified.
+    private func access(
+        for request: HTTPRequest, form: ByteBuffer, in context: Context
+    ) async throws(AccessRefusal) -> VerifiedAccess {
+        let access: VerifiedAccess
+        if let verified = context.verifiedAccess, resourceServer.recognizes(verified) {
+            try resourceServer.require(scope, of: verified)
+            access = verified
+        } else {
+            access = try await resourceServer.access(for: request, body: form.readableBytesView, requiring: scope)
+        }
+        if let authentication { try resourceServer.require(authentication, of: access) }
+        return access
+    }
+
+    /// Adds the nonce for the next proof to the response of the next responder, or to the refusal that it throws.
+    private func supplyingNonce(
+        to request: HTTPRequest, _ respond: () async throws -> Response
+    ) async throws -> Response {
+        guard let nonce = resourceServer.proofNonce(for: request), let name = HTTPField.Name.dpopNonce else {
+            return try await respond()
+        }
+        do {
+            var response = try await respond()
+            response.headers[name] = nonce
+            return response
+        } catch var refusal as AccessRefusal {
+            refusal.proofNonce = nonce
+            throw refusal
+        }
     }
 
     /// Logs the status and the reason of a refusal.

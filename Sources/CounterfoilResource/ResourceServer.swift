@@ -5,8 +5,8 @@ public import HTTPTypes
 
 /// An API that accepts access tokens of one authorization server.
 ///
-/// RFC 6750 and RFC 9068 §4. A resource server verifies a request, and returns ``VerifiedAccess`` or throws
-/// ``AccessRefusal``. It does not depend on a web framework.
+/// RFC 6750, RFC 9068 §4 and RFC 9449 §7. A resource server verifies a request, and returns ``VerifiedAccess`` or
+/// throws ``AccessRefusal``. It does not depend on a web framework.
 public struct ResourceServer: Sendable {
     /// The authorization server whose tokens are accepted.
     public let issuer: Issuer
@@ -21,6 +21,9 @@ public struct ResourceServer: Sendable {
     private let keys: KeySetCache
     /// The introspection cache; nil if tokens are not introspected.
     private let introspectionCache: IntrospectionCache?
+    private let proofPolicy: ProofPolicy
+    /// The DPoP proofs of requests; nil if the URL of this API is not known, so that no proof can be verified.
+    let proofs: RequestProofs?
     private let clockSkew: TimeInterval
     private let now: @Sendable () -> Date
 
@@ -37,6 +40,8 @@ public struct ResourceServer: Sendable {
     ///   - clockSkew: The tolerated difference between the clocks of the issuer and of this API, in seconds.
     ///   - introspection: The configuration of token introspection, with which revoked tokens are rejected
     ///     before they expire. Nil for no introspection.
+    ///   - proofs: The rules for tokens that are bound to a key. If neither the policy nor the audience contains the
+    ///     URL of this API, bound tokens are refused.
     ///   - realm: `realm` of the challenges. If nil, it is omitted, except that a challenge without other
     ///     parameters has the realm `api`.
     ///   - resourceMetadata: `resource_metadata` of the challenges; omitted if nil.
@@ -48,6 +53,7 @@ public struct ResourceServer: Sendable {
         algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30,
         introspection: TokenIntrospection? = nil,
+        proofs: ProofPolicy = ProofPolicy(),
         realm: String? = nil,
         resourceMetadata: String? = nil
     ) {
@@ -59,6 +65,7 @@ public struct ResourceServer: Sendable {
             algorithms: algorithms,
             clockSkew: clockSkew,
             introspection: introspection,
+            proofs: proofs,
             realm: realm,
             resourceMetadata: resourceMetadata,
             now: { Date() },
@@ -75,6 +82,7 @@ public struct ResourceServer: Sendable {
         algorithms: Set<SigningAlgorithm> = [.es256, .rs256, .edDSA],
         clockSkew: TimeInterval = 30,
         introspection: TokenIntrospection? = nil,
+        proofs: ProofPolicy = ProofPolicy(),
         realm: String? = nil,
         resourceMetadata: String? = nil,
         now: @escaping @Sendable () -> Date,
@@ -87,6 +95,8 @@ public struct ResourceServer: Sendable {
         self.keys = keys
         self.clockSkew = clockSkew
         self.now = now
+        proofPolicy = proofs
+        self.proofs = RequestProofs(proofs, audience: audience)
         introspectionCache = introspection.map { IntrospectionCache(issuer: issuer, introspection: $0, now: instant) }
         verifier = AccessTokenVerifier(
             issuer: issuer, audience: audience, type: tokenType, algorithms: algorithms, clockSkew: clockSkew)
@@ -105,25 +115,31 @@ public struct ResourceServer: Sendable {
     public func access(
         for request: HTTPRequest, body: some Collection<UInt8>, requiring scope: Scope = Scope()
     ) async throws(AccessRefusal) -> VerifiedAccess {
-        let presented: PresentedBearerToken
-        do { presented = try PresentedBearerToken(in: request, body: body) } catch {
-            throw .refused(OAuthError(.invalidRequest, "\(error)"), challenge: challenge(scope))
+        do { return try await verifiedAccess(for: request, body: body, requiring: scope) } catch {
+            var refusal = error
+            refusal.proofNonce = proofNonce(for: request)
+            throw refusal
         }
-        switch presented {
-        case .absent:
-            throw .noToken(challenge(scope))
-        case .bearer(let token):
-            let access = try await verified(token, requiring: scope)
-            try require(scope, of: access)
-            return access
+    }
+
+    /// Returns the value of `DPoP-Nonce` for the response to a request; nil if the response needs none.
+    ///
+    /// RFC 9449 §8.2 and §9. An ``AccessRefusal`` contains the nonce already. Set the field in every other response to
+    /// a request with a proof, so that the next proof of the client contains a fresh nonce. The middleware of
+    /// `CounterfoilHummingbird` does it.
+    public func proofNonce(for request: HTTPRequest) -> String? {
+        guard let proofs else { return nil }
+        if request.proofFields.isEmpty {
+            guard case .dpop? = try? PresentedToken(in: request) else { return nil }
         }
+        return proofs.nonce(at: now())
     }
 
     /// Checks that a verified access grants every scope token of the required scope (RFC 6750 §3.1).
     ///
     /// - Throws: An ``AccessRefusal`` with `insufficient_scope` and a challenge that states the whole required scope.
     public func require(_ scope: Scope, of access: VerifiedAccess) throws(AccessRefusal) {
-        guard scope.isSubset(of: access.scope) else { throw insufficientScope(scope) }
+        guard scope.isSubset(of: access.scope) else { throw insufficientScope(scope, for: access.scheme) }
     }
 
     /// Checks that the sign-in of a verified access meets a requirement (RFC 9470 §3).
@@ -132,96 +148,127 @@ public struct ResourceServer: Sendable {
     ///   requirement.
     public func require(_ requirement: AuthenticationRequirement, of access: VerifiedAccess) throws(AccessRefusal) {
         guard !requirement.isMet(by: access, at: now(), clockSkew: clockSkew) else { return }
-        var challenge = challenge(Scope())
-        challenge.authenticationContexts = requirement.contexts
-        challenge.maxAge = requirement.maxAge
         throw .refused(
             OAuthError(
                 .insufficientUserAuthentication,
                 "the user must sign in again: a more recent or another authentication is required"),
-            challenge: challenge)
+            challenges(Scope()).stating(requirement, for: access.scheme), for: access.scheme)
     }
 
     /// Returns true if a resource server with the same issuer and audience created `access`.
     ///
     /// Middleware can then use `access` instead of verifying the token of the request again. If this resource
-    /// server introspects tokens, the token of `access` must have been introspected too.
+    /// server introspects tokens, the token of `access` must have been introspected too. The same applies to a
+    /// ``ProofPolicy`` that requires bound tokens or nonces.
     public func recognizes(_ access: VerifiedAccess) -> Bool {
         guard introspectionCache == nil || access.isIntrospected else { return false }
+        guard !proofPolicy.requiresBoundTokens || access.keyThumbprint != nil else { return false }
+        guard !proofPolicy.requiresNonce || access.keyThumbprint == nil || access.isProvenWithNonce else {
+            return false
+        }
         return access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
             && access.audience.utf8.elementsEqual(audience.utf8)
     }
 
-    private func verified(
-        _ token: AccessToken, requiring scope: Scope
+    private func verifiedAccess(
+        for request: HTTPRequest, body: some Collection<UInt8>, requiring scope: Scope
     ) async throws(AccessRefusal) -> VerifiedAccess {
-        let now = now()
-        let verified = try await authenticated(token, requiring: scope, at: now)
-        guard let introspectionCache else { return VerifiedAccess(verified, issuer: issuer, audience: audience) }
-        let status: IntrospectionCache.TokenStatus
-        do { status = try await introspectionCache.status(of: token) } catch { throw .statusUnavailable(error) }
-        switch status {
-        case .active(let holding):
-            return VerifiedAccess(verified, issuer: issuer, audience: audience, holding: holding)
-        case .inactive:
-            let reason =
-                "the introspection response has active=false: the token was revoked, or the client_id is of another API"
-            throw .refused(
-                OAuthError(.invalidToken, "the token is no longer active", reason: reason),
-                challenge: challenge(scope))
+        let presented: PresentedToken
+        do { presented = try PresentedToken(in: request, body: body) } catch {
+            throw .refused(OAuthError(.invalidRequest, "\(error)"), challenges(scope))
+        }
+        switch presented {
+        case .absent:
+            throw .noToken(challenges(scope))
+        case .bearer(let token):
+            // RFC 9449 §7.2: a proof beside a bearer token is ignored. The token is refused if it is bound to a key.
+            guard !proofPolicy.requiresBoundTokens else { throw bearerTokensRefused(requiring: scope) }
+            return try await verified(token, provenBy: nil, requiring: scope)
+        case .dpop(let token):
+            guard let proofs else { throw boundTokensRefused(requiring: scope) }
+            let proof = try proof(in: request, carrying: token, proofs, requiring: scope)
+            let access = try await verified(token, provenBy: proof, requiring: scope)
+            switch proofs.use(proof, at: now()) {
+            case .new: return access
+            case .used: throw refusal(for: .used, requiring: scope)
+            case .full: throw .tooManyProofs()
+            }
         }
     }
 
+    private func proof(
+        in request: HTTPRequest, carrying token: AccessToken, _ proofs: RequestProofs, requiring scope: Scope
+    ) throws(AccessRefusal) -> VerifiedDPoPProof {
+        let proof: VerifiedDPoPProof?
+        do { proof = try proofs.proof(in: request, carrying: token, at: now()) } catch {
+            throw refusal(for: error, requiring: scope)
+        }
+        if let proof { return proof }
+        throw .refused(
+            OAuthError(.invalidDPoPProof, "the request has no DPoP field; send a proof of the key of the token in it"),
+            challenges(scope), for: .dpop)
+    }
+
+    private func verified(
+        _ token: AccessToken, provenBy proof: VerifiedDPoPProof?, requiring scope: Scope
+    ) async throws(AccessRefusal) -> VerifiedAccess {
+        let verified = try await authenticated(token, provenBy: proof, requiring: scope, at: now())
+        let scheme: Challenges.Scheme = proof == nil ? .bearer : .dpop
+        var holding: Scope?
+        if let introspectionCache {
+            let status: IntrospectionCache.TokenStatus
+            do { status = try await introspectionCache.status(of: token) } catch { throw .statusUnavailable(error) }
+            holding = try active(status, verified, requiring: scope, scheme)
+        }
+        let access = VerifiedAccess(verified, issuer: issuer, audience: audience, provenBy: proof, holding: holding)
+        try require(scope, of: access)
+        return access
+    }
+
+    /// Returns the scope of an active token; throws unless the token is active and the key is that of its claim `cnf`.
+    private func active(
+        _ status: IntrospectionCache.TokenStatus, _ token: VerifiedAccessToken, requiring scope: Scope,
+        _ scheme: Challenges.Scheme
+    ) throws(AccessRefusal) -> Scope {
+        let reason: String
+        switch status {
+        case .active(let held, let binding) where binding.agrees(with: token.keyThumbprint): return held
+        case .active:
+            reason = "token_type or cnf in the introspection response contradicts the claim cnf of the token"
+        case .inactive:
+            reason =
+                "the introspection response has active=false: the token was revoked, or the client_id is of another API"
+        }
+        throw .refused(
+            OAuthError(.invalidToken, "the token is no longer active", reason: reason), challenges(scope), for: scheme)
+    }
+
     private func authenticated(
-        _ token: AccessToken, requiring scope: Scope, at now: Date
+        _ token: AccessToken, provenBy proof: VerifiedDPoPProof?, requiring scope: Scope, at now: Date
     ) async throws(AccessRefusal) -> VerifiedAccessToken {
         var verdict: Result<VerifiedAccessToken, TokenRefusal>
         do throws(KeySetUnavailable) {
             let held = try await keys.keys(at: now)
-            verdict = judge(token, by: held.keys, at: now)
+            verdict = judge(token, provenBy: proof, by: held.keys, at: now)
             // The token may be signed with a key that is newer than the cached keys. The cache fetches the keys
             // again if its rate limit for unknown keys allows it.
             if case .failure(.unknownKey) = verdict, let renewed = try await keys.keys(after: held, at: now) {
-                verdict = judge(token, by: renewed.keys, at: now)
+                verdict = judge(token, provenBy: proof, by: renewed.keys, at: now)
             }
         } catch {
             throw .keysUnavailable(error)
         }
         switch verdict {
         case .success(let verified): return verified
-        case .failure(let refusal): throw self.refusal(for: refusal, requiring: scope)
+        case .failure(let refusal): throw self.refusal(for: refusal, requiring: scope, proof == nil ? .bearer : .dpop)
         }
     }
 
     private func judge(
-        _ token: AccessToken, by keys: JSONWebKeySet, at now: Date
+        _ token: AccessToken, provenBy proof: VerifiedDPoPProof?, by keys: JSONWebKeySet, at now: Date
     ) -> Result<VerifiedAccessToken, TokenRefusal> {
-        Result { () throws(TokenRefusal) in try verifier.verify(token.exposed, keys: keys, at: now) }
-    }
-
-    private func refusal(for refusal: TokenRefusal, requiring scope: Scope) -> AccessRefusal {
-        switch refusal {
-        case .invalidClaim("scope") where !scope.isEmpty:
-            // A token with a valid signature but a malformed `scope` claim grants no scope.
-            return insufficientScope(scope)
-        case .unknownKey:
-            // The key identifier (`kid`) is logged but is not in the response, because the sender of a forged token
-            // can choose any text as its `kid`.
-            let words = "the token is not signed by a key of the issuer"
-            return .refused(OAuthError(.invalidToken, words, reason: "\(refusal)"), challenge: challenge(scope))
-        default:
-            return .refused(OAuthError(.invalidToken, "\(refusal)"), challenge: challenge(scope))
+        Result { () throws(TokenRefusal) in
+            try verifier.verify(token.exposed, keys: keys, provenKey: proof?.thumbprint, at: now)
         }
-    }
-
-    private func insufficientScope(_ scope: Scope) -> AccessRefusal {
-        .refused(
-            OAuthError(.insufficientScope, "the access token does not grant the required scope"),
-            challenge: challenge(scope)
-        )
-    }
-
-    private func challenge(_ scope: Scope) -> BearerChallenge {
-        BearerChallenge(realm: realm, resourceMetadata: resourceMetadata, scope: scope.isEmpty ? nil : scope)
     }
 }

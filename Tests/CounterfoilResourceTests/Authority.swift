@@ -126,11 +126,19 @@ final class Authority: Sendable {
         try signingKey.sign(claims(subject: subject, clientID: clientID, scope: scope))
     }
 
+    /// Signs a valid token for the API that is bound to a key.
+    func token(boundTo prover: Prover, scope: String = "photos.read") throws -> AccessToken {
+        var claims = try claims(scope: scope)
+        claims.keyThumbprint = try prover.thumbprint
+        return try #require(AccessToken(try signingKey.sign(claims)))
+    }
+
     /// Creates the API, which finds the keys through the metadata.
     func resourceServer(
         clock: TestClock = TestClock(),
         policy: KeySetCache.Policy = KeySetCache.Policy(),
         introspection: TokenIntrospection? = nil,
+        proofs: ProofPolicy = ProofPolicy(),
         resourceMetadata: String? = nil
     ) -> ResourceServer {
         ResourceServer(
@@ -138,6 +146,7 @@ final class Authority: Sendable {
             audience: Self.audience,
             keys: KeySetCache(source: HTTPKeySetSource(issuer: issuer), policy: policy),
             introspection: introspection,
+            proofs: proofs,
             resourceMetadata: resourceMetadata,
             now: { clock.now },
             instant: { clock.instant }

@@ -4,17 +4,21 @@ public import HTTPTypes
 
 /// The rejection of a request: the status, the challenge and the error of the response.
 ///
-/// RFC 6750 §3. The response contains no part of the token. ``reason``, which is for the log only, may contain
-/// the key identifier (`kid`) of the token.
+/// RFC 6750 §3 and RFC 9449 §7.1. The response contains no part of the token. ``reason``, which is for the log only,
+/// may contain the key identifier (`kid`) of the token.
 public struct AccessRefusal: Error, Sendable, Hashable {
     /// The HTTP status of the response: 400, 401, 403 or 503.
     public let status: HTTPResponse.Status
-    /// The value of `WWW-Authenticate`; nil if another token would not help, as with status 503.
+    /// The first challenge of `WWW-Authenticate`; nil if another token would not help, as with status 503.
     public let challenge: BearerChallenge?
+    /// The challenge for a token that is bound to a key, which follows ``challenge``; nil if the API accepts none.
+    public let proofChallenge: DPoPChallenge?
     /// The error in the response; nil if the request contained no token (RFC 6750 §3.1).
     public let error: OAuthError?
     /// `Retry-After` in seconds; nil if a retry would not help.
     public let retryAfter: Int?
+    /// `DPoP-Nonce`, the nonce for the next proof of the client (RFC 9449 §8.2); nil if the response has none.
+    public var proofNonce: String?
 
     /// Creates a refusal with status 403 for a valid token whose user may not access the requested object.
     ///
@@ -26,23 +30,23 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         AccessRefusal(status: .forbidden, error: OAuthError(.init(rawValue: "forbidden"), description))
     }
 
-    /// Creates a refusal with status 401 and a challenge without an error code (RFC 6750 §3.1).
-    static func noToken(_ challenge: BearerChallenge) -> AccessRefusal {
-        AccessRefusal(status: .unauthorized, challenge: challenge)
+    /// Creates a refusal with status 401 and challenges without an error code (RFC 6750 §3.1).
+    static func noToken(_ challenges: Challenges) -> AccessRefusal {
+        AccessRefusal(status: .unauthorized, challenges: challenges)
     }
 
     /// Creates a refusal with an error: status 400 for `invalid_request`, 403 for `insufficient_scope`, and 401
-    /// for every other error (RFC 6750 §3.1, RFC 9470 §3).
-    static func refused(_ error: OAuthError, challenge: BearerChallenge) -> AccessRefusal {
+    /// for every other error (RFC 6750 §3.1, RFC 9470 §3, RFC 9449 §7.1).
+    static func refused(
+        _ error: OAuthError, _ challenges: Challenges, for scheme: Challenges.Scheme = .bearer
+    ) -> AccessRefusal {
         let status: HTTPResponse.Status =
             switch error.code {
             case .invalidRequest: .badRequest
             case .insufficientScope: .forbidden
             default: .unauthorized
             }
-        var challenge = challenge
-        challenge.error = error
-        return AccessRefusal(status: status, challenge: challenge, error: error)
+        return AccessRefusal(status: status, challenges: challenges.stating(error, for: scheme), error: error)
     }
 
     /// Creates a refusal with status 503, because the keys of the issuer are unavailable.
@@ -63,6 +67,15 @@ public struct AccessRefusal: Error, Sendable, Hashable {
             reason: unavailable.reason, retryAfter: unavailable.retryAfter)
     }
 
+    /// Creates a refusal with status 503, because the memory of used proofs is full.
+    ///
+    /// The proof may be unused. If the API forgot another one instead, that one could be used a second time.
+    static func tooManyProofs() -> AccessRefusal {
+        unavailableNow(
+            "this API cannot accept more DPoP proofs at present; retry later",
+            reason: "the memory of used DPoP proofs is full; raise proofLimit of ProofPolicy", retryAfter: 60)
+    }
+
     private static func unavailableNow(_ words: String, reason: String, retryAfter: Int) -> AccessRefusal {
         AccessRefusal(
             status: .serviceUnavailable, error: OAuthError(.temporarilyUnavailable, words, reason: reason),
@@ -71,12 +84,13 @@ public struct AccessRefusal: Error, Sendable, Hashable {
 
     private init(
         status: HTTPResponse.Status,
-        challenge: BearerChallenge? = nil,
+        challenges: Challenges? = nil,
         error: OAuthError? = nil,
         retryAfter: Int? = nil
     ) {
         self.status = status
-        self.challenge = challenge
+        challenge = challenges?.bearer
+        proofChallenge = challenges?.dpop
         self.error = error
         self.retryAfter = retryAfter
     }
@@ -87,7 +101,10 @@ public struct AccessRefusal: Error, Sendable, Hashable {
     /// The header fields of the response, which include `Cache-Control: no-store`.
     public var headerFields: HTTPFields {
         var fields: HTTPFields = [.cacheControl: "no-store"]
-        fields[.wwwAuthenticate] = challenge?.description
+        if let challenge {
+            fields[.wwwAuthenticate] = challenge.description + (proofChallenge.map { ", \($0)" } ?? "")
+        }
+        if let name = HTTPField.Name.dpopNonce { fields[name] = proofNonce }
         fields[.retryAfter] = retryAfter.map(String.init)
         if !body.isEmpty {
             fields[.contentType] = "application/json"

@@ -47,7 +47,14 @@ public struct VerifiedAccess: Sendable, Hashable {
     public let authTime: Date?
     /// `acr`, the authentication context of the sign-in; nil if the token does not contain it.
     public let authenticationContext: String?
+    /// `jkt` of `cnf`, the thumbprint of the key to which the token is bound, and of which the request contained a
+    /// proof.
+    ///
+    /// Nil if the token is a bearer token (RFC 9449 §6.1).
+    public let keyThumbprint: KeyThumbprint?
 
+    /// Whether the proof of the key contained a nonce of this API.
+    let isProvenWithNonce: Bool
     /// Whether the token was introspected; ``ResourceServer/recognizes(_:)`` requires it if the resource server
     /// introspects tokens.
     let isIntrospected: Bool
@@ -55,7 +62,10 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// Creates the verified access of a token.
     ///
     /// The argument `holding` is the scope of the introspection response; nil if the token was not introspected.
-    init(_ token: VerifiedAccessToken, issuer: Issuer, audience: String, holding scope: Scope? = nil) {
+    init(
+        _ token: VerifiedAccessToken, issuer: Issuer, audience: String, provenBy proof: VerifiedDPoPProof?,
+        holding scope: Scope? = nil
+    ) {
         self.issuer = issuer
         self.audience = audience
         subject = token.subject
@@ -66,7 +76,12 @@ public struct VerifiedAccess: Sendable, Hashable {
         tokenID = token.tokenID
         authTime = token.authTime
         authenticationContext = token.authenticationContext
+        keyThumbprint = token.keyThumbprint
+        isProvenWithNonce = proof?.containsNonce ?? false
     }
+
+    /// The scheme with which the token was sent.
+    var scheme: Challenges.Scheme { keyThumbprint == nil ? .bearer : .dpop }
 
     /// The party on whose behalf the client acts.
     ///

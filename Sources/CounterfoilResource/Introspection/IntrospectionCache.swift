@@ -10,8 +10,8 @@ import Foundation
 actor IntrospectionCache {
     /// The status of a token at the authorization server.
     enum TokenStatus: Sendable {
-        /// The token is active and has this scope.
-        case active(Scope)
+        /// The token is active and has this scope, and this is said about its key.
+        case active(Scope, IntrospectedBinding)
         /// The token is not active, or this API is not one of its audiences.
         case inactive
     }
@@ -134,6 +134,8 @@ actor IntrospectionCache {
     private struct Body: Decodable {
         let active: Bool
         let scope: String?
+        let token_type: String?
+        let cnf: IntrospectedBinding.Confirmation?
     }
 
     private static func status(in response: BoundedRequest.Response) throws(Unavailable) -> TokenStatus {
@@ -141,12 +143,13 @@ actor IntrospectionCache {
             throw Unavailable("\(response.url): the response is not a valid introspection response")
         }
         guard body.active else { return .inactive }
+        let binding = IntrospectedBinding(body.cnf, tokenType: body.token_type)
         // RFC 7662 §2.2: `scope` is optional. If the response omits it, the token grants no scope.
-        guard let text = body.scope, !text.isEmpty else { return .active(Scope()) }
+        guard let text = body.scope, !text.isEmpty else { return .active(Scope(), binding) }
         guard let scope = try? Scope(lenient: text) else {
             throw Unavailable("\(response.url): the scope in the introspection response is invalid", isGeneral: false)
         }
-        return .active(scope)
+        return .active(scope, binding)
     }
 
     /// The value of `Authorization`, with a form-encoded `client_id` and `client_secret` (RFC 6749 §2.3.1).

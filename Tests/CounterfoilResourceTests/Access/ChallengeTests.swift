@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct ChallengeTests {
-    // R198, R199, RS-01, R275, R349. RFC 6750 §3 and §3.1.
+    // R198, R199, RS-01, R270, R275, R349. RFC 6750 §3 and §3.1, RFC 9449 §7.1: Bearer is first.
     @Test func `a request without a token gets a challenge without an error`() async throws {
         try await Authority.run { authority async throws in
             let metadata = "https://photos.example/.well-known/oauth-protected-resource"
@@ -16,7 +16,7 @@ import Testing
 
             let plain = try await #require(throws: AccessRefusal.self) { try await bare.access(for: .get()) }
             #expect(plain.status == .unauthorized)
-            #expect(plain.headerFields[.wwwAuthenticate] == "Bearer realm=\"api\"")
+            #expect(plain.headerFields[.wwwAuthenticate] == "Bearer realm=\"api\", DPoP algs=\"ES256 RS256 EdDSA\"")
             #expect(plain.body.isEmpty)
 
             let told = try await #require(throws: AccessRefusal.self) {
@@ -24,7 +24,8 @@ import Testing
             }
             #expect(
                 told.headerFields[.wwwAuthenticate]
-                    == "Bearer resource_metadata=\"\(metadata)\", scope=\"photos.read photos.write\"")
+                    == "Bearer resource_metadata=\"\(metadata)\", scope=\"photos.read photos.write\", "
+                    + "DPoP algs=\"ES256 RS256 EdDSA\"")
             // A request without a token does not cause a request for keys.
             #expect(authority.keyRequests == 0)
         }
@@ -132,10 +133,11 @@ import Testing
                 let field = try #require(refusal.headerFields[.wwwAuthenticate])
                 #expect(field.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }, "\(field)")
                 // The parser omits repeated parameters and anything that is not a parameter.
-                let challenge = try #require(AuthenticationChallenge.list(in: field).first)
-                #expect(challenge.scheme == "bearer")
+                let challenges = AuthenticationChallenge.list(in: field)
+                #expect(challenges.map(\.scheme) == ["bearer", "dpop"])
+                let challenge = try #require(challenges.first)
                 #expect(challenge.parameters.keys.allSatisfy(names.contains), "\(field)")
-                #expect(challenge.parameters.count == field.split(separator: "=\"").count - 1, "\(field)")
+                #expect(challenges.map(\.parameters.count).reduce(0, +) == field.split(separator: "=\"").count - 1)
                 let written = challenge.parameters.values.joined()
                 #expect(!written.contains("\""))
                 #expect(try challenge["scope"].map { try Scope(parsing: $0) } ?? scope == scope)

@@ -8,37 +8,45 @@ import Testing
     @Test(arguments: ["Bearer a.b-c_d~e+f/g==", "bearer a.b-c_d~e+f/g==", "BEARER a.b-c_d~e+f/g=="])
     func `the scheme matches in any case`(field: String) throws {
         let token = try #require(AccessToken("a.b-c_d~e+f/g=="))
-        #expect(try PresentedBearerToken(in: .get(authorization: field)) == .bearer(token))
+        #expect(try PresentedToken(in: .get(authorization: field)) == .bearer(token))
+    }
+
+    // RFC 9449 §7.1: the scheme DPoP is case-insensitive too.
+    @Test(arguments: ["DPoP a.b", "dpop a.b", "DPOP a.b"])
+    func `the scheme DPoP matches in any case`(field: String) throws {
+        let token = try #require(AccessToken("a.b"))
+        #expect(try PresentedToken(in: .get(authorization: field)) == .dpop(token))
     }
 
     // RS-19. RFC 6750 §2.1.
     @Test(arguments: [
         "Bearer", "Bearer  abc", "Bearer\tabc", "Bearer abc def", "Bearer abc, Bearer def", "Bearer abc,def",
-        "Bearer \"abc\"", "Bearer ==", "Bearer a=b", "Bearer abc\u{E9}", "Bearer=abc",
+        "Bearer \"abc\"", "Bearer ==", "Bearer a=b", "Bearer abc\u{E9}", "Bearer=abc", "DPoP", "DPoP  abc",
+        "DPoP abc def", "DPoP abc, Bearer def",
     ])
     func `a malformed header is refused`(field: String) {
-        #expect(throws: PresentedBearerToken.Refusal.malformed) {
-            try PresentedBearerToken(in: .get(authorization: field))
+        #expect(throws: PresentedToken.Refusal.malformed) {
+            try PresentedToken(in: .get(authorization: field))
         }
     }
 
     // R199. RFC 6750 §3.1: an unsupported scheme counts as no token.
-    @Test(arguments: ["Basic YW5uYTpzZWNyZXQ=", "DPoP abc", "Bearerabc", "Digest a=b, c=d", ""])
+    @Test(arguments: ["Basic YW5uYTpzZWNyZXQ=", "DPoPabc", "Bearerabc", "Digest a=b, c=d", ""])
     func `another scheme counts as no token`(field: String) throws {
-        #expect(try PresentedBearerToken(in: .get(authorization: field)) == .absent)
+        #expect(try PresentedToken(in: .get(authorization: field)) == .absent)
     }
 
     // R195. RFC 9110 §5.3.
     @Test(arguments: ["Bearer abc", "Basic abc"])
     func `two headers are refused even if they are equal`(second: String) {
-        #expect(throws: PresentedBearerToken.Refusal.repeatedField) {
-            try PresentedBearerToken(in: .get(authorization: "Bearer abc", second))
+        #expect(throws: PresentedToken.Refusal.repeatedField) {
+            try PresentedToken(in: .get(authorization: "Bearer abc", second))
         }
     }
 
     // R196. A token in the query counts as absent.
     @Test func `a token in the query is ignored`() throws {
-        #expect(try PresentedBearerToken(in: .get("/photos?access_token=abc")) == .absent)
+        #expect(try PresentedToken(in: .get("/photos?access_token=abc")) == .absent)
     }
 
     // R197, RS-18. RFC 6750 §2 and §2.2.
@@ -46,20 +54,25 @@ import Testing
         var request = HTTPRequest.get(authorization: "Bearer abc")
         request.method = .post
         request.headerFields[.contentType] = "Application/X-WWW-Form-URLEncoded; charset=utf-8"
-        #expect(throws: PresentedBearerToken.Refusal.twoMethods) {
-            try PresentedBearerToken(in: request, body: Array("title=x&access%5Ftoken=def".utf8))
+        #expect(throws: PresentedToken.Refusal.twoMethods) {
+            try PresentedToken(in: request, body: Array("title=x&access%5Ftoken=def".utf8))
         }
-        #expect(throws: PresentedBearerToken.Refusal.malformedForm) {
-            try PresentedBearerToken(in: request, body: Array("title=%zz".utf8))
+        #expect(throws: PresentedToken.Refusal.malformedForm) {
+            try PresentedToken(in: request, body: Array("title=%zz".utf8))
         }
         let token = try #require(AccessToken("abc"))
-        #expect(try PresentedBearerToken(in: request, body: Array("title=x".utf8)) == .bearer(token))
+        #expect(try PresentedToken(in: request, body: Array("title=x".utf8)) == .bearer(token))
+
+        request.headerFields[.authorization] = "DPoP abc"
+        #expect(throws: PresentedToken.Refusal.twoMethods) {
+            try PresentedToken(in: request, body: Array("access_token=def".utf8))
+        }
 
         request.headerFields[.authorization] = nil
-        #expect(try PresentedBearerToken(in: request, body: Array("access_token=def".utf8)) == .absent)
+        #expect(try PresentedToken(in: request, body: Array("access_token=def".utf8)) == .absent)
 
         request.headerFields[.authorization] = "Bearer abc"
         request.headerFields[.contentType] = "application/json"
-        #expect(try PresentedBearerToken(in: request, body: Array("access_token=def".utf8)) == .bearer(token))
+        #expect(try PresentedToken(in: request, body: Array("access_token=def".utf8)) == .bearer(token))
     }
 }

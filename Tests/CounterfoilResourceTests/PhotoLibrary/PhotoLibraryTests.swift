@@ -119,7 +119,8 @@ import Testing
             try await visit(authority) { visitor async throws in
                 let nobody = try await visitor.send()
                 #expect(nobody.status == .unauthorized)
-                #expect(nobody.headers[.wwwAuthenticate] == "Bearer scope=\"photos.read\"")
+                #expect(
+                    nobody.headers[.wwwAuthenticate] == "Bearer scope=\"photos.read\", DPoP algs=\"ES256 RS256 EdDSA\"")
                 #expect(try await visitor.send(token: writing).status == .forbidden)
                 let refused = try await visitor.send(.post, token: reading, body: #"{"title":"x"}"#)
                 #expect(refused.status == .forbidden)

@@ -15,6 +15,8 @@ import Testing
         (["--client-secret-file", "/nowhere"], "The file cannot be read"),
         (["--introspection-lifetime", "5"], "--introspection-lifetime requires --client-id"),
         (["--allow-origin", "http://localhost:5173/"], "It must be scheme, host and port only"),
+        (["--public-url", "urn:photos"], "Write it as a URL such as https://photos.example.com/api."),
+        (["--public-url", "photos"], "it is not absolute: it has no scheme such as https:"),
         (["--listen", "127.0.0.1:70000"], "Write it as HOST:PORT, for example 127.0.0.1:8090."),
     ])
     func `an invalid argument is refused with advice`(arguments: [String], words: String) throws {

@@ -96,7 +96,7 @@ struct BoundUserInfoTests {
         try Self.expectRefused(reply, "invalid_token")
     }
 
-    // R269: RFC 9449 §9
+    // RFC 9449 §9
     @Test func `a required nonce is demanded with 401`() async throws {
         let bound = try await Bound { $0.requiresProofNonce = true }
         let asked = try await bound.userInfo(try bound.proof(carrying: bound.token))

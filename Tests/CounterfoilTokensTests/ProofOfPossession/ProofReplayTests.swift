@@ -43,7 +43,7 @@ struct ProofReplayTests {
         }
     }
 
-    // A limit that forgot proofs would let an attacker use a stolen proof again.
+    // SEC-233: a limit that forgot proofs would let an attacker use a stolen proof again.
     @Test func `a full memory refuses proofs and forgets none, until they expire`() throws {
         let memory = ProofReplayMemory(capacity: 16)
         let provers = try (0..<9).map { _ in try Prover() }

@@ -3,18 +3,20 @@ package import HTTPTypes
 
 /// The unverified access token of a request.
 ///
-/// The token is read only from the `Authorization` field (RFC 6750 §2.1). A token in the query is ignored
-/// (§2.3). A token in a form body is never used (§2.2).
-package enum PresentedBearerToken: Sendable, Hashable {
-    /// The request has no `Authorization` field, or the field has a scheme other than Bearer.
+/// The token is read only from the `Authorization` field (RFC 6750 §2.1, RFC 9449 §7.1). A token in the query is
+/// ignored (§2.3). A token in a form body is never used (§2.2).
+package enum PresentedToken: Sendable, Hashable {
+    /// The request has no `Authorization` field, or the field has a scheme other than Bearer and DPoP.
     case absent
-    /// The token of the `Authorization` field.
+    /// A token with the scheme Bearer.
     case bearer(AccessToken)
+    /// A token with the scheme DPoP, which requires a proof of its key.
+    case dpop(AccessToken)
 
     package enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The request has more than one `Authorization` field.
         case repeatedField
-        /// The scheme is Bearer but is not followed by one space and one token.
+        /// The scheme is Bearer or DPoP but is not followed by one space and one token.
         case malformed
         /// The request has a token in the `Authorization` field and another one in the form body (RFC 6750 §2).
         case twoMethods
@@ -25,7 +27,7 @@ package enum PresentedBearerToken: Sendable, Hashable {
         package var description: String {
             switch self {
             case .repeatedField: "send exactly one Authorization header"
-            case .malformed: "the Authorization header must be the word Bearer, one space and one access token"
+            case .malformed: "the Authorization header must be the word Bearer or DPoP, one space and one access token"
             case .twoMethods: "send the access token in the Authorization header only, not in the body as well"
             case .malformedForm: "the body is not correctly encoded as application/x-www-form-urlencoded"
             }
@@ -45,7 +47,7 @@ package enum PresentedBearerToken: Sendable, Hashable {
     /// RFC 6750 §2: a request with a token in the header is rejected if its form body also contains an `access_token`.
     package init(in request: HTTPRequest, body: some Collection<UInt8>) throws(Refusal) {
         try self.init(in: request)
-        guard case .bearer = self, Self.mayBeInBody(of: request) else { return }
+        guard self != .absent, Self.mayBeInBody(of: request) else { return }
         let form: FormParameters
         do {
             form = try FormParameters(parsing: Array(body), byteLimit: max(body.count, FormParameters.defaultByteLimit))
@@ -61,19 +63,24 @@ package enum PresentedBearerToken: Sendable, Hashable {
         return type.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// Parses an `Authorization` field: `"Bearer" SP b64token`.
+    /// Parses an `Authorization` field: `"Bearer" SP b64token`, or `"DPoP" SP token68`, which is the same form.
     ///
-    /// Exactly one space is accepted; the grammar of RFC 6750 §2.1 allows several.
+    /// Exactly one space is accepted; the grammar of RFC 6750 §2.1 and RFC 9449 §7.1 allows several.
     /// The scheme is case-insensitive (RFC 9110 §11.4). For any other scheme, the function returns `.absent`.
-    private static func read(_ field: String) throws(Refusal) -> PresentedBearerToken {
+    private static func read(_ field: String) throws(Refusal) -> PresentedToken {
         let bytes = Array(field.utf8)
         let scheme = bytes.prefix(while: isTokenCharacter)
-        guard String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else { return .absent }
+        let presented: (AccessToken) -> PresentedToken
+        switch String(decoding: scheme, as: UTF8.self).lowercased() {
+        case "bearer": presented = PresentedToken.bearer
+        case "dpop": presented = PresentedToken.dpop
+        default: return .absent
+        }
         let rest = bytes.dropFirst(scheme.count)
         guard rest.first == UInt8(ascii: " "), isBase64Token(rest.dropFirst()),
             let token = AccessToken(String(decoding: rest.dropFirst(), as: UTF8.self))
         else { throw .malformed }
-        return .bearer(token)
+        return presented(token)
     }
 
     /// Returns true if the bytes are a `b64token` (RFC 6750 §2.1):
