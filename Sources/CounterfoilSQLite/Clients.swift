@@ -112,7 +112,8 @@ extension SQLiteStore: ClientStore {
 
     /// Deletes a client with all its records; returns false if the client does not exist.
     ///
-    /// The records are its grants, codes, tokens, consents, secrets, statistics and queued logout notifications.
+    /// The records are its grants, codes, tokens, consents, secrets, statistics, pushed requests and queued logout
+    /// notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -146,6 +147,7 @@ extension SQLiteStore: ClientStore {
         "DELETE FROM pkce_exceptions WHERE client_id = ?",
         "DELETE FROM refresh_statistics WHERE client_id = ?",
         "DELETE FROM logout_deliveries WHERE client_id = ?",
+        "DELETE FROM pushed_requests WHERE client_id = ?",
         "INSERT OR IGNORE INTO removed_clients (id) SELECT id FROM clients WHERE id = ?",
         "DELETE FROM clients WHERE id = ?",
     ]

@@ -6,14 +6,15 @@ import GRDB
 extension SQLiteStore: GrantStore {
     /// Stores the grant, the code and the consent of an approval in one transaction.
     ///
-    /// It stores nothing if the consent page was already answered, or if the client, user, session or consent has
-    /// changed since the page was shown.
+    /// It stores nothing if the consent page or the pushed request was already answered, or if the client, user,
+    /// session or consent has changed since the page was shown.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await commits.commit { database in
             // The transaction has held the write lock since it began, so these facts stay true until the commit.
             let facts = try database.facts(for: approval)
             if facts.isAnswered { return .alreadyAnswered }
             guard let revision = facts.clientRevision else { return .clientDeleted }
+            guard facts.hasPushedRequest else { return .pushedRequestGone }
             guard revision == approval.clientRevision else { return .clientChanged }
             guard facts.isPersonActive else { return .personNotActive }
             guard facts.isSessionAlive else { return .sessionEnded }
@@ -21,6 +22,7 @@ extension SQLiteStore: GrantStore {
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former))
+            if let pushed = approval.pushedRequest { try database.removePushedRequest(pushed) }
             if approval.pkce.isException { try database.countPKCEException(approval) }
             return .recorded
         }
@@ -174,6 +176,8 @@ extension SQLiteStore: GrantStore {
 private struct ApprovalFacts {
     let isAnswered: Bool
     let clientRevision: Int?
+    /// Whether the client still has the pushed request; also true if the request was not pushed.
+    let hasPushedRequest: Bool
     let isPersonActive: Bool
     let isSessionAlive: Bool
     let former: Consent?
@@ -186,6 +190,9 @@ extension Approval {
     static let facts = """
         SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?1),
             (SELECT revision FROM clients WHERE id = ?2),
+            ?7 IS NULL OR EXISTS (
+                SELECT 1 FROM pushed_requests WHERE digest = ?7 AND client_id = ?2 AND expires_at > ?5
+            ),
             EXISTS (SELECT 1 FROM people WHERE id = ?3 AND disabled_at IS NULL),
             EXISTS (
                 SELECT 1 FROM sessions JOIN people ON people.id = sessions.person_id
@@ -206,11 +213,13 @@ extension Database {
             approval.grant.personID.rawValue,
             approval.grant.sessionID?.rawValue,
             approval.grant.createdAt.microseconds,
-            approval.passwordHash.exposed
+            approval.passwordHash.exposed,
+            approval.pushedRequest.map { Data($0.bytes) }
         ) { columns in
             ApprovalFacts(
                 isAnswered: try columns.flag(),
                 clientRevision: try columns.optionalInteger().map(Int.init),
+                hasPushedRequest: try columns.flag(),
                 isPersonActive: try columns.flag(),
                 isSessionAlive: try columns.flag(),
                 former: try columns.flag() ? try Consent(&columns) : nil

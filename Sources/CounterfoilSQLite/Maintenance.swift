@@ -18,6 +18,7 @@ extension SQLiteStore: MaintenanceStore {
             removed += try database.removeRefreshTokens(limits, atMost: rows)
             removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
             removed += try database.remove(.assertions, before: limits.now, atMost: rows)
+            removed += try database.remove(.pushedRequests, before: limits.now, atMost: rows)
             return removed
         }
     }
@@ -34,7 +35,8 @@ struct TimedRows: Sendable, CaseIterable {
     static let expiredSessions = TimedRows(table: "sessions", moment: "expires_at")
     static let idleSessions = TimedRows(table: "sessions", moment: "last_seen_at")
     static let assertions = TimedRows(table: "assertions", moment: "expires_at")
-    static let allCases = [codes, expiredSessions, idleSessions, assertions]
+    static let pushedRequests = TimedRows(table: "pushed_requests", moment: "expires_at")
+    static let allCases = [codes, expiredSessions, idleSessions, assertions, pushedRequests]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.
     var removal: String {

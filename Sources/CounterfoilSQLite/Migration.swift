@@ -12,7 +12,10 @@ struct Migration: Sendable {
     ///
     /// A step never changes after its release; a later change of the schema is a new step.
     static var all: [Migration] {
-        [.schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins, .keyThumbprints]
+        [
+            .schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins, .keyThumbprints,
+            .pushedRequests,
+        ]
     }
 
     /// Migrates a database to the newest step in one transaction; writes nothing if the database is up to date.

@@ -33,6 +33,9 @@ public struct ArtefactDigest: Sendable, Hashable {
         self.init(kind: "name of a client secret", text: Base64URL.encode(secret.digest.bytes))
     }
 
+    /// Creates the digest of the `request_uri` of a pushed authorization request (``PushedRequest/digest``).
+    package init(of uri: PushedRequestURI) { self.init(kind: "pushed request", text: uri.rawValue) }
+
     /// Creates the digest of the name of a token family, which each refresh token of the family contains.
     public init(ofFamily name: [UInt8]) { self.init(kind: "refresh token", text: Base64URL.encode(name)) }
 

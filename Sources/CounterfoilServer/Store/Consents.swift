@@ -145,11 +145,13 @@ public struct Approval: Sendable, Hashable {
     public let passwordHash: PasswordHash
     /// The reason why the request is approved.
     public let basis: ApprovalBasis
+    /// The pushed request that is approved, which the store removes; nil if the request was not pushed.
+    public let pushedRequest: ArtefactDigest?
 
     /// Creates an approval, which takes effect when ``GrantStore/recordConsent(_:)`` stores it.
     public init(
         grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
-        passwordHash: PasswordHash, basis: ApprovalBasis
+        passwordHash: PasswordHash, basis: ApprovalBasis, pushedRequest: ArtefactDigest? = nil
     ) {
         self.grant = grant
         self.code = code
@@ -159,6 +161,7 @@ public struct Approval: Sendable, Hashable {
         self.pkce = pkce
         self.passwordHash = passwordHash
         self.basis = basis
+        self.pushedRequest = pushedRequest
     }
 
     /// Returns whether the stored consent still supports the approval.

@@ -222,6 +222,8 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     case recorded
     /// The user answered this page before (``CodeRecord/interaction``); nothing was written.
     case alreadyAnswered
+    /// The pushed request was removed or has expired (``Approval/pushedRequest``); nothing was written.
+    case pushedRequestGone
     /// The client does not exist; nothing was written.
     case clientDeleted
     /// The client was changed after the user was asked; nothing was written.
@@ -279,12 +281,16 @@ public protocol GrantStore: Sendable {
     /// the first condition that fails:
     ///
     /// 1. The page has not been answered before (``CodeRecord/interaction``).
-    /// 2. The client exists, and its revision is ``Approval/clientRevision``.
-    /// 3. The user exists and is not disabled.
-    /// 4. A session with the `sid` of the grant exists, belongs to the user, and expires after the grant is created.
+    /// 2. The client exists.
+    /// 3. The client still has the pushed request, if there is one (``Approval/pushedRequest``).
+    /// 4. The revision of the client is ``Approval/clientRevision``.
+    /// 5. The user exists and is not disabled.
+    /// 6. A session with the `sid` of the grant exists, belongs to the user, and expires after the grant is created.
     ///    The session counts even if its token was replaced since the user approved (see ``SessionStore``). The
     ///    password hash of the user is ``Approval/passwordHash``.
-    /// 5. The stored consent still supports the approval (``Approval/holds(beside:)``).
+    /// 7. The stored consent still supports the approval (``Approval/holds(beside:)``).
+    ///
+    /// The store removes the pushed request, so that it yields at most one code.
     ///
     /// If the request had no S256 challenge, the store counts the approval in ``ClientStore/pkceExceptionUse(of:)``.
     func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome

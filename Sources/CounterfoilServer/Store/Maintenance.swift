@@ -2,7 +2,8 @@ public import Foundation
 
 /// The time limits for the deletion of expired records.
 public struct ExpirationLimits: Sendable, Hashable {
-    /// The current time; sessions, token families and client assertions that expired before it are deleted.
+    /// The current time; sessions, token families, client assertions and pushed requests that expired before
+    /// it are deleted.
     public let now: Date
     /// The limit for codes; codes that expired before it are deleted.
     public let codesBefore: Date
@@ -30,9 +31,9 @@ public protocol MaintenanceStore: Sendable {
     /// Deletes expired records in one transaction, at most `rows` of each kind.
     ///
     /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,
-    /// sessions, token families, grants and client assertions. The store keeps a grant that still has a code. It also
-    /// keeps an unrevoked grant whose session is still stored if the client receives back-channel logout notifications,
-    /// because the client must be notified when the session ends.
+    /// sessions, token families, grants, client assertions and pushed requests. The store keeps a grant that still has a
+    /// code. It also keeps an unrevoked grant whose session is still stored if the client receives back-channel logout
+    /// notifications, because the client must be notified when the session ends.
     ///
     /// - Returns: The number of deleted records; 0 when nothing is left to delete.
     func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int

@@ -66,6 +66,8 @@ public final class FaultyStore: Sendable {
         case appendAudit, audit, auditLog, removeAudit
         /// Taking due back-channel logout deliveries, recording their results, and reading the backlog.
         case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
+        /// Storing, opening and removing pushed authorization requests.
+        case addPushedRequest, openPushedRequest, removePushedRequest
         /// Deleting expired records, and recording client assertions.
         case deleteExpired, noteAssertion
     }

@@ -138,6 +138,28 @@ extension FaultyStore: ClientAssertionStore {
     }
 }
 
+extension FaultyStore: PushedRequestStore {
+    public func addPushedRequest(
+        _ request: PushedRequest, within limits: PushedRequestLimits
+    ) async throws(StoreFault) -> AddPushedRequestOutcome {
+        try await enter(.addPushedRequest)
+        return try await store.addPushedRequest(request, within: limits)
+    }
+
+    public func openPushedRequest(
+        _ digest: ArtefactDigest, of client: ClientIdentifier, at now: Date, until later: Date
+    ) async throws(StoreFault) -> PushedRequest? {
+        try await enter(.openPushedRequest)
+        return try await store.openPushedRequest(digest, of: client, at: now, until: later)
+    }
+
+    @discardableResult
+    public func removePushedRequest(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
+        try await enter(.removePushedRequest)
+        return try await store.removePushedRequest(digest)
+    }
+}
+
 extension FaultyStore: ServiceRecordStore {
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         try await enter(.recordService)

@@ -34,6 +34,7 @@ public final class MemoryStore: Sendable {
         var deliveryCount = 0
         var logoutQueues: [ClientIdentifier: LogoutQueue] = [:]
         var assertions: [ArtefactDigest: Date] = [:]
+        var pushedRequests: [ArtefactDigest: PushedRequest] = [:]
         var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
         var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]
         var service = ServiceRecord()

@@ -87,6 +87,7 @@ extension MemoryStore: ClientStore {
             }
             state.refreshStatistics[id] = nil
             state.deliveries.removeAll { $0.delivery.clientID == id }
+            state.pushedRequests = state.pushedRequests.filter { $0.value.clientID != id }
             for key in state.consents.keys where key.client == id { state.consents[key] = nil }
             state.clientSecrets.removeAll { $0.clientID == id }
             state.pkceExceptions[id] = nil

@@ -11,6 +11,7 @@ extension MemoryStore: GrantStore {
             let (grant, code) = (approval.grant, approval.code)
             guard !state.interactions.contains(code.interaction) else { return .alreadyAnswered }
             guard let client = state.clients.first(where: { $0.id == grant.clientID }) else { return .clientDeleted }
+            guard state.hasPushedRequest(of: approval) else { return .pushedRequestGone }
             guard client.revision == approval.clientRevision else { return .clientChanged }
             guard state.isActive(grant.personID) else { return .personNotActive }
             guard state.holdsSession(of: approval) else { return .sessionEnded }
@@ -19,6 +20,7 @@ extension MemoryStore: GrantStore {
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
             state.interactions.insert(code.interaction)
+            if let pushed = approval.pushedRequest { state.pushedRequests[pushed] = nil }
             state.consents[key] = approval.consent(after: state.consents[key])
             if approval.pkce.isException {
                 let former = state.pkceExceptions[client.id]

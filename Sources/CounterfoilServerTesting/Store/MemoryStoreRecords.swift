@@ -231,7 +231,9 @@ extension MemoryStore: MaintenanceStore {
             }
             let assertions = state.assertions.filter { $0.value < limits.now }.prefix(rows)
             for assertion in assertions { state.assertions[assertion.key] = nil }
-            return codes.count + sessions.count + families.count + grants.count + assertions.count
+            let pushed = state.pushedRequests.values.filter { $0.expiresAt < limits.now }.prefix(rows)
+            for request in pushed { state.pushedRequests[request.digest] = nil }
+            return codes.count + sessions.count + families.count + grants.count + assertions.count + pushed.count
         }
     }
 }

@@ -70,12 +70,12 @@ package struct World {
     /// default.
     package func approval(
         _ grant: Grant, _ code: CodeRecord, asked: Scope? = nil, pkce: PKCEUse = .s256,
-        basis: ApprovalBasis = .answer
+        basis: ApprovalBasis = .answer, pushedRequest: ArtefactDigest? = nil
     ) -> Approval {
         Approval(
             grant: grant, code: code, asked: asked ?? grant.scope, appearance: ClientAppearance(of: client),
             clientRevision: client.revision, pkce: pkce, passwordHash: person.passwordHash,
-            basis: basis)
+            basis: basis, pushedRequest: pushedRequest)
     }
 
     /// The error when the store returns an unexpected outcome.

@@ -1,0 +1,147 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import GRDB
+
+extension Migration {
+    /// Adds the table of the pushed authorization requests.
+    static let pushedRequests = Migration { database in
+        try database.execute(
+            sql: """
+                CREATE TABLE pushed_requests (
+                    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+                    client_id TEXT NOT NULL REFERENCES clients (id),
+                    -- The parameters as a query, without the credentials of the client.
+                    parameters TEXT NOT NULL,
+                    key_thumbprint TEXT,
+                    source TEXT,
+                    pushed_at INTEGER NOT NULL,
+                    expires_at INTEGER NOT NULL,
+                    opened_at INTEGER
+                ) STRICT;
+                CREATE INDEX pushed_requests_client ON pushed_requests (client_id, expires_at);
+                CREATE INDEX pushed_requests_source ON pushed_requests (client_id, source, expires_at);
+                CREATE INDEX pushed_requests_expires ON pushed_requests (expires_at);
+                """)
+    }
+}
+
+extension SQLiteStore: PushedRequestStore {
+    /// Stores a pushed authorization request, unless its client has too many that have not expired.
+    public func addPushedRequest(
+        _ request: PushedRequest, within limits: PushedRequestLimits
+    ) async throws(StoreFault) -> AddPushedRequestOutcome {
+        try await commits.commit { database in
+            let exists = try database.answers(
+                "SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", request.clientID.rawValue)
+            guard exists == [true] else { return .clientDeleted }
+            if let first = try database.firstExpiry(of: request, beyond: limits) { return .tooMany(until: first) }
+            try database.run(
+                """
+                INSERT INTO pushed_requests (\(PushedRequest.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                Data(request.digest.bytes),
+                request.clientID.rawValue,
+                request.parameters,
+                request.keyThumbprint?.rawValue,
+                request.source,
+                request.pushedAt.microseconds,
+                request.expiresAt.microseconds,
+                request.openedAt?.microseconds
+            )
+            return .added
+        }
+    }
+
+    /// Reads a pushed authorization request of a client; nil if there is none, or if it has expired.
+    ///
+    /// The first call for a request extends its lifetime. Every other call only reads.
+    public func openPushedRequest(
+        _ digest: ArtefactDigest, of client: ClientIdentifier, at now: Date, until later: Date
+    ) async throws(StoreFault) -> PushedRequest? {
+        let request = try read { database in try database.pushedRequest(digest, of: client, at: now) }
+        guard let request, request.openedAt == nil else { return request }
+        return try await commits.commit { database in
+            // Of several concurrent openings, only one meets this condition. The others read what it has written.
+            try database.run(
+                """
+                UPDATE pushed_requests SET opened_at = ?3, expires_at = max(expires_at, ?4)
+                WHERE digest = ?1 AND client_id = ?2 AND opened_at IS NULL AND expires_at > ?3
+                """,
+                Data(digest.bytes),
+                client.rawValue,
+                now.microseconds,
+                later.microseconds
+            )
+            return try database.pushedRequest(digest, of: client, at: now)
+        }
+    }
+
+    /// Removes a pushed authorization request; returns false if there is none with this digest.
+    @discardableResult
+    public func removePushedRequest(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in try database.removePushedRequest(digest) }
+    }
+}
+
+extension PushedRequest {
+    fileprivate static let columns =
+        "digest, client_id, parameters, key_thumbprint, source, pushed_at, expires_at, opened_at"
+
+    /// The queries that return the number of requests that have not expired, and the time at which the first expires.
+    static let countOfClient = """
+        SELECT count(*), min(expires_at) FROM pushed_requests WHERE client_id = ?1 AND expires_at > ?2
+        """
+    static let countFromSource = """
+        SELECT count(*), min(expires_at) FROM pushed_requests WHERE client_id = ?1 AND source = ?3 AND expires_at > ?2
+        """
+
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(
+            digest: try columns.digest(),
+            clientID: try columns.value(ClientIdentifier.init(_:)),
+            parameters: try columns.text(),
+            keyThumbprint: try columns.optionalValue(KeyThumbprint.init(_:)),
+            source: try columns.optionalText(),
+            pushedAt: try columns.date(),
+            expiresAt: try columns.date(),
+            openedAt: try columns.optionalDate()
+        )
+    }
+}
+
+extension Database {
+    /// Removes a pushed authorization request; returns false if there is none with this digest.
+    @discardableResult
+    func removePushedRequest(_ digest: ArtefactDigest) throws -> Bool {
+        try run("DELETE FROM pushed_requests WHERE digest = ?", Data(digest.bytes)) == 1
+    }
+
+    fileprivate func pushedRequest(
+        _ digest: ArtefactDigest, of client: ClientIdentifier, at now: Date
+    ) throws -> PushedRequest? {
+        try first(
+            """
+            SELECT \(PushedRequest.columns) FROM pushed_requests
+            WHERE digest = ? AND client_id = ? AND expires_at > ?
+            """,
+            Data(digest.bytes), client.rawValue, now.microseconds, read: PushedRequest.init(_:))
+    }
+
+    /// Returns the time at which the next request of the client expires, if one more would exceed a limit.
+    fileprivate func firstExpiry(of request: PushedRequest, beyond limits: PushedRequestLimits) throws -> Date? {
+        let (client, now) = (request.clientID.rawValue, request.pushedAt.microseconds)
+        func first(_ count: (count: Int64, first: Date?)?, limit: Int) -> Date? {
+            count.flatMap { $0.count >= limit ? $0.first ?? request.pushedAt : nil }
+        }
+        let ofClient = try self.first(PushedRequest.countOfClient, client, now) { columns in
+            (count: try columns.integer(), first: try columns.optionalDate())
+        }
+        if let reached = first(ofClient, limit: limits.ofClient) { return reached }
+        guard let limit = limits.fromSource, let source = request.source else { return nil }
+        let fromSource = try self.first(PushedRequest.countFromSource, client, now, source) { columns in
+            (count: try columns.integer(), first: try columns.optionalDate())
+        }
+        return first(fromSource, limit: limit)
+    }
+}
