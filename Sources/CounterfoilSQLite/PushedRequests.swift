@@ -13,7 +13,6 @@ extension Migration {
                     client_id TEXT NOT NULL REFERENCES clients (id),
                     -- The parameters as a query, without the credentials of the client.
                     parameters TEXT NOT NULL,
-                    key_thumbprint TEXT,
                     source TEXT,
                     pushed_at INTEGER NOT NULL,
                     expires_at INTEGER NOT NULL,
@@ -43,7 +42,6 @@ extension SQLiteStore: PushedRequestStore {
                 Data(request.digest.bytes),
                 request.clientID.rawValue,
                 request.parameters,
-                request.keyThumbprint?.rawValue,
                 request.source,
                 request.pushedAt.microseconds,
                 request.expiresAt.microseconds,
@@ -86,7 +84,7 @@ extension SQLiteStore: PushedRequestStore {
 
 extension PushedRequest {
     fileprivate static let columns =
-        "digest, client_id, parameters, key_thumbprint, source, pushed_at, expires_at, opened_at"
+        "digest, client_id, parameters, source, pushed_at, expires_at, opened_at"
 
     /// The queries that return the number of requests that have not expired, and the time at which the first expires.
     static let countOfClient = """
@@ -101,7 +99,6 @@ extension PushedRequest {
             digest: try columns.digest(),
             clientID: try columns.value(ClientIdentifier.init(_:)),
             parameters: try columns.text(),
-            keyThumbprint: try columns.optionalValue(KeyThumbprint.init(_:)),
             source: try columns.optionalText(),
             pushedAt: try columns.date(),
             expiresAt: try columns.date(),

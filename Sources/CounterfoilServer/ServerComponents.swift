@@ -91,11 +91,14 @@ package struct ServerComponents: Sendable {
 
     func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
+        let flow = AuthorizationFlow(
+            settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
+            approvals: ApprovalThrottle(limit: settings.approvalsPerMinute), audiences: audiences)
         let groups: [[EndpointHandler]] = [
             HealthEndpoints(settings: settings, store: store, home: pages.home).handlers,
             MetadataEndpoint(settings: settings, store: store, keys: keys).handlers,
-            authorizationHandlers(hints),
-            clientHandlers(),
+            authorizationHandlers(flow),
+            clientHandlers(flow),
             LogoutEndpoint(
                 settings: settings, store: store, sessions: sessions, hints: hints, tickets: tickets, auditor: auditor,
                 random: random, pages: pages
@@ -112,10 +115,7 @@ package struct ServerComponents: Sendable {
     }
 
     /// Creates the handlers of the authorization endpoint and of the forms on its pages.
-    private func authorizationHandlers(_ hints: IDTokenHints) -> [EndpointHandler] {
-        let flow = AuthorizationFlow(
-            settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
-            approvals: ApprovalThrottle(limit: settings.approvalsPerMinute), audiences: audiences)
+    private func authorizationHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
         let pages = AuthorizationPages(
             settings: settings, store: store, tickets: tickets, cookies: cookies,
             signInForm: signInForm(at: .signIn, purpose: .signIn), random: random)
@@ -126,7 +126,7 @@ package struct ServerComponents: Sendable {
     }
 
     /// Creates the handlers of the endpoints that clients and APIs call without a user agent.
-    private func clientHandlers() -> [EndpointHandler] {
+    private func clientHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
         let refreshTokens = RefreshTokenCodec(key: serverKey.refreshTokens)
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
         let knownAccessTokens = VerifiedTokenCache(accessTokens)
@@ -140,9 +140,10 @@ package struct ServerComponents: Sendable {
         let grants = GrantContext(
             settings: settings, store: store, issuer: issuer, refreshTokens: refreshTokens, challenges: challenges,
             proofs: proofs, auditor: auditor)
-        return TokenEndpoint(
-            authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
-        ).handlers
+        return PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
+            + TokenEndpoint(
+                authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
+            ).handlers
             + RevocationEndpoint(
                 authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
                 keys: keys, auditor: auditor
@@ -157,9 +158,11 @@ package struct ServerComponents: Sendable {
             ).handlers
     }
 
-    /// The `aud` values that a client assertion may have: the issuer and every URL of the token endpoint (RFC 7523 §3).
+    /// The `aud` values that a client assertion may have: the issuer, every URL of the token endpoint (RFC 7523 §3),
+    /// and the URL of the pushed authorization request endpoint (RFC 9126 §2).
     private var assertionAudiences: Set<String> {
-        let paths = [Endpoint.token.path] + settings.endpointAliases.paths(of: .token)
+        let paths =
+            [Endpoint.token.path, Endpoint.pushedAuthorization.path] + settings.endpointAliases.paths(of: .token)
         return Set([settings.issuer.rawValue] + paths.map { settings.issuer.endpoint($0) })
     }
 }

@@ -41,8 +41,9 @@ public struct ServerSettings: Sendable, Hashable {
     /// are approved without a page.
     public var approvalsPerMinute: Int = 60
 
-    /// Whether every client must push its authorization requests, `require_pushed_authorization_requests` (RFC 9126
-    /// §5).
+    /// Whether every client must push its authorization requests (RFC 9126 §5).
+    ///
+    /// The member `require_pushed_authorization_requests` of the metadata.
     public var requiresPushedRequests = false
     /// The lifetime of a pushed authorization request in seconds, within which a browser must open it (RFC 9126 §2.2).
     public var pushedRequestLifetime = 60

@@ -59,12 +59,15 @@ extension AuthorizationFlow {
             pkce: authorization.pkce,
             passwordHash: session.person.passwordHash,
             basis: granted != nil
-                ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty
+                ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty,
+            pushedRequest: authorization.pushed?.digest
         )
         switch try await store.recordConsent(approval) {
         case .recorded: await noteException(of: visit, for: grant)
         case .clientChanged: throw changed(visit)
         case .alreadyAnswered: throw ApprovalError.alreadyAnswered
+        // Another tab completed the same request, which also sent the response to the client.
+        case .pushedRequestGone: throw ResponseTargetError.pushedRequest(of: authorization.client.id)
         case .clientDeleted: throw ApprovalError.clientDeleted
         case .personNotActive: throw inactive(visit)
         case .sessionEnded:

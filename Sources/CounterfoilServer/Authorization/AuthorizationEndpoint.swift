@@ -17,20 +17,18 @@ struct AuthorizationEndpoint: Sendable {
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try Self.parameters(of: request)
-        let parsed = try ParsedAuthorizationRequest(form)
-        guard let frame = SilentFrame(parsed, in: request) else {
-            return try await answer(parsed, asking: form, request, now: now)
-        }
+        let parsed = try await flow.parse(form, now: now)
+        let frame = SilentFrame(parsed, in: request)
         do {
             return try await answer(parsed, asking: form, request, in: frame, now: now)
         } catch let refused as AuthorizationFlow.RedirectableError {
-            throw frame.redirecting(refused)
+            throw await flow.completing(frame?.redirecting(refused) ?? refused)
         }
     }
 
     private func answer(
         _ parsed: ParsedAuthorizationRequest, asking form: FormParameters, _ request: IncomingRequest,
-        in frame: SilentFrame? = nil, now: Date
+        in frame: SilentFrame?, now: Date
     ) async throws -> Reply {
         let authorization = try await flow.receive(parsed, now: now)
         let visit = AuthorizationVisit(

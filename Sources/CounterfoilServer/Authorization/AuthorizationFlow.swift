@@ -23,6 +23,8 @@ struct AuthorizationFlow: Sendable {
         let client: RegisteredClient
         /// Whether the user denied the request on a page of this server.
         let isDenied: Bool
+        /// The pushed request to which the error response is the answer; nil if the request was not pushed.
+        var pushedRequest: ArtefactDigest?
         /// Whether the response is for a frame, where no page can be shown (``SilentFrame``).
         var isInFrame = false
         /// The store fault that caused the refusal, for the operator's log.
@@ -79,7 +81,7 @@ struct AuthorizationFlow: Sendable {
         shown: ConsentSnapshot? = nil,
         now: Date
     ) async throws -> ValidatedAuthorization {
-        let parsed = try ParsedAuthorizationRequest(form)
+        let parsed = try await parse(form, now: now)
         guard let client = try await store.client(parsed.target.clientID) else { throw ApprovalError.clientDeleted }
         let changed = ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried))
         guard shown?.isAbout(client) ?? true else { throw changed }
@@ -97,9 +99,8 @@ struct AuthorizationFlow: Sendable {
         let verified = try AuthorizationValidation.target(of: parsed, client: client, settings: settings)
         audiences.note(parsed.audience, of: verified.client.id, at: .authorization, now: now)
         do {
-            let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
-            return try AuthorizationValidation.narrow(
-                checked, to: try await store.named(checked.request.resources, issuer: settings.issuer))
+            try AuthorizationValidation.checkPushed(parsed, by: verified.client, settings: settings)
+            return try await judge(parsed, for: verified, now: now)
         } catch let error as OAuthError {
             throw parsed.refused(error, to: verified)
         } catch let fault as StoreFault where parsed.forbidsPages {
@@ -107,6 +108,17 @@ struct AuthorizationFlow: Sendable {
             refused.fault = fault
             throw refused
         }
+    }
+
+    /// Checks all parameters but the client and the redirect URI, which are verified.
+    ///
+    /// A pushed request and one by query pass the same checks (RFC 9126 §2.1).
+    func judge(
+        _ parsed: ParsedAuthorizationRequest, for verified: VerifiedResponseTarget, now: Date
+    ) async throws -> ValidatedAuthorization {
+        let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
+        return try AuthorizationValidation.narrow(
+            checked, to: try await store.named(checked.request.resources, issuer: settings.issuer))
     }
 
     /// Decides the next step; reads the remembered consent only if the step depends on it.
@@ -175,7 +187,8 @@ struct AuthorizationFlow: Sendable {
             mode: authorization.request.responseMode ?? .query,
             state: authorization.request.state,
             client: authorization.client,
-            isDenied: isDenied
+            isDenied: isDenied,
+            pushedRequest: authorization.pushed?.digest
         )
     }
 }

@@ -22,10 +22,12 @@ struct CheckedAuthorization: Sendable {
     let hinted: IDTokenHints.Hinted?
     /// The parameter `audience`, if the request has it and no `resource`.
     let audience: AudienceParameter?
+    /// The pushed request that the browser opened; nil if the request was not pushed.
+    let pushed: PushedRequest?
 
     fileprivate init(
         _ request: AuthorizationRequest, to verified: VerifiedResponseTarget, scope: Scope, pkce: PKCEUse,
-        hinted: IDTokenHints.Hinted?, audience: AudienceParameter?
+        hinted: IDTokenHints.Hinted?, audience: AudienceParameter?, pushed: PushedRequest?
     ) {
         self.client = verified.client
         self.request = request
@@ -35,6 +37,7 @@ struct CheckedAuthorization: Sendable {
         self.pkce = pkce
         self.hinted = hinted
         self.audience = audience
+        self.pushed = pushed
     }
 }
 
@@ -64,6 +67,7 @@ struct ValidatedAuthorization: Sendable {
     var pkce: PKCEUse { checked.pkce }
     var hinted: IDTokenHints.Hinted? { checked.hinted }
     var audience: AudienceParameter? { checked.audience }
+    var pushed: PushedRequest? { checked.pushed }
 }
 
 extension ValidatedAuthorization {
@@ -101,6 +105,8 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
     /// The parameters are malformed; `clientID` is the `client_id` as received, nil if it is missing or repeated.
     case target(AuthorizationRequest.ResponseTarget.Refusal, clientID: String? = nil)
     case unknownClient(ClientIdentifier)
+    /// The client has no such pushed request: it is unknown, completed, expired or of another client (RFC 9126 §4).
+    case pushedRequest(of: ClientIdentifier)
     case cannotSignIn(RegisteredClient)
     /// The `redirect_uri` cannot be used; `received` is its value in the request, nil if it was omitted.
     case redirectURI(RedirectURIMatching.Refusal, received: String?, of: RegisteredClient)
@@ -110,6 +116,7 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
         switch self {
         case .target(let refusal, _): refusal.text
         case .unknownClient: LocalizedText("request.unknown-client")
+        case .pushedRequest: Problem.pushedRequestGone.explanation([:])
         case .cannotSignIn: LocalizedText("request.cannot-sign-in")
         case .redirectURI(let refusal, _, _): refusal.text
         }
@@ -118,7 +125,7 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
     /// The client that sent the request; nil if the client is unknown.
     var client: RegisteredClient? {
         switch self {
-        case .target, .unknownClient: nil
+        case .target, .unknownClient, .pushedRequest: nil
         case .cannotSignIn(let client), .redirectURI(_, _, let client): client
         }
     }
@@ -153,6 +160,20 @@ enum AuthorizationValidation {
         }
     }
 
+    /// Throws if the client must push its requests, but the browser brought this one (RFC 9126 §4 and §5).
+    static func checkPushed(
+        _ parsed: ParsedAuthorizationRequest, by client: RegisteredClient, settings: ServerSettings
+    ) throws(OAuthError) {
+        guard parsed.pushed == nil, settings.requiresPushedRequests || client.policy.requiresPushedRequests else {
+            return
+        }
+        throw OAuthError(
+            .invalidRequest,
+            "\(settings.requiresPushedRequests ? "this server" : "the registration of this client") requires pushed "
+                + "authorization requests; post the request to \(settings.issuer.endpoint(Endpoint.pushedAuthorization.path)) "
+                + "and send only client_id and request_uri (RFC 9126)")
+    }
+
     /// Checks all other parameters (step two); an error is sent to the verified redirect URI.
     static func validate(
         _ parsed: ParsedAuthorizationRequest,
@@ -177,7 +198,7 @@ enum AuthorizationValidation {
         try checkAuthenticationContext(of: request)
         return CheckedAuthorization(
             request, to: verified, scope: try scope(request.scope, assignedTo: client), pkce: pkce,
-            hinted: try hinted(by: request, hints), audience: parsed.audience)
+            hinted: try hinted(by: request, hints), audience: parsed.audience, pushed: parsed.pushed)
     }
 
     /// Narrows the scope to the APIs that the request names (step three); an error is sent to the verified

@@ -13,21 +13,43 @@ struct ParsedAuthorizationRequest: Sendable {
     let forbidsPages: Bool
     /// The request without its redirect URI, or the error to send once the redirect URI is verified.
     let parameters: Result<AuthorizationRequest, OAuthError>
-    /// The parameters of the request as a query, which the pages carry in a hidden field.
+    /// The request as a query, which the pages carry in a hidden field.
+    ///
+    /// It contains all parameters, but for a pushed request only `client_id` and `request_uri`.
     let carried: String
     /// The parameter `audience`, if the request has it and no `resource`.
     let audience: AudienceParameter?
+    /// The pushed request that contains the parameters; nil if the browser brought them.
+    let pushed: PushedRequest?
     private let returnMode: ResponseMode
     private let returnState: State?
 
     /// Parses a request; an error that it throws is shown on a page and never redirected.
     init(_ form: FormParameters) throws(ResponseTargetError) {
+        try self.init(form, carried: AuthorizationPages.carried(form), pushed: nil)
+    }
+
+    /// Parses the parameters of a pushed request that a browser opened with its `request_uri` (RFC 9126 §4).
+    init(_ pushed: PushedRequest, at uri: PushedRequestURI) throws(ResponseTargetError) {
+        let form: FormParameters
+        // The parameters were within the default limit. Their encoding here can be three times as long.
+        do {
+            form = try FormParameters(parsing: pushed.parameters, byteLimit: 4 * FormParameters.defaultByteLimit)
+        } catch {
+            throw .target(.parameters(error), clientID: pushed.clientID.rawValue)
+        }
+        let carried = FormParameters(["client_id": pushed.clientID.rawValue, "request_uri": uri.rawValue]).encoded
+        try self.init(form, carried: carried, pushed: pushed)
+    }
+
+    private init(_ form: FormParameters, carried: String, pushed: PushedRequest?) throws(ResponseTargetError) {
         do { target = try AuthorizationRequest.ResponseTarget(parsing: form) } catch {
             throw .target(error, clientID: try? form.single("client_id"))
         }
         asksForOpenID = form.all("scope").contains { $0.split(separator: " ").contains("openid") }
         forbidsPages = form.all("prompt").contains { $0.split(separator: " ").contains("none") }
-        carried = AuthorizationPages.carried(form)
+        self.carried = carried
+        self.pushed = pushed
         audience = AudienceParameter(form)
         var object: UnverifiedRequestObject?
         do {
@@ -54,7 +76,8 @@ struct ParsedAuthorizationRequest: Sendable {
             mode: redirectURI.takesForms ? returnMode : .query,
             state: returnState,
             client: verified.client,
-            isDenied: false
+            isDenied: false,
+            pushedRequest: pushed?.digest
         )
     }
 }

@@ -23,6 +23,7 @@ struct RefusedRequestDetails: Sendable {
     private enum Advice: String, LocalizationKey {
         case redirectURI = "problem.developer.redirect-uri"
         case unknownClient = "problem.developer.unknown-client"
+        case pushedRequest = "problem.developer.pushed-request"
     }
 
     /// Returns nil if there is nothing to show, because the request has no `client_id`.
@@ -36,6 +37,9 @@ struct RefusedRequestDetails: Sendable {
         case .unknownClient(let id):
             clientID = EscapedText(id.rawValue)
             advice = .unknownClient
+        case .pushedRequest(let id):
+            clientID = EscapedText(id.rawValue)
+            advice = .pushedRequest
         case .cannotSignIn(let client):
             clientID = EscapedText(client.id.rawValue)
             advice = nil

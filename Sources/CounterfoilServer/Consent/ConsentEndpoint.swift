@@ -21,6 +21,8 @@ struct ConsentEndpoint: Sendable {
         do {
             return try await decide(request, now: now)
         } catch let refused as AuthorizationFlow.RedirectableError {
+            let error = await flow.completing(refused)
+            guard let refused = error as? AuthorizationFlow.RedirectableError else { throw error }
             return refused.page(issuer: flow.settings.issuer)
         }
     }

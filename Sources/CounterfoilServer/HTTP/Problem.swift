@@ -21,6 +21,8 @@ package enum Problem: String, CaseIterable, Sendable {
     /// An authorization request of a known client is invalid in such a way that no error response can be sent to
     /// the client; placeholders `application` and `reason`.
     case applicationUnanswered = "application-unanswered"
+    /// The pushed authorization request is unknown, was already answered, has expired or is of another client.
+    case pushedRequestGone = "pushed-request-gone"
     /// The form was not submitted from a page that this server showed in the same browser.
     case fromElsewhere = "from-elsewhere"
     /// The form cannot be parsed; placeholder `reason`.

@@ -3,8 +3,9 @@ import HTTPTypes
 extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
-        home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, token, revocation,
-        introspection, userInfo, logout, logoutAnswer, setup, logo, callback, appleAssociation, androidAssociation,
+        home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, pushedAuthorization,
+        token, revocation, introspection, userInfo, logout, logoutAnswer, setup, logo, callback, appleAssociation,
+        androidAssociation,
     ]
 
     /// The root of the server, which redirects every browser to the home page (``ServerPages``).
@@ -51,6 +52,12 @@ extension Endpoint {
     /// The endpoint that the form of the page "Continue as …" is posted to.
     public static let confirmation = posting("confirmation", "/oauth2/authorize/continue", bodyLimit: 128 * 1024)
         .with { $0.keepsOpener = true }
+
+    /// The pushed authorization request endpoint, which scripts of single-page apps can call from registered origins
+    /// (RFC 9126 §2).
+    public static let pushedAuthorization = Endpoint(
+        name: "pushedAuthorization", path: "/oauth2/par", methods: [.post], bodyLimit: authorization.bodyLimit,
+        answersPeople: false, scriptAccess: .registered, takesProofs: true)
 
     /// The token endpoint, which scripts of single-page apps can call from registered origins (RFC 6749 §3.2).
     public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)

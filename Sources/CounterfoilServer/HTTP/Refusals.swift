@@ -38,6 +38,10 @@ extension Refusal {
 extension ResponseTargetError: Refusing {
     var refusal: Refusal {
         let details = RefusedRequestDetails(self)
+        // RFC 9101 §7: the error code `invalid_request_uri`.
+        if case .pushedRequest = self {
+            return Refusal(.badRequest, .invalidRequestURI, .pushedRequestGone, details: details)
+        }
         guard let client else {
             return Refusal(
                 .badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)], details: details)

@@ -106,6 +106,8 @@ final class MetadataEndpoint: Sendable {
         metadata.offlineAccessPromptRequired = false
         metadata.requestParameterSupported = false
         metadata.requestURIParameterSupported = false
+        metadata.pushedAuthorizationRequestEndpoint = issuer.endpoint(Endpoint.pushedAuthorization.path)
+        metadata.requirePushedAuthorizationRequests = settings.requiresPushedRequests
         return metadata
     }
 }

@@ -13,6 +13,8 @@ struct SignInEndpoint: Sendable {
         do {
             return try await signIn(request, now: now)
         } catch let refused as AuthorizationFlow.RedirectableError {
+            let error = await flow.completing(refused)
+            guard let refused = error as? AuthorizationFlow.RedirectableError else { throw error }
             return refused.page(issuer: flow.settings.issuer)
         }
     }

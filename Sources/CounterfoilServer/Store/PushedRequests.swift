@@ -11,8 +11,6 @@ public struct PushedRequest: Sendable, Hashable {
     public let clientID: ClientIdentifier
     /// The parameters of the request as a query, without the credentials of the client.
     public let parameters: String
-    /// The key of the DPoP proof at the pushed authorization request endpoint (RFC 9449 §10.1); nil if there was none.
-    public let keyThumbprint: KeyThumbprint?
     /// The IP address from which the client pushed the request, for the limits; nil if all requests have the same one.
     public let source: String?
     /// The time when the client pushed the request.
@@ -24,13 +22,12 @@ public struct PushedRequest: Sendable, Hashable {
 
     /// Creates a record; by default, it is bound to no key and was not opened.
     public init(
-        digest: ArtefactDigest, clientID: ClientIdentifier, parameters: String, keyThumbprint: KeyThumbprint? = nil,
+        digest: ArtefactDigest, clientID: ClientIdentifier, parameters: String,
         source: String?, pushedAt: Date, expiresAt: Date, openedAt: Date? = nil
     ) {
         self.digest = digest
         self.clientID = clientID
         self.parameters = parameters
-        self.keyThumbprint = keyThumbprint
         self.source = source
         self.pushedAt = pushedAt
         self.expiresAt = expiresAt

@@ -147,7 +147,7 @@ struct AuthorizationParameterTests {
         #expect(try await attempt.tokens().idToken != nil)
     }
 
-    // AZ-49, AZ-72, AZ-74, AZ-75, AZ-76, AZ-77, AZ-78
+    // AZ-49, AZ-72, AZ-74, AZ-75, AZ-76, AZ-77
     @Test(arguments: [
         ("response_mode", "fragment", OAuthError.Code.invalidRequest), ("claims", "[", .invalidRequest),
         ("response_mode", "query.jwt", .invalidRequest), ("response_mode", "web_message", .invalidRequest),
@@ -157,7 +157,7 @@ struct AuthorizationParameterTests {
         ("request", "eyJhbGciOiJub25lIn0.e30.", .requestNotSupported),
         ("request_uri", "https://x.example/r", .requestURINotSupported),
         ("request_uri", "http://169.254.169.254/", .requestURINotSupported),
-        ("request_uri", "urn:ietf:params:oauth:request_uri:x", .requestURINotSupported),
+        ("request_uri", "urn:example:x", .requestURINotSupported),
         ("registration", "{}", .registrationNotSupported),
     ])
     func `an unsupported value is reported`(name: String, value: String, code: OAuthError.Code) async throws {

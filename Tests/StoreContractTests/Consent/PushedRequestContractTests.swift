@@ -15,7 +15,7 @@ struct PushedRequestContractTests {
         PushedRequest(
             digest: ArtefactDigest(of: PushedRequestURI()), clientID: client.id,
             parameters: "client_id=app-lightbox&state=%C3%A9%00&scope=openid",
-            keyThumbprint: KeyThumbprint("0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"), source: source, pushedAt: time,
+            source: source, pushedAt: time,
             expiresAt: time + 60)
     }
 
