@@ -37,7 +37,7 @@ extension SQLiteStore: PushedRequestStore {
             if let first = try database.firstExpiry(of: request, beyond: limits) { return .tooMany(until: first) }
             try database.run(
                 """
-                INSERT INTO pushed_requests (\(PushedRequest.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO pushed_requests (\(PushedRequest.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
                 Data(request.digest.bytes),
                 request.clientID.rawValue,

@@ -39,7 +39,7 @@ extension SQLiteStore: ResourceStore {
             guard try database.resource(resource.resource) == nil else { return .exists }
             let added = try database.run(
                 """
-                INSERT INTO resources (\(RegisteredResource.columns), normalized) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO resources (\(RegisteredResource.columns), normalized) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO NOTHING
                 """,
                 resource.resource.rawValue,
@@ -47,6 +47,7 @@ extension SQLiteStore: ResourceStore {
                 resource.name,
                 resource.scope.description,
                 resource.tokenType.rawValue,
+                resource.requiresBoundTokens,
                 Data(resource.secret.bytes),
                 resource.createdAt.microseconds,
                 resource.resource.normalized
@@ -55,7 +56,7 @@ extension SQLiteStore: ResourceStore {
         }
     }
 
-    /// Changes the name, scopes and token type of an API, if the stored record still equals `former`.
+    /// Changes the name, scopes, token type and requirement of an API, if the stored record still equals `former`.
     public func updateResource(
         _ resource: RegisteredResource, from former: RegisteredResource
     ) async throws(StoreFault) -> UpdateResourceOutcome {
@@ -65,11 +66,15 @@ extension SQLiteStore: ResourceStore {
             let unknown = try database.unknownScopes(in: resource.scope)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             try database.run(
-                "UPDATE resources SET name = ?2, scope = ?3, token_type = ?4 WHERE resource = ?1",
+                """
+                UPDATE resources SET name = ?2, scope = ?3, token_type = ?4, requires_bound_tokens = ?5
+                WHERE resource = ?1
+                """,
                 former.resource.rawValue,
                 resource.name,
                 resource.scope.description,
-                resource.tokenType.rawValue
+                resource.tokenType.rawValue,
+                resource.requiresBoundTokens
             )
             return .updated
         }
@@ -108,7 +113,8 @@ extension Database {
 }
 
 extension RegisteredResource {
-    fileprivate static let columns = "resource, client_id, name, scope, token_type, secret, created_at"
+    fileprivate static let columns =
+        "resource, client_id, name, scope, token_type, requires_bound_tokens, secret, created_at"
 
     /// The query that reads an API by its normalized resource indicator (?1) and its spelling (?2).
     static let lookup = """
@@ -122,6 +128,7 @@ extension RegisteredResource {
             name: try columns.text(),
             scope: try columns.scope(),
             tokenType: try columns.value(AccessTokenType.init(rawValue:)),
+            requiresBoundTokens: try columns.flag(),
             secret: try columns.digest(),
             createdAt: try columns.date()
         )

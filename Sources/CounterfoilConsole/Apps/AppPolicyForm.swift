@@ -111,6 +111,8 @@ struct AppPolicyForm: Sendable {
                     ]) : nil,
             exemptUntil: signsIn ? field(.exemptUntil, exemption ?? "") : nil,
             requireState: signsIn ? check(.requireState, draft.requiresState) : nil,
+            requirePushedRequests: signsIn ? check(.requirePushedRequests, draft.requiresPushedRequests) : nil,
+            requireBoundTokens: check(.requireBoundTokens, draft.requiresBoundTokens),
             refreshTokens: signsIn
                 ? choices(
                     .refreshTokens, draft.refreshTokens,
@@ -188,6 +190,7 @@ extension PolicyDraft {
         self.init(client.policy)
         func isOn(_ field: ClientField) throws -> Bool { try form.value(field.rawValue) == "on" }
         isVouchedFor = try isOn(.vouchedFor)
+        requiresBoundTokens = try isOn(.requireBoundTokens)
         accessTokenLifetime = try form.value(ClientField.accessTokenLifetime.rawValue)
         guard client.type != .service else {
             machineScopes = form.all(ClientField.machineScopes.rawValue)
@@ -196,6 +199,7 @@ extension PolicyDraft {
         isFirstParty = try isOn(.firstParty)
         isClaimedHTTPSVerified = try isOn(.claimedHTTPSVerified)
         requiresState = try isOn(.requireState)
+        requiresPushedRequests = try isOn(.requirePushedRequests)
         let chosen = try form.value(ClientField.pkce.rawValue)
         pkce =
             chosen == "exempt-until"

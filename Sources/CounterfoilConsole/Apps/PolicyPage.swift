@@ -46,6 +46,10 @@ package struct PolicyPage: ConsolePage, Hashable {
     package var exemptUntil: FormField?
     /// The check box that requires `state` in authorization requests.
     package var requireState: FormCheck?
+    /// The check box that requires pushed authorization requests.
+    package var requirePushedRequests: FormCheck?
+    /// The check box that requires access tokens that are bound to a key.
+    package var requireBoundTokens: FormCheck
     /// The condition under which the client gets refresh tokens.
     package var refreshTokens: FormChoices?
     /// The lifetime and rotation of refresh tokens; nil for a type without them.

@@ -11,6 +11,8 @@ enum PolicyLabel: String, LocalizationKey {
     case httpsVerified = "policy.https-verified"
     case pkce = "policy.pkce"
     case requireState = "policy.require-state"
+    case requirePushedRequests = "policy.require-pushed-requests"
+    case requireBoundTokens = "policy.require-bound-tokens"
     case refreshTokens = "policy.refresh-tokens"
     case refreshRotation = "policy.refresh-rotation"
     case refreshGracePeriod = "policy.refresh-grace-period"
@@ -49,6 +51,7 @@ extension AppOverview {
                     own == nil ? PolicyLabel.asServer : .seconds,
                     ["seconds": .number(own ?? servers)]))
         }
+        let boundTokens = line(.requireBoundTokens, yes(policy.requiresBoundTokens))
         var lines = [line(.vouchedFor, yes(policy.isVouchedFor))]
         guard type != .service else {
             let approved = client.approvedMachineScope
@@ -56,6 +59,7 @@ extension AppOverview {
                 line(
                     .machineScope,
                     approved.isEmpty ? words(PolicyLabel.noMachineScope) : approved.description),
+                boundTokens,
                 line(
                     .accessTokenLifetime, seconds(policy.accessTokenLifetime, console.settings.accessTokenLifetime)),
             ]
@@ -68,6 +72,8 @@ extension AppOverview {
         lines += [
             line(.pkce, words(policy.pkce.text)),
             line(.requireState, yes(policy.requiresState)),
+            line(.requirePushedRequests, yes(policy.requiresPushedRequests)),
+            boundTokens,
             line(.refreshTokens, words(policy.refreshTokens.label)),
         ]
         if client.getsRefreshTokens { lines += refreshing(client, words: words) }

@@ -93,6 +93,10 @@ package struct PolicyDraft: Sendable, Hashable {
     package var pkce = ""
     /// Whether an authorization request without `state` is refused.
     package var requiresState = true
+    /// Whether the client must push its authorization requests (RFC 9126 §6).
+    package var requiresPushedRequests = false
+    /// Whether the client gets only access tokens that are bound to a key (RFC 9449 §5.2).
+    package var requiresBoundTokens = false
     /// The policy for issuing refresh tokens: `offline-access`, `always` or `never`.
     package var refreshTokens = ""
     /// Whether refresh tokens rotate at each use: `true`, `false`, or empty for the default of the client type.
@@ -126,6 +130,8 @@ package struct PolicyDraft: Sendable, Hashable {
         isClaimedHTTPSVerified = policy.isClaimedHTTPSVerified
         pkce = policy.pkce.description
         requiresState = policy.requiresState
+        requiresPushedRequests = policy.requiresPushedRequests
+        requiresBoundTokens = policy.requiresBoundTokens
         refreshTokens = policy.refreshTokens.rawValue
         rotatesRefreshTokens = policy.refreshTokenLife.rotates.map(String.init) ?? ""
         refreshGracePeriod = policy.refreshTokenLife.gracePeriod.map(String.init) ?? ""
@@ -170,6 +176,8 @@ package enum ClientField: String, Sendable, Hashable, CaseIterable {
     /// The last day of an exemption from PKCE, which ``PolicyDraft/pkce`` contains after `exempt-until:`.
     case exemptUntil = "exempt_until"
     case requireState = "require_state"
+    case requirePushedRequests = "require_pushed_authorization_requests"
+    case requireBoundTokens = "dpop_bound_access_tokens"
     case refreshTokens = "refresh_tokens"
     case rotatesRefreshTokens = "rotate_refresh_tokens"
     case refreshGracePeriod = "refresh_grace_period"

@@ -35,6 +35,8 @@ extension ClientRules {
             problems.append(ClientProblem(.firstParty, .firstPartyInDevelopment))
         }
         policy.requiresState = draft.requiresState
+        policy.requiresPushedRequests = draft.requiresPushedRequests
+        policy.requiresBoundTokens = draft.requiresBoundTokens
         policy.isClaimedHTTPSVerified = draft.isClaimedHTTPSVerified
         if draft.isClaimedHTTPSVerified, !type.canClaimHTTPS || !redirectURIs.contains(where: \.isHTTPS) {
             problems.append(ClientProblem(.claimedHTTPSVerified, .nothingClaimed))

@@ -20,8 +20,9 @@ public struct RegisteredResource: Sendable, Hashable {
     ///
     /// A token for several APIs has the type `JWT` only if all of them are registered with it.
     public var tokenType: AccessTokenType
-    /// Whether the API accepts only access tokens that are bound to a key, `dpop_bound_access_tokens_required`
-    /// (RFC 9728 §2).
+    /// Whether the API accepts only access tokens that are bound to a key (RFC 9728 §2).
+    ///
+    /// The member `dpop_bound_access_tokens_required` of its metadata.
     public var requiresBoundTokens: Bool
     /// The digest of the secret with which the API authenticates.
     ///

@@ -122,6 +122,8 @@ struct AppDocument: Encodable {
         try fields.encode(policy.isClaimedHTTPSVerified, forKey: .claimedHTTPSVerified)
         try fields.encode(policy.pkce.description, forKey: .pkce)
         try fields.encode(policy.requiresState, forKey: .requireState)
+        try fields.encode(policy.requiresPushedRequests, forKey: .requirePushedRequests)
+        try fields.encode(policy.requiresBoundTokens, forKey: .requireBoundTokens)
         try fields.encode(policy.refreshTokens.rawValue, forKey: .refreshTokens)
         try fields.encodeIfPresent(policy.refreshTokenLife.rotates, forKey: .rotatesRefreshTokens)
         try fields.encodeIfPresent(policy.refreshTokenLife.gracePeriod, forKey: .refreshGracePeriod)
@@ -221,6 +223,8 @@ extension AppDocument {
         if policy.requiresState != usual.requiresState {
             lines.append("  requests without state are \(policy.requiresState ? "refused" : "accepted")")
         }
+        if policy.requiresPushedRequests { lines.append("  authorization requests must be pushed (PAR)") }
+        if policy.requiresBoundTokens { lines.append("  access tokens must be bound to a key (DPoP)") }
         if policy.refreshTokens != .offlineAccess { lines.append("  refresh tokens: \(policy.refreshTokens.rawValue)") }
         if let seconds = policy.accessTokenLifetime { lines.append("  access token lifetime: \(seconds) seconds") }
         if let seconds = policy.idTokenLifetime { lines.append("  ID token lifetime: \(seconds) seconds") }

@@ -16,6 +16,18 @@ struct AppPolicyOptions: ParsableArguments {
     var requireState: String?
 
     @Option(
+        name: .customLong("require-pushed-requests"),
+        help: ArgumentHelp(
+            "Refuse authorization requests that were not pushed (PAR): true or false.", valueName: "bool"))
+    var requirePushedRequests: String?
+
+    @Option(
+        name: .customLong("require-bound-tokens"),
+        help: ArgumentHelp(
+            "Issue only access tokens that are bound to a key (DPoP): true or false.", valueName: "bool"))
+    var requireBoundTokens: String?
+
+    @Option(
         name: .long,
         help: ArgumentHelp("The policy for sign-in in a web-view: block, warn or allow.", valueName: "policy"))
     var webViews: String?
@@ -42,14 +54,19 @@ struct AppPolicyOptions: ParsableArguments {
     var isClaimedHTTPSVerified: Bool?
 
     func validate() throws {
-        guard requireState.map(["true", "false"].contains) ?? true else {
-            throw ValidationError("--require-state must be true or false.")
+        for (option, value) in [
+            ("--require-state", requireState), ("--require-pushed-requests", requirePushedRequests),
+            ("--require-bound-tokens", requireBoundTokens),
+        ] {
+            guard value.map(["true", "false"].contains) ?? true else {
+                throw ValidationError("\(option) must be true or false.")
+            }
         }
     }
 
     /// Whether any option is given.
     var hasChanges: Bool {
-        [pkce, requireState, webViews].contains { $0 != nil }
+        [pkce, requireState, requirePushedRequests, requireBoundTokens, webViews].contains { $0 != nil }
             || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
     }
 
@@ -57,6 +74,8 @@ struct AppPolicyOptions: ParsableArguments {
     func write(into draft: inout PolicyDraft) {
         if let pkce { draft.pkce = pkce }
         if let requireState { draft.requiresState = requireState == "true" }
+        if let requirePushedRequests { draft.requiresPushedRequests = requirePushedRequests == "true" }
+        if let requireBoundTokens { draft.requiresBoundTokens = requireBoundTokens == "true" }
         if let webViews { draft.webViews = webViews }
         if !machineScopes.isEmpty { draft.machineScopes = machineScopes.names.filter { !$0.isEmpty } }
         if let firstParty { draft.isFirstParty = firstParty }

@@ -55,6 +55,7 @@ struct ResourceCreate: AsyncParsableCommand {
             name: try ResourceOptions.checked(name: name),
             scope: properties.scope,
             tokenType: properties.tokenType ?? .atJWT,
+            requiresBoundTokens: properties.requiresBoundTokens ?? false,
             secret: ArtefactDigest(of: secret),
             createdAt: Date()
         )

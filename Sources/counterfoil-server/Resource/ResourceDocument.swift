@@ -18,6 +18,7 @@ struct ResourceDocument: Encodable {
         case clientID = "client_id"
         case clientSecret = "client_secret"
         case tokenType = "jwt_type"
+        case requiresBoundTokens = "dpop_bound_access_tokens_required"
         case createdAt = "created_at"
     }
 
@@ -29,6 +30,7 @@ struct ResourceDocument: Encodable {
         try values.encode(resource.name, forKey: .name)
         try values.encode(resource.scope, forKey: .scope)
         try values.encode(resource.tokenType.rawValue, forKey: .tokenType)
+        try values.encode(resource.requiresBoundTokens, forKey: .requiresBoundTokens)
         try values.encode(Int(resource.createdAt.timeIntervalSince1970), forKey: .createdAt)
     }
 
@@ -40,6 +42,7 @@ struct ResourceDocument: Encodable {
         if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
         if !resource.scope.isEmpty { lines.append("  scope: \(resource.scope)") }
         lines.append("  jwt_type: \(resource.tokenType.rawValue)")
+        if resource.requiresBoundTokens { lines.append("  bound tokens only (DPoP)") }
         return lines.joined(separator: "\n")
     }
 

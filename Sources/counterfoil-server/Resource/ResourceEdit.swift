@@ -6,7 +6,7 @@ import CounterfoilTokens
 struct ResourceEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change the name, scopes or token type of an API.",
+        abstract: "Change the name, scopes or access tokens of an API.",
         discussion: """
             Only the given options change, and --scope replaces the whole list. The next tokens for the API follow the \
             change. Tokens that are already issued keep their type until they expire, so the API must accept both \
@@ -30,7 +30,7 @@ struct ResourceEdit: AsyncParsableCommand {
     func validate() throws {
         if let name { _ = try ResourceOptions.checked(name: name) }
         try properties.checkScopes()
-        guard name != nil || !properties.scopes.isEmpty || properties.tokenType != nil else {
+        guard name != nil || properties.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server resource edit --help")
         }
     }
@@ -42,11 +42,13 @@ struct ResourceEdit: AsyncParsableCommand {
             if let name { resource.name = try ResourceOptions.checked(name: name) }
             if !properties.scopes.isEmpty { resource.scope = properties.scope }
             if let tokenType = properties.tokenType { resource.tokenType = tokenType }
+            if let isRequired = properties.requiresBoundTokens { resource.requiresBoundTokens = isRequired }
             switch try await directory.store.updateResource(resource, from: former) {
             case .updated:
                 await directory.note(
                     .setting,
-                    detail: "changed the API \(resource.resource), jwt_type \(resource.tokenType.rawValue)")
+                    detail: "changed the API \(resource.resource), jwt_type \(resource.tokenType.rawValue)"
+                        + (resource.requiresBoundTokens ? ", bound tokens only" : ""))
                 try ResourceDocument(resource).print(json: options.json)
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the API was changed at the same time; try again")

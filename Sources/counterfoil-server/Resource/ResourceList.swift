@@ -22,7 +22,7 @@ struct ResourceList: AsyncParsableCommand {
             for resource in resources {
                 Output.line(
                     "\(resource.resource)  \(resource.clientID)  \(resource.tokenType.rawValue)  "
-                        + "\(DisplayName(resource.name))")
+                        + "\(resource.requiresBoundTokens ? "bound-tokens-only  " : "")\(DisplayName(resource.name))")
             }
         }
     }

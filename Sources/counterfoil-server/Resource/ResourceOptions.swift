@@ -15,8 +15,16 @@ struct ResourceOptions: ParsableArguments {
             valueName: "type"))
     var tokenType: AccessTokenType?
 
+    @Flag(
+        name: .customLong("bound-tokens-only"), inversion: .prefixedNo,
+        help: "Whether the API accepts only access tokens that are bound to a key (DPoP).")
+    var requiresBoundTokens: Bool?
+
     /// The named scopes.
     var scope: Scope { Scope(scopes.names.compactMap(Scope.Token.init(_:))) }
+
+    /// Whether any option is given.
+    var hasChanges: Bool { !scopes.isEmpty || tokenType != nil || requiresBoundTokens != nil }
 
     func checkScopes() throws {
         for scope in scopes.names where Scope.Token(scope) == nil {

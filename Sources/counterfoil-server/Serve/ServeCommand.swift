@@ -85,6 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
     var auditRetention = AuditRetention(days: ServerSettings.standardAuditRetention)
 
     @OptionGroup(title: "App registration") var registration: RegistrationOptions
+    @OptionGroup(title: "Requirements") var requirements: RequirementOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringOptions
@@ -151,6 +152,8 @@ struct ServeCommand: AsyncParsableCommand {
         settings.applicationsPerDeveloper = registration.applicationsPerDeveloper
         settings.plainSchemes.formUnion(registration.plainSchemes)
         settings.allowsDevelopmentRedirectURIs = !registration.refusesDevelopmentRedirectURIs
+        settings.requiresPushedRequests = requirements.requiresPushedRequests
+        settings.requiresProofNonce = requirements.requiresProofNonce
         for alias in endpointAliases { try settings.endpointAliases.add(alias, beside: .console) }
         settings.callbackOrigin = try callbackOrigin.map { try CallbackOrigin($0, issuer: settings.issuer) }
         settings.keyLifetime = keyLifetime

@@ -247,6 +247,8 @@ struct AppCommandTests {
                 + "or 'service'."
         ),
         (["--require-state", "maybe"], "--require-state must be true or false."),
+        (["--require-pushed-requests", "yes"], "--require-pushed-requests must be true or false."),
+        (["--require-bound-tokens", "1"], "--require-bound-tokens must be true or false."),
     ])
     func `an invalid argument is wrong usage`(arguments: [String], sentence: String) async throws {
         try await Site.make { site in
@@ -349,7 +351,7 @@ struct AppCommandTests {
                 "--id-token-signed-response-alg", "RS256", "--user-claims-in-id-token", "false", "--first-party",
                 "--claimed-https-verified", "--json",
                 "--rotate-refresh-tokens", "true", "--refresh-grace-period", "0", "--refresh-idle-lifetime", "600",
-                "--refresh-lifetime", "63072000",
+                "--refresh-lifetime", "63072000", "--require-pushed-requests", "true", "--require-bound-tokens", "true",
             ])
             #expect(created.status == 0, "\(created.errors)")
             let application = try Self.object(created.output)
@@ -361,6 +363,8 @@ struct AppCommandTests {
             #expect(application["android_apps"] as? [String] == ["com.example.lightbox:\(fingerprint)"])
             #expect(application["pkce"] as? String == "exempt-until:9999-12-31")
             #expect(application["require_state"] as? Bool == false)
+            #expect(application["require_pushed_authorization_requests"] as? Bool == true)
+            #expect(application["dpop_bound_access_tokens"] as? Bool == true)
             #expect(application["refresh_tokens"] as? String == "always")
             #expect(application["rotate_refresh_tokens"] as? Bool == true)
             #expect(application["refresh_grace_period"] as? Int == 0)
@@ -379,6 +383,11 @@ struct AppCommandTests {
             let people = try await site.administer(["app", "show", clientID]).output
             #expect(people.contains("DANGER, PKCE: exempt-until:9999-12-31"))
             #expect(people.contains("\n  profile and email in ID tokens: no\n"))
+            #expect(people.contains("  authorization requests must be pushed (PAR)\n"))
+            #expect(people.contains("  access tokens must be bound to a key (DPoP)\n"))
+            let edited = try await site.administer(["app", "edit", clientID, "--require-pushed-requests", "false"])
+            #expect(!edited.output.contains("must be pushed"))
+            #expect(edited.output.contains("must be bound"))
             #expect(!people.contains("never"))
         }
     }

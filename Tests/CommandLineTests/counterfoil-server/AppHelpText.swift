@@ -128,6 +128,12 @@ extension HelpText {
                                       exempt-until:DATE.
               --require-state <bool>  Refuse authorization requests without state: true or
                                       false.
+              --require-pushed-requests <bool>
+                                      Refuse authorization requests that were not pushed
+                                      (PAR): true or false.
+              --require-bound-tokens <bool>
+                                      Issue only access tokens that are bound to a key
+                                      (DPoP): true or false.
               --web-views <policy>    The policy for sign-in in a web-view: block, warn or
                                       allow.
               --machine-scope <scope> A scope that a service can request without a user.
@@ -290,6 +296,12 @@ extension HelpText {
                                       exempt-until:DATE.
               --require-state <bool>  Refuse authorization requests without state: true or
                                       false.
+              --require-pushed-requests <bool>
+                                      Refuse authorization requests that were not pushed
+                                      (PAR): true or false.
+              --require-bound-tokens <bool>
+                                      Issue only access tokens that are bound to a key
+                                      (DPoP): true or false.
               --web-views <policy>    The policy for sign-in in a web-view: block, warn or
                                       allow.
               --machine-scope <scope> A scope that a service can request without a user.

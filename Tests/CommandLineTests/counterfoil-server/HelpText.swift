@@ -91,6 +91,13 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       Refuse redirect URIs for development: http on
                                       loopback, of web and single-page apps.
 
+            REQUIREMENTS:
+              --require-pushed-requests
+                                      Refuse authorization requests that were not pushed
+                                      (PAR, RFC 9126).
+              --require-dpop-nonce    Refuse DPoP proofs without a nonce of this server
+                                      (RFC 9449).
+
             LIMITS:
               --failures-per-person <n>
                                       The number of wrong passwords in 15 minutes that

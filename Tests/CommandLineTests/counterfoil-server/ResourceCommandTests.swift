@@ -74,6 +74,23 @@ struct ResourceCommandTests {
         }
     }
 
+    // RFC 9728 §2
+    @Test func `an API is registered for bound tokens only, and changed`() async throws {
+        try await Site.make { site in
+            try await site.addScope("photos.read", "See your photos and albums")
+            let created = try await site.administer(Self.create() + ["--bound-tokens-only", "--json"])
+            #expect(try Self.object(created.output)["dpop_bound_access_tokens_required"] as? Bool == true)
+            let listed = try await site.administer(["resource", "list"]).output
+            #expect(listed.hasSuffix("  at+jwt  bound-tokens-only  Photo library\n"))
+            let renamed = try await site.administer(["resource", "edit", Self.uri, "--name", "Albums"])
+            #expect(renamed.output.hasSuffix("  jwt_type: at+jwt\n  bound tokens only (DPoP)\n"))
+            let changed = try await site.administer(["resource", "edit", Self.uri, "--no-bound-tokens-only", "--json"])
+            #expect(try Self.object(changed.output)["dpop_bound_access_tokens_required"] as? Bool == false)
+            let events = try await site.administer(["audit", "list"]).output
+            #expect(events.contains("changed the API \(Self.uri), jwt_type at+jwt, bound tokens only"))
+        }
+    }
+
     @Test(arguments: [
         ["https://photos.example.com"], ["https://photos.example.com", "--jwt-type", "JWS"],
         ["https://photos.example.com", "--name", " "], ["https://photos.example.com", "--scope", ""],

@@ -18,7 +18,7 @@ extension HelpText {
             SUBCOMMANDS:
               create                  Register an API.
               list                    List the APIs, sorted by URI.
-              edit                    Change the name, scopes or token type of an API.
+              edit                    Change the name, scopes or access tokens of an API.
               secret                  Replace the client secret of an API.
               delete                  Delete an API.
 
@@ -44,7 +44,7 @@ extension HelpText {
                 --name "Photo library" --scope photos.read --data-dir ./data
 
             USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] \#
-            [--jwt-type <type>] [--data-dir <directory>] [--json]
+            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API, absolute and without a fragment.
@@ -55,6 +55,9 @@ extension HelpText {
               --jwt-type <type>       The type (typ) of its access tokens: at+jwt, or jwt
                                       for libraries that refuse at+jwt. (values: at+jwt,
                                       jwt)
+              --bound-tokens-only/--no-bound-tokens-only
+                                      Whether the API accepts only access tokens that are
+                                      bound to a key (DPoP).
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.
@@ -87,7 +90,7 @@ extension HelpText {
     private static let resourceEdit = HelpText(
         command: ["resource", "edit"],
         text: #"""
-            OVERVIEW: Change the name, scopes or token type of an API.
+            OVERVIEW: Change the name, scopes or access tokens of an API.
 
             Only the given options change, and --scope replaces the whole list. The next
             tokens for the API follow the change. Tokens that are already issued keep their
@@ -98,7 +101,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server resource edit <uri> [--name <name>] [--scope <scope> ...] \#
-            [--jwt-type <type>] [--data-dir <directory>] [--json]
+            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
@@ -109,6 +112,9 @@ extension HelpText {
               --jwt-type <type>       The type (typ) of its access tokens: at+jwt, or jwt
                                       for libraries that refuse at+jwt. (values: at+jwt,
                                       jwt)
+              --bound-tokens-only/--no-bound-tokens-only
+                                      Whether the API accepts only access tokens that are
+                                      bound to a key (DPoP).
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.

@@ -12,7 +12,7 @@ import Testing
 struct PushedAuthorizationConformanceTests {
     private static func attempt() async throws -> Attempt { Attempt(try await TestServer()) }
 
-    // R263
+    // RFC 9126 §2.1
     @Test func `par-ensure-pkce-required`() async throws {
         let attempt = try await Self.attempt().with("code_challenge", nil).with("code_challenge_method", nil)
         #expect(try await attempt.pushError() == .invalidRequest)
@@ -38,7 +38,7 @@ struct PushedAuthorizationConformanceTests {
         #expect(missing.status == .badRequest)
     }
 
-    // EP-12
+    // RFC 9126 §7.3
     @Test func `par-attempt-reuse-request_uri`() async throws {
         let pushed = try await PushedAttempt(try await Self.attempt())
         _ = try await pushed.authorize().code
@@ -59,7 +59,7 @@ struct PushedAuthorizationConformanceTests {
         try pushed.expectGone(try await pushed.firstReply())
     }
 
-    // R265
+    // RFC 9126 §2.2
     @Test func `par-attempt-to-use-request_uri-for-different-client`() async throws {
         let pushed = try await PushedAttempt(try await Self.attempt())
         let other = try await pushed.test.register("Second", redirectURIs: ["http://127.0.0.1/callback"])
@@ -80,7 +80,7 @@ struct PushedAuthorizationConformanceTests {
         #expect(reply.status == .methodNotAllowed)
     }
 
-    // R264
+    // RFC 6749 §3.1
     @Test func `par-test-duplicate-parameters`() async throws {
         let attempt = try await Self.attempt()
         #expect(try await attempt.adding("scope", "photos.read").pushError() == .invalidRequest)

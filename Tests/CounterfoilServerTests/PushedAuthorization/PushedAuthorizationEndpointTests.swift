@@ -61,7 +61,7 @@ struct PushedAuthorizationEndpointTests {
         #expect(try await attempt.pushError() == .invalidRequest)
     }
 
-    // R263, R264, B-29, EP-11; RFC 9126 §2.1 and §2.3: neither endpoint accepts what the other refuses.
+    // R264, SEC-242; RFC 9126 §2.1 and §2.3: neither endpoint accepts what the other refuses.
     @Test(arguments: [
         ("response_type", "token"), ("response_type", nil), ("response_type", "code id_token"),
         ("response_mode", "fragment"), ("scope", "photos.delete"), ("scope", "a\"b"), ("code_challenge", nil),
@@ -88,7 +88,7 @@ struct PushedAuthorizationEndpointTests {
         #expect(try await attempt.pushError(fields: [.authorization: party.basic]) == .invalidRequest)
     }
 
-    // R264; RFC 6749 §3.1
+    // RFC 6749 §3.1
     @Test(arguments: ["client_id", "redirect_uri", "scope", "state", "code_challenge", "response_type"])
     func `a repeated parameter is refused`(name: String) async throws {
         let attempt = Attempt(try await TestServer())
@@ -132,7 +132,7 @@ struct PushedAuthorizationEndpointTests {
         #expect(reply.fields[.allow] == "POST")
     }
 
-    // R264, SEC-150; RFC 9126 §2.3: the limit of one address does not affect another one.
+    // R264; RFC 9126 §2.3: the limit of one address does not affect another one.
     @Test func `too many requests that are not completed get 429`() async throws {
         let test = try await TestServer()
         let attempt = Attempt(test)

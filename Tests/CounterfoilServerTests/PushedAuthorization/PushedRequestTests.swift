@@ -12,7 +12,7 @@ struct PushedRequestTests {
         try await PushedAttempt(change(Attempt(try await TestServer())))
     }
 
-    // R263, R265: the tokens are those of the pushed request.
+    // R263: the tokens are those of the pushed request.
     @Test func `a pushed request is authorized, and the pages carry only its reference`() async throws {
         let pushed = try await Self.pushed()
         var browser = pushed.test.browser()
@@ -44,7 +44,7 @@ struct PushedRequestTests {
         #expect(await pushed.test.redeem(pushed.attempt.exchange(try reply.code)).status == .ok)
     }
 
-    // R263, AZ-78, EP-12, SEC-151: a request yields one response.
+    // R263, AZ-78, EP-12, SEC-240: a request yields one response.
     @Test func `a completed request cannot be opened again`() async throws {
         let pushed = try await Self.pushed()
         var browser = pushed.test.browser()
@@ -53,7 +53,7 @@ struct PushedRequestTests {
         try pushed.expectGone(try await pushed.firstReply())
     }
 
-    // R265, AZ-78, EP-12, SEC-151: the request stays usable for its own client.
+    // R265, EP-12, SEC-240: the request stays usable for its own client.
     @Test func `another client cannot open the request`() async throws {
         let pushed = try await Self.pushed()
         let other = try await pushed.test.register("Darkroom", redirectURIs: ["http://127.0.0.1/callback"])
@@ -63,14 +63,14 @@ struct PushedRequestTests {
         _ = try await pushed.authorize().code
     }
 
-    // AZ-76, AZ-78, EP-12: nothing is fetched.
+    // AZ-76, AZ-78: nothing is fetched.
     @Test(arguments: ["urn:ietf:params:oauth:request_uri:x", PushedRequestURI().rawValue, PushedRequestURI.prefix])
     func `an unknown reference is refused on a page`(reference: String) async throws {
         let pushed = try await Self.pushed()
         try pushed.expectGone(try await pushed.with("request_uri", reference).firstReply())
     }
 
-    // R263, AZ-78, EP-12, SEC-151; RFC 9126 §2.2: the exact second.
+    // AZ-78, EP-12, SEC-240; RFC 9126 §2.2: the exact second.
     @Test func `a request that no browser opened expires after 60 seconds`() async throws {
         for (seconds, isOpen) in [(59.0, true), (60.0, false)] {
             let pushed = try await Self.pushed()
@@ -94,7 +94,7 @@ struct PushedRequestTests {
         try pushed.expectGone(try await browser.open(pushed.url))
     }
 
-    // SEC-151: two tabs answer the same request.
+    // Two tabs answer the same request.
     @Test func `concurrent answers to one request give exactly one code`() async throws {
         let pushed = try await Self.pushed()
         var signedIn = pushed.test.browser()
@@ -175,7 +175,7 @@ struct PushedRequestTests {
         _ = try await pushed.authorize().code
     }
 
-    // R265; RFC 9126 §4: the authorization endpoint repeats the checks.
+    // RFC 9126 §4: the authorization endpoint repeats the checks.
     @Test func `a request whose client has changed since is checked again`() async throws {
         let pushed = try await Self.pushed()
         try await pushed.test.change(pushed.attempt.client) { $0.scope = Scope([.openID]) }
@@ -209,7 +209,7 @@ struct PushedRequestTests {
     /// The setting that requires pushed requests.
     enum Requirement: CaseIterable, Sendable { case client, server }
 
-    // R265, SEC-152; RFC 9126 §4 and §5
+    // R265, SEC-241; RFC 9126 §4 and §5
     @Test(arguments: Requirement.allCases)
     func `a request in the query is refused where pushed requests are required`(requirement: Requirement) async throws {
         let test = try await TestServer { $0.requiresPushedRequests = requirement == .server }

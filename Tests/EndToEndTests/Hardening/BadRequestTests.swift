@@ -6,8 +6,10 @@ import Testing
 /// Requests that are too large, too slow or not HTTP; the server keeps running after each of them.
 @Suite(.timeLimit(.minutes(10)))
 struct BadRequestTests {
-    // SEC-65
-    @Test(arguments: ["/oauth2/authorize", "/oauth2/token", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent"])
+    // R264, SEC-65
+    @Test(arguments: [
+        "/oauth2/authorize", "/oauth2/par", "/oauth2/token", "/oauth2/authorize/sign-in", "/oauth2/authorize/consent",
+    ])
     func `a body that is too large is refused`(path: String) async throws {
         try await Site.runEmpty { site in
             let answer = try await RawConnection.exchange(

@@ -16,6 +16,7 @@ struct MethodTests {
                 ("/oauth2/authorize/sign-in", [.get, .head, .put], "POST"),
                 ("/oauth2/authorize/consent", [.get, .head, .put], "POST"),
                 ("/oauth2/token", [.get, .head, .put, .options], "POST"),
+                ("/oauth2/par", [.get, .head, .put, .options], "POST"),
                 ("/setup", [.head, .put], "GET, POST"),
                 ("/oauth2/jwks", [.post, .delete], "GET, HEAD"),
                 ("/.well-known/oauth-authorization-server", [.post], "GET, HEAD"),

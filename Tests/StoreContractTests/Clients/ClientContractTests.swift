@@ -41,7 +41,8 @@ struct ClientContractTests {
             policy: ClientPolicy(
                 isFirstParty: false, isVouchedFor: true, isClaimedHTTPSVerified: true,
                 pkce: .exemptUntil(try #require(CalendarDay("2027-01-31"))), requiresState: false,
-                refreshTokens: .always, accessTokenLifetime: 60, idTokenLifetime: 86_400, webViews: .allow,
+                requiresPushedRequests: true, requiresBoundTokens: true, refreshTokens: .always,
+                accessTokenLifetime: 60, idTokenLifetime: 86_400, webViews: .allow,
                 idTokenAlgorithm: .rs256
             ),
             createdAt: World.now,

@@ -9,19 +9,19 @@ import Testing
 struct ResourceContractTests {
     private static func api(
         _ uri: String, scope: Scope = Scope([.openID]), clientID: ClientIdentifier? = nil,
-        tokenType: AccessTokenType = .atJWT, secret: ClientSecret = ClientSecret()
+        tokenType: AccessTokenType = .atJWT, requiresBoundTokens: Bool = false, secret: ClientSecret = ClientSecret()
     ) throws -> RegisteredResource {
         RegisteredResource(
             resource: try Resource(uri), clientID: try #require(clientID ?? RegisteredResource.newClientID()),
             name: "Photo library · 爱达", scope: scope, tokenType: tokenType,
-            secret: ArtefactDigest(of: secret), createdAt: World.now)
+            requiresBoundTokens: requiresBoundTokens, secret: ArtefactDigest(of: secret), createdAt: World.now)
     }
 
     // An API is found by its resource indicator and by its client identifier.
     @Test(arguments: StoreKind.allCases)
     func `an API is read back by its indicator and by its identifier`(_ kind: StoreKind) async throws {
         let first = try Self.api("https://b.example.com/v1?a=b", scope: Scope([.openID, .email]))
-        let second = try Self.api("https://a.example.com", scope: Scope([]), tokenType: .jwt)
+        let second = try Self.api("https://a.example.com", scope: Scope([]), tokenType: .jwt, requiresBoundTokens: true)
         try await kind.withStore { store async throws in
             #expect(try await store.resources().isEmpty)
             #expect(try await store.addResource(first) == .added)

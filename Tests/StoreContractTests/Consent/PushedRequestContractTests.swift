@@ -52,7 +52,7 @@ struct PushedRequestContractTests {
         }
     }
 
-    // R263, SEC-151
+    // EP-12
     @Test(arguments: StoreKind.allCases)
     func `a request cannot be opened after its lifetime, by another client, or after its removal`(
         _ kind: StoreKind
@@ -83,7 +83,7 @@ struct PushedRequestContractTests {
         }
     }
 
-    // R264
+    // RFC 9126 §2.3
     @Test(arguments: StoreKind.allCases)
     func `a client has a limited number of requests that have not expired`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -119,7 +119,7 @@ struct PushedRequestContractTests {
         }
     }
 
-    // SEC-151
+    // SEC-240
     @Test(arguments: StoreKind.allCases)
     func `a pushed request yields one code`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

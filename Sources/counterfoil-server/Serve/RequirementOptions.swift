@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// The options of `serve` for what the requests of every client must have.
+struct RequirementOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("require-pushed-requests"),
+        help: "Refuse authorization requests that were not pushed (PAR, RFC 9126).")
+    var requiresPushedRequests = false
+
+    @Flag(
+        name: .customLong("require-dpop-nonce"),
+        help: "Refuse DPoP proofs without a nonce of this server (RFC 9449).")
+    var requiresProofNonce = false
+}
