@@ -112,8 +112,8 @@ extension SQLiteStore: ClientStore {
 
     /// Deletes a client with all its records; returns false if the client does not exist.
     ///
-    /// The records are its grants, codes, tokens, consents, secrets, statistics, pushed requests and queued logout
-    /// notifications.
+    /// The records are its grants, codes, device authorizations, tokens, consents, secrets, statistics, pushed requests
+    /// and queued logout notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -140,6 +140,7 @@ extension SQLiteStore: ClientStore {
     /// The statements that delete a client with its records, in an order that keeps every foreign key valid.
     private static let removals = [
         "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
+        "DELETE FROM device_authorizations WHERE client_id = ?",
         "DELETE FROM refresh_tokens WHERE grant_number IN (SELECT number FROM grants WHERE client_id = ?)",
         "DELETE FROM grants WHERE client_id = ?",
         "DELETE FROM consents WHERE client_id = ?",

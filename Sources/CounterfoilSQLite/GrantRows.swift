@@ -64,6 +64,14 @@ extension Grant {
     /// The condition that a grant belongs to the user whose identifier is the first parameter of a statement.
     static let isOfFirst = "grants.person_number = (SELECT number FROM people WHERE id = ?1)"
 
+    /// The condition that the grant has a `device_code` that is not redeemed yet.
+    static let hasUnusedDeviceCode = """
+        EXISTS (
+            SELECT 1 FROM codes
+            WHERE codes.grant_id = grants.id AND codes.redirect_uri IS NULL AND codes.used_at IS NULL
+        )
+        """
+
     /// The columns, qualified with their tables, to be read from ``withPerson``.
     static let columns = """
         grants.id, people.id, grants.client_id, grants.scope, grants.resources, grants.id_token_claims,

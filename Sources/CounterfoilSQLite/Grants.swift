@@ -7,7 +7,8 @@ extension SQLiteStore: GrantStore {
     /// Stores the grant, the code and the consent of an approval in one transaction.
     ///
     /// It stores nothing if the consent page or the pushed request was already answered, or if the client, user,
-    /// session or consent has changed since the page was shown.
+    /// session or consent has changed since the page was shown. A `device_code` replaces its device authorization,
+    /// which must be pending.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await commits.commit { database in
             // The transaction has held the write lock since it began, so these facts stay true until the commit.
@@ -19,6 +20,11 @@ extension SQLiteStore: GrantStore {
             guard facts.isPersonActive else { return .personNotActive }
             guard facts.isSessionAlive else { return .sessionEnded }
             guard approval.holds(beside: facts.former) else { return .consentWithdrawn }
+            if approval.code.isDeviceCode {
+                guard try database.replaceDevice(by: approval.code, of: approval.grant) else {
+                    return .deviceNotPending
+                }
+            }
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former))
@@ -30,24 +36,13 @@ extension SQLiteStore: GrantStore {
 
     /// Reads a code with its grant and user, even if the code was used or has expired.
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
-        try read { database in
-            try database.first(
-                """
-                SELECT \(CodeRecord.columns), \(Grant.columns), \(Person.columns)
-                FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id
-                WHERE codes.digest = ?
-                """,
-                Data(digest.bytes)
-            ) { columns in
-                CodeFacts(code: try CodeRecord(&columns), grant: try Grant(&columns), person: try Person(&columns))
-            }
-        }
+        try read { database in try database.code(digest) }
     }
 
     /// Redeems a code, updates the time of use of its grant and consent, and stores the token family if one is given.
     ///
-    /// It refuses a code that was used, had too many failed redemptions, or has a revoked grant or a disabled user. The
-    /// caller must have checked that the code has not expired.
+    /// It refuses a code that was used, had too many failed redemptions, or has a revoked grant or a disabled user, and a
+    /// `device_code` whose session has ended or expired. The caller must have checked that the code has not expired.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
@@ -64,6 +59,11 @@ extension SQLiteStore: GrantStore {
                     AND EXISTS (
                         SELECT 1 FROM \(Grant.withPerson)
                         WHERE grants.id = codes.grant_id AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+                            AND (codes.redirect_uri IS NOT NULL OR EXISTS (
+                                SELECT 1 FROM sessions
+                                WHERE sessions.id = grants.session_id AND sessions.person_id = people.id
+                                    AND sessions.expires_at > ?2
+                            ))
                     )
                 """,
                 key,
@@ -205,6 +205,20 @@ extension Approval {
 }
 
 extension Database {
+    /// Reads a code with its grant and user.
+    func code(_ digest: ArtefactDigest) throws -> CodeFacts? {
+        try first(
+            """
+            SELECT \(CodeRecord.columns), \(Grant.columns), \(Person.columns)
+            FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id
+            WHERE codes.digest = ?
+            """,
+            Data(digest.bytes)
+        ) { columns in
+            CodeFacts(code: try CodeRecord(&columns), grant: try Grant(&columns), person: try Person(&columns))
+        }
+    }
+
     fileprivate func facts(for approval: Approval) throws -> ApprovalFacts {
         let facts = try first(
             Approval.facts,

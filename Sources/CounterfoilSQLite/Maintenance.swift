@@ -19,6 +19,8 @@ extension SQLiteStore: MaintenanceStore {
             removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
             removed += try database.remove(.assertions, before: limits.now, atMost: rows)
             removed += try database.remove(.pushedRequests, before: limits.now, atMost: rows)
+            removed += try database.remove(
+                .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
             return removed
         }
     }
@@ -36,7 +38,8 @@ struct TimedRows: Sendable, CaseIterable {
     static let idleSessions = TimedRows(table: "sessions", moment: "last_seen_at")
     static let assertions = TimedRows(table: "assertions", moment: "expires_at")
     static let pushedRequests = TimedRows(table: "pushed_requests", moment: "expires_at")
-    static let allCases = [codes, expiredSessions, idleSessions, assertions, pushedRequests]
+    static let deviceAuthorizations = TimedRows(table: "device_authorizations", moment: "expires_at")
+    static let allCases = [codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.
     var removal: String {

@@ -39,7 +39,8 @@ extension SQLiteStore: PeopleStore {
     /// Replaces the password hash of a user if the stored hash still equals `former`.
     ///
     /// In the same transaction it ends every session of the user except `session`, revokes the grants that were not
-    /// given in that session, and invalidates all unused codes of the user.
+    /// given in that session, and invalidates all unused codes of the user. It also revokes the grants with an unused
+    /// `device_code`.
     public func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,
@@ -58,6 +59,8 @@ extension SQLiteStore: PeopleStore {
                 return try database.isActive(person) ? .changedMeanwhile : .personNotActive
             }
             _ = try database.signOutEverywhere(person, except: session, at: time)
+            try database.revokeGrants(
+                "\(Grant.isOfFirst) AND \(Grant.hasUnusedDeviceCode)", [person.rawValue], at: time)
             try database.run(
                 """
                 UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)

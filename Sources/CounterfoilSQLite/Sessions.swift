@@ -195,7 +195,8 @@ extension Database {
         return count
     }
 
-    /// Revokes the grants of a session to single-page apps, and queues logout notifications to its clients.
+    /// Revokes the grants of a session to single-page apps and those with an unused `device_code`, and queues logout
+    /// notifications to its clients.
     ///
     /// It marks each active grant with the end of the session, so that a second call does not notify a client again.
     fileprivate func revokeDependents(ofSession session: SessionIdentifier, at time: Date) throws {
@@ -211,8 +212,11 @@ extension Database {
             time.microseconds
         )
         try revokeGrants(
-            "grants.session_id = ? AND grants.session_ended_at IS NULL AND clients.type = 'spa'", [session.rawValue],
-            at: time)
+            """
+            grants.session_id = ? AND grants.session_ended_at IS NULL
+                AND (clients.type = 'spa' OR \(Grant.hasUnusedDeviceCode))
+            """,
+            [session.rawValue], at: time)
         try run(
             """
             UPDATE grants SET session_ended_at = ?2
@@ -224,7 +228,7 @@ extension Database {
     }
 
     /// Revokes the grants that match a condition on grants and clients, and counts the revocations for the clients.
-    private func revokeGrants(_ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date) throws {
+    func revokeGrants(_ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date) throws {
         let grants = try all(
             """
             SELECT \(Grant.columns) FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id

@@ -70,6 +70,14 @@ struct QueryPlanTests {
         #expect(!steps.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
     }
 
+    @Test(arguments: [DeviceAuthorization.isSourceFull, DeviceAuthorization.isFull])
+    func `pending device authorizations are counted with an index`(_ statement: String) async throws {
+        let steps = try await plan(of: statement)
+        #expect(
+            steps.contains { $0.hasPrefix("SEARCH device_authorizations USING") && $0.contains("COVERING INDEX") },
+            "\(steps)")
+    }
+
     // The index contains only the clients that have origins.
     @Test func `a registered origin is found without reading other clients`() async throws {
         let steps = try await plan(of: SQLiteStore.originIsRegistered)

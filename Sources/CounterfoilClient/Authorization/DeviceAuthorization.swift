@@ -29,13 +29,3 @@ struct DeviceAuthorization: Sendable {
             lifetime: .seconds(lifetime))
     }
 }
-
-/// `device_code`: the code with which the device polls (RFC 8628 §3.2).
-struct DeviceCode: Secret {
-    let exposed: String
-
-    init?(_ text: String) {
-        guard (1...4096).contains(text.utf8.count) else { return nil }
-        exposed = text
-    }
-}

@@ -146,7 +146,7 @@ extension AuthorizationRequest {
     /// Parses the PKCE challenge and its method, which is `plain` if omitted (RFC 7636 §4.3).
     ///
     /// Parsing accepts `plain`. The server then decides whether the client may use this method.
-    private static func presentedChallenge(_ values: SingleValues) throws(OAuthError) -> PresentedChallenge? {
+    static func presentedChallenge(_ values: SingleValues) throws(OAuthError) -> PresentedChallenge? {
         let challenge = try values["code_challenge"]
         let method = try values["code_challenge_method"]
         switch (challenge, method) {

@@ -9,6 +9,8 @@ public enum TokenRequest: Sendable, Hashable {
     case refreshToken(RefreshExchange)
     /// A request for an access token for the client itself, without a user (`grant_type=client_credentials`).
     case clientCredentials(ClientCredentials)
+    /// The exchange of a `device_code` for tokens (``DeviceCodeExchange/grantType``).
+    case deviceCode(DeviceCodeExchange)
 
     /// The exchange of an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.5).
     public struct CodeExchange: Sendable, Hashable {
@@ -74,6 +76,7 @@ public enum TokenRequest: Sendable, Hashable {
         case .authorizationCode: "authorization_code"
         case .refreshToken: "refresh_token"
         case .clientCredentials: "client_credentials"
+        case .deviceCode: DeviceCodeExchange.grantType
         }
     }
 
@@ -86,6 +89,8 @@ public enum TokenRequest: Sendable, Hashable {
             self = .refreshToken(try RefreshExchange(parsing: form))
         case "client_credentials":
             self = .clientCredentials(try ClientCredentials(parsing: form))
+        case DeviceCodeExchange.grantType:
+            self = .deviceCode(try DeviceCodeExchange(parsing: form))
         default: throw Self.unsupportedGrantType
         }
     }
@@ -126,6 +131,10 @@ public enum TokenRequest: Sendable, Hashable {
         case .clientCredentials(let request):
             form.append("scope", ifPresent: request.scope?.description)
             form.append(request.resources)
+        case .deviceCode(let exchange):
+            form.append("device_code", exchange.deviceCode.exposed)
+            form.append("code_verifier", ifPresent: exchange.codeVerifier?.exposed)
+            form.append(exchange.resources)
         }
         return form
     }
@@ -142,18 +151,9 @@ extension TokenRequest.CodeExchange {
         guard let code = AuthorizationCode(code) else {
             throw OAuthError(.invalidGrant, "the code was not issued by this server")
         }
-        let verifier = try values["code_verifier"].map { text throws(OAuthError) in
-            guard let verifier = CodeVerifier(presented: text) else {
-                throw OAuthError(
-                    .invalidRequest,
-                    "code_verifier must be 43 to 128 characters: letters, digits and - . _ ~"
-                )
-            }
-            return verifier
-        }
         self.init(
-            code: code, redirectURI: try values["redirect_uri"], codeVerifier: verifier, scope: try values.scope(),
-            resources: resources)
+            code: code, redirectURI: try values["redirect_uri"], codeVerifier: try values.codeVerifier(),
+            scope: try values.scope(), resources: resources)
     }
 }
 
@@ -180,6 +180,17 @@ extension TokenRequest.RefreshExchange {
 }
 
 extension SingleValues {
+    /// Parses `code_verifier` (RFC 7636 §4.5); returns nil if it is omitted.
+    func codeVerifier() throws(OAuthError) -> CodeVerifier? {
+        try self["code_verifier"].map { text throws(OAuthError) in
+            guard let verifier = CodeVerifier(presented: text) else {
+                throw OAuthError(
+                    .invalidRequest, "code_verifier must be 43 to 128 characters: letters, digits and - . _ ~")
+            }
+            return verifier
+        }
+    }
+
     /// Parses `scope`; returns nil if it is omitted.
     func scope() throws(OAuthError) -> Scope? {
         try self["scope"].map { text throws(OAuthError) in

@@ -65,7 +65,8 @@ extension AuthorizationFlow {
         switch try await store.recordConsent(approval) {
         case .recorded: await noteException(of: visit, for: grant)
         case .clientChanged: throw changed(visit)
-        case .alreadyAnswered: throw ApprovalError.alreadyAnswered
+        // A code of this flow has a redirect URI, so it belongs to no device.
+        case .alreadyAnswered, .deviceNotPending: throw ApprovalError.alreadyAnswered
         // Another tab completed the same request, which also sent the response to the client.
         case .pushedRequestGone: throw ResponseTargetError.pushedRequest(of: authorization.client.id)
         case .clientDeleted: throw ApprovalError.clientDeleted

@@ -88,7 +88,7 @@ struct AuthorizationFlow: Sendable {
         do {
             let authorization = try await validate(parsed, client: client, now: now)
             // Even if the client is unchanged, the scopes of an API can have changed.
-            guard shown == nil || shown == ConsentSnapshot(authorization) else { throw changed }
+            guard shown == nil || shown == ConsentSnapshot(authorization.access) else { throw changed }
             return authorization
         } catch is ResponseTargetError { throw changed }
     }

@@ -43,8 +43,10 @@ struct AuthorizationPages: Sendable {
         let language = visit.request.language
         let branding = try await store.branding()
         let question = ConsentPresenter(
-            authorization: visit.authorization, person: session.person, earlier: earlier,
-            branding: branding, settings: settings, words: visit.request.words)
+            access: visit.authorization.access,
+            redirectDestination: .init(visit.authorization.redirectURI.uri, of: visit.client.type),
+            person: session.person, earlier: earlier, branding: branding, settings: settings,
+            words: visit.request.words)
         var page = question.page(
             definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.consent.path,
             request: visit.carried, ticket: ticket(.consent, visit, session: session))
@@ -73,7 +75,8 @@ struct AuthorizationPages: Sendable {
     private func ticket(_ question: AuthorizationQuestion, _ visit: AuthorizationVisit, session: LiveSession) -> String
     {
         tickets(of: question).issue(
-            to: session, for: visit, interaction: InteractionIdentifier(random: random),
+            to: session, for: visit.authorization.access, request: visit.carried,
+            interaction: InteractionIdentifier(random: random),
             expires: settings.pageEnd(from: visit.now))
     }
 

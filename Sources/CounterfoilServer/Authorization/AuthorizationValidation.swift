@@ -210,20 +210,23 @@ enum AuthorizationValidation {
     static func narrow(
         _ checked: CheckedAuthorization, to named: NamedResources
     ) throws(OAuthError) -> ValidatedAuthorization {
+        ValidatedAuthorization(checked, scope: try narrow(checked.scope, to: named), apis: named.known)
+    }
+
+    /// Narrows a requested scope to the APIs that the request names, and throws if one of them is not registered or
+    /// nothing is left.
+    static func narrow(_ requested: Scope, to named: NamedResources) throws(OAuthError) -> Scope {
         let named = try named.checked()
-        guard !named.known.isEmpty else { return ValidatedAuthorization(checked, scope: checked.scope, apis: []) }
+        guard !named.known.isEmpty else { return requested }
         let scope = named.scope
-        guard checked.scope.tokens.contains(where: scope.contains) else {
+        guard requested.tokens.contains(where: scope.contains) else {
             throw OAuthError(
                 .invalidScope,
                 scope.isEmpty
                     ? "no scopes are registered for the resource \(named.description)"
                     : "no requested scope is registered for the resource \(named.description), which has: \(scope)")
         }
-        return ValidatedAuthorization(
-            checked,
-            scope: Scope(checked.scope.tokens.filter { scope.contains($0) || ScopeDefinition.ofPeople.contains($0) }),
-            apis: named.known)
+        return Scope(requested.tokens.filter { scope.contains($0) || ScopeDefinition.ofPeople.contains($0) })
     }
 
     /// Throws if the request asks for `form_post`, but a browser cannot post a form to the redirect URI (OAuth
@@ -263,28 +266,32 @@ enum AuthorizationValidation {
         of request: AuthorizationRequest, by client: RegisteredClient, now: Date
     ) throws(OAuthError) -> PKCEUse {
         let policy = client.policy.pkce
-        switch (request.presentedChallenge, policy) {
-        case (.s256?, _): return .s256
-        case (.plain?, .s256OrPlain): return .plain
-        case (.plain(_, isNamed: false)?, _):
+        if let challenge = request.presentedChallenge { return try pkceUse(of: challenge, under: policy) }
+        if policy.isExempt(at: now) { return .none }
+        // A stored policy alone does not let a public client use `nonce`: nothing but PKCE protects its codes.
+        guard PKCEPolicy.safe(for: client.type).contains(.s256OrNonce), policy == .s256OrNonce else {
+            throw missing("code_challenge is missing", "PKCE (S256)")
+        }
+        guard request.nonce != nil else {
+            throw missing("code_challenge and nonce are missing", "PKCE (S256) or the scope openid with a nonce")
+        }
+        guard request.scope?.contains(.openID) ?? false else {
+            throw missing(
+                "code_challenge is missing, and nonce has no effect without the scope openid",
+                "PKCE (S256) or the scope openid with a nonce")
+        }
+        return .nonce
+    }
+
+    /// Returns the protection that a challenge gives, and throws if the policy does not accept its method.
+    static func pkceUse(of challenge: PresentedChallenge, under policy: PKCEPolicy) throws(OAuthError) -> PKCEUse {
+        switch (challenge, policy) {
+        case (.s256, _): return .s256
+        case (.plain, .s256OrPlain): return .plain
+        case (.plain(_, isNamed: false), _):
             throw OAuthError(.invalidRequest, "code_challenge_method is missing; it must be S256")
-        case (.plain(_, isNamed: true)?, _):
+        case (.plain(_, isNamed: true), _):
             throw OAuthError(.invalidRequest, "the only code_challenge_method of this server is S256")
-        case (nil, _):
-            if policy.isExempt(at: now) { return .none }
-            // A stored policy alone does not let a public client use `nonce`: nothing but PKCE protects its codes.
-            guard PKCEPolicy.safe(for: client.type).contains(.s256OrNonce), policy == .s256OrNonce else {
-                throw missing("code_challenge is missing", "PKCE (S256)")
-            }
-            guard request.nonce != nil else {
-                throw missing("code_challenge and nonce are missing", "PKCE (S256) or the scope openid with a nonce")
-            }
-            guard request.scope?.contains(.openID) ?? false else {
-                throw missing(
-                    "code_challenge is missing, and nonce has no effect without the scope openid",
-                    "PKCE (S256) or the scope openid with a nonce")
-            }
-            return .nonce
         }
     }
 
@@ -301,7 +308,7 @@ enum AuthorizationValidation {
     ///
     /// RFC 6749 §3.3: if the request names no scope, the default is every scope of the client except the
     /// standard scopes of OpenID Connect.
-    private static func scope(_ asked: Scope?, assignedTo client: RegisteredClient) throws(OAuthError) -> Scope {
+    static func scope(_ asked: Scope?, assignedTo client: RegisteredClient) throws(OAuthError) -> Scope {
         guard let asked else {
             let standard = Set(ScopeDefinition.standard.map(\.token))
             return Scope(client.scope.tokens.filter { !standard.contains($0) })

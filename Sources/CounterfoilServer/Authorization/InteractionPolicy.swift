@@ -117,7 +117,7 @@ enum InteractionPolicy {
     /// consent includes every requested scope for every named API.
     private static func isRemembered(_ earlier: Consent?, for authorization: ValidatedAuthorization) -> Bool {
         guard let earlier else { return false }
-        return earlier.remembers(authorization)
+        return earlier.remembers(authorization.access)
             && earlier.appearance == ClientAppearance(of: authorization.client)
     }
 
@@ -133,12 +133,5 @@ enum InteractionPolicy {
         if asksForIt && !signedInForThis { return true }
         guard let maxAge = request.maxAge, maxAge > 0 else { return false }
         return now.timeIntervalSince(session.authenticatedAt) > TimeInterval(maxAge)
-    }
-}
-
-extension Consent {
-    /// Returns true if the user has already allowed every scope of a request for the APIs that it names.
-    func remembers(_ authorization: ValidatedAuthorization) -> Bool {
-        authorization.asked.tokens.allSatisfy { remembers($0, at: authorization.apis.map(\.resource)) }
     }
 }

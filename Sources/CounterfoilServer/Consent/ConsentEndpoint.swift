@@ -56,7 +56,7 @@ struct ConsentEndpoint: Sendable {
             guard decision == .allow else { try await deny(because: "the user denied the request") }
             let granted =
                 switch question {
-                case .consent: try form.granted(of: authorization)
+                case .consent: try form.granted(of: authorization.access)
                 // A first-party client gets every requested scope, whether this page is shown or not.
                 case .confirmation: authorization.asked
                 }
@@ -76,7 +76,7 @@ struct ConsentEndpoint: Sendable {
 }
 
 extension PageForm {
-    fileprivate func ticket(
+    func ticket(
         of session: LiveSession,
         with tickets: QuestionTickets,
         now: Date
@@ -94,10 +94,10 @@ extension PageForm {
     /// ticked (RFC 6749 §3.3).
     ///
     /// Only the requested scopes are looked up in the form, so that the form cannot add any.
-    fileprivate func granted(of authorization: ValidatedAuthorization) throws(PageProblem) -> Scope {
+    func granted(of access: RequestedAccess) throws(PageProblem) -> Scope {
         var granted: [Scope.Token] = []
-        for token in authorization.asked.tokens {
-            guard authorization.client.optionalScope.contains(token) else {
+        for token in access.asked.tokens {
+            guard access.client.optionalScope.contains(token) else {
                 granted.append(token)
                 continue
             }

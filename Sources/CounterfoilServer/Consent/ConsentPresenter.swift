@@ -2,7 +2,8 @@ import CounterfoilProtocol
 
 /// The content of the consent page, computed from the request, the user and the earlier consent.
 struct ConsentPresenter: Sendable {
-    let authorization: ValidatedAuthorization
+    let access: RequestedAccess
+    let redirectDestination: ConsentPage.RedirectDestination
     let person: Person
     /// The remembered consent of the user for the client.
     let earlier: Consent?
@@ -20,7 +21,7 @@ struct ConsentPresenter: Sendable {
         request: String,
         ticket: String
     ) -> ConsentPage {
-        let client = authorization.client
+        let client = access.client
         let presentation = client.presentation
         let statement = branding.statement(in: words.language)
         let language = branding.textLanguage(in: words.language)
@@ -29,7 +30,7 @@ struct ConsentPresenter: Sendable {
             publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
             applicationLogo: settings.issuer.logoPath(of: client),
             isVouchedFor: client.policy.isTrusted,
-            redirectDestination: .init(authorization.redirectURI.uri, of: client.type),
+            redirectDestination: redirectDestination,
             personName: DisplayName(of: person),
             personEmail: MaskedEmail(of: person),
             action: action,
@@ -51,13 +52,13 @@ struct ConsentPresenter: Sendable {
 
     private func permissions(_ definitions: [ScopeDefinition]) -> [ConsentPage.Permission] {
         let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
-        return authorization.asked.tokens.map { token in
+        return access.asked.tokens.map { token in
             let definition = definitions[token]
-            let wasAllowed = earlier?.remembers(token, at: authorization.apis.map(\.resource))
+            let wasAllowed = earlier?.remembers(token, at: access.apis.map(\.resource))
             return ConsentPage.Permission(
                 scope: token.rawValue,
                 title: definition.map { words($0) } ?? token.rawValue,
-                required: !authorization.client.optionalScope.contains(token),
+                required: !access.client.optionalScope.contains(token),
                 isTicked: isTicked(definition, wasAllowed: wasAllowed),
                 isNew: wasAllowed == false
             )
@@ -74,13 +75,13 @@ struct ConsentPresenter: Sendable {
     /// it. In all three cases, the box starts unticked.
     private func isTicked(_ definition: ScopeDefinition?, wasAllowed: Bool?) -> Bool {
         guard let wasAllowed else { return definition?.startsTicked ?? false }
-        return wasAllowed && earlier?.appearance == ClientAppearance(of: authorization.client)
+        return wasAllowed && earlier?.appearance == ClientAppearance(of: access.client)
     }
 
     private var lifetime: String {
-        let client = authorization.client
+        let client = access.client
         let application = LocalizedText.Value.name(client.displayName)
-        guard !RefreshTokenTerms.areIssued(to: client, for: authorization.scope) else {
+        guard !RefreshTokenTerms.areIssued(to: client, for: access.scope) else {
             let terms = RefreshTokenTerms(of: client, settings: settings)
             return words(
                 LocalizedText(
@@ -101,8 +102,8 @@ struct ConsentPresenter: Sendable {
     ///
     /// If the request names none, the tokens are for the default audience. The list is empty if that is this service.
     private var resources: [DisplayName] {
-        guard authorization.apis.isEmpty else {
-            return authorization.apis.map { api in
+        guard access.apis.isEmpty else {
+            return access.apis.map { api in
                 let host = Self.host(of: api.resource.rawValue)
                 return DisplayName(api.name.map { "\(DisplayName($0, orElse: host)) (\(host))" } ?? host)
             }
@@ -118,10 +119,10 @@ struct ConsentPresenter: Sendable {
     private var earlierConsent: String? {
         guard let earlier else { return nil }
         let date = ["date": LocalizedText.Value.date(earlier.allowedAt)]
-        if earlier.appearance != ClientAppearance(of: authorization.client) {
+        if earlier.appearance != ClientAppearance(of: access.client) {
             return words(LocalizedText("consent.changed-since", date))
         }
-        return earlier.remembers(authorization)
+        return earlier.remembers(access)
             ? words(LocalizedText("consent.allowed-before", date))
             : words(LocalizedText("consent.allowed-less-before", date))
     }

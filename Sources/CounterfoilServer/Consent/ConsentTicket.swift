@@ -10,11 +10,11 @@ struct ConsentSnapshot: Sendable, Hashable {
     /// The encoded snapshot, with which the form ticket begins.
     fileprivate let rawValue: String
 
-    init(_ authorization: ValidatedAuthorization) {
+    init(_ access: RequestedAccess) {
         var asked = SHA256()
-        asked.update(data: Data(authorization.asked.description.utf8))
-        for api in authorization.apis { asked.update(data: Data("\n\(api.resource) \(api.name ?? "")".utf8)) }
-        rawValue = Self.name(authorization.client) + Base64URL.encode(Array(asked.finalize()))
+        asked.update(data: Data(access.asked.description.utf8))
+        for api in access.apis { asked.update(data: Data("\n\(api.resource) \(api.name ?? "")".utf8)) }
+        rawValue = Self.name(access.client) + Base64URL.encode(Array(asked.finalize()))
     }
 
     fileprivate init(rawValue: String) { self.rawValue = rawValue }
@@ -61,13 +61,14 @@ struct QuestionTickets: Sendable {
 
     func issue(
         to session: LiveSession,
-        for visit: AuthorizationVisit,
+        for access: RequestedAccess,
+        request: String,
         interaction: InteractionIdentifier,
         expires: Date
     ) -> String {
-        let shown = ConsentSnapshot(visit.authorization)
+        let shown = ConsentSnapshot(access)
         let ticket = tickets.issue(
-            purpose, to: Self.holder(session, shown), request: visit.carried, interaction: interaction,
+            purpose, to: Self.holder(session, shown), request: request, interaction: interaction,
             expires: expires)
         return shown.rawValue + "." + ticket
     }

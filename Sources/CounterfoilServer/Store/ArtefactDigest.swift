@@ -19,6 +19,12 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of an authorization code, the key of ``GrantStore/code(_:)``.
     public init(of code: AuthorizationCode) { self.init(kind: "authorization code", text: code.exposed) }
 
+    /// Creates the digest of a `device_code`, the key of ``DeviceAuthorizationStore/pollDevice(_:by:at:)``.
+    public init(of code: DeviceCode) { self.init(kind: "device code", text: code.exposed) }
+
+    /// Creates the digest of a `user_code`, whatever its case and punctuation were.
+    package init(of code: UserCode) { self.init(kind: "user code", text: code.letters) }
+
     /// Creates the digest of a session token, the key of ``SessionStore/session(_:)``.
     public init(of token: SessionToken) { self.init(kind: "session", text: token.exposed) }
 

@@ -10,8 +10,9 @@
 ///   if the connection is lost during the commit, the result is unknown. The caller then treats the write as
 ///   failed.
 public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientAssertionStore & ClientStore
-    & ConsentStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore & PushedRequestStore
-    & RefreshTokenStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SigningKeyStore
+    & ConsentStore & DeviceAuthorizationStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore
+    & PushedRequestStore & RefreshTokenStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore
+    & SigningKeyStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

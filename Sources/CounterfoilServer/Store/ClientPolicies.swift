@@ -226,11 +226,13 @@ public enum PKCEUse: String, Sendable, Hashable, CaseIterable {
     case plain
     /// No challenge, which only ``PKCEPolicy/exemptUntil(_:)`` accepts.
     case none
+    /// No rule, because no authorization code travels through a browser: the user approved a `device_code` (RFC 8628).
+    case notNeeded = "not-needed"
 
     /// Whether the authorization needs an exception of the policy, which the server counts.
     public var isException: Bool {
         switch self {
-        case .s256, .nonce: false
+        case .s256, .nonce, .notNeeded: false
         case .plain, .none: true
         }
     }

@@ -182,6 +182,11 @@ public struct CodeRecord: Sendable, Hashable {
     }
 }
 
+extension CodeRecord {
+    /// Whether the code is a `device_code` (RFC 8628), which dies with the session in which the user approved it.
+    public var isDeviceCode: Bool { redirectURI == nil }
+}
+
 /// A code with its grant and user, read in one transaction.
 public struct CodeFacts: Sendable, Hashable {
     /// The code, which may be used or expired.
@@ -235,6 +240,8 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     case sessionEnded
     /// The approval relies on a remembered consent that no longer covers it; nothing was written.
     case consentWithdrawn
+    /// The code is a `device_code` whose request was answered before or has expired; nothing was written.
+    case deviceNotPending
 }
 
 /// The outcome of ``GrantStore/consumeCode(_:beginning:at:)``.
@@ -289,6 +296,8 @@ public protocol GrantStore: Sendable {
     ///    The session counts even if its token was replaced since the user approved (see ``SessionStore``). The
     ///    password hash of the user is ``Approval/passwordHash``.
     /// 7. The stored consent still supports the approval (``Approval/holds(beside:)``).
+    /// 8. If the code is a `device_code` (``CodeRecord/isDeviceCode``), a device authorization of the client with the
+    ///    digest of the code is pending when the grant is created. The code replaces this record.
     ///
     /// The store removes the pushed request, so that it yields at most one code.
     ///
@@ -300,8 +309,9 @@ public protocol GrantStore: Sendable {
     /// it is given.
     ///
     /// The code must be unused, with fewer failed redemptions than ``CodeRecord/failedRedemptionLimit``. Its grant
-    /// must not be revoked, and its user must not be disabled. The store does not check the expiry time; the caller
-    /// has checked it.
+    /// must not be revoked, and its user must not be disabled. If the code is a `device_code`, the session of its grant
+    /// must be stored and must not have expired. The store does not check the expiry time of the code; the caller has
+    /// checked it.
     ///
     /// If two calls race, exactly one gets ``ConsumeCodeOutcome/consumed``.
     func consumeCode(

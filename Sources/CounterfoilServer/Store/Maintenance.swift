@@ -31,10 +31,11 @@ public protocol MaintenanceStore: Sendable {
     /// Deletes expired records in one transaction, at most `rows` of each kind.
     ///
     /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,
-    /// sessions, token families, grants, client assertions and pushed requests.
+    /// sessions, token families, grants, client assertions, pushed requests and device authorizations.
     ///
-    /// The store keeps a grant that still has a code. It also keeps an unrevoked grant whose session is still stored if the client receives back-channel logout
-    /// notifications, because the client must be notified when the session ends.
+    /// The store keeps a grant that still has a code. It also keeps an unrevoked grant whose session is still stored if
+    /// the client receives back-channel logout notifications, because the client must be notified when the session
+    /// ends.
     ///
     /// - Returns: The number of deleted records; 0 when nothing is left to delete.
     func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int

@@ -189,7 +189,8 @@ public protocol PeopleStore: Sendable {
     ///
     /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as
     /// ``SessionStore/signOutEverywhere(_:except:at:)`` does. It also invalidates all unredeemed codes of the user.
-    /// An attacker who knew the former password thus keeps no access.
+    /// If such a code is a `device_code`, it revokes the grant, too. An attacker who knew the former password thus keeps
+    /// no access.
     ///
     /// - Parameters:
     ///   - person: The user.

@@ -129,6 +129,7 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 ///
 /// - It revokes the grants that single-page applications got in the session (OAuth 2.0 for Browser-Based
 ///   Applications §6.3).
+/// - It revokes the grants whose `device_code` is not redeemed yet (``CodeRecord/isDeviceCode``).
 /// - It queues a logout notification for each client that registered for it (see ``LogoutDeliveryStore``).
 ///
 /// A session that continues under its `sid` with a new token has not ended. When the end of a session revokes grants,

@@ -26,6 +26,8 @@ public final class FaultyStore: Sendable {
         case narrowConsent
         /// Recording an approval with its authorization code.
         case recordConsent
+        /// Storing, reading, polling and denying a device authorization.
+        case addDeviceAuthorization, deviceAuthorization, pollDevice, denyDevice
         /// Reading an authorization code with its grant and user.
         case code
         /// Marking an authorization code as redeemed.

@@ -18,6 +18,8 @@ public final class MemoryStore: Sendable {
         /// The grants whose session has ended, so that their clients are not notified of the end a second time.
         var grantsOfEndedSessions: Set<GrantIdentifier> = []
         var codes: [ArtefactDigest: CodeRecord] = [:]
+        /// The device authorizations that no user has approved.
+        var devices: [ArtefactDigest: DeviceAuthorization] = [:]
         /// The digests of the identifiers of answered pages, so that a page cannot be answered a second time.
         var interactions: Set<ArtefactDigest> = []
         var signingKeys: [SealedSigningKey] = []

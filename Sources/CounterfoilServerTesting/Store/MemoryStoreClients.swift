@@ -81,6 +81,7 @@ extension MemoryStore: ClientStore {
                 state.interactions.remove(code.interaction)
                 state.codes[code.digest] = nil
             }
+            state.devices = state.devices.filter { $0.value.clientID != id }
             for grant in grants { state.grants[grant] = nil }
             for family in state.refreshFamilies.values where grants.contains(family.grantID) {
                 state.refreshFamilies[family.digest] = nil

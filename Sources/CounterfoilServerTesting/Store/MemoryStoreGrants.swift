@@ -17,6 +17,10 @@ extension MemoryStore: GrantStore {
             guard state.holdsSession(of: approval) else { return .sessionEnded }
             let key = ConsentKey(person: grant.personID, client: grant.clientID)
             guard approval.holds(beside: state.consents[key]) else { return .consentWithdrawn }
+            if code.isDeviceCode {
+                guard state.isPending(code, of: grant) else { return .deviceNotPending }
+                state.devices[code.digest] = nil
+            }
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
             state.interactions.insert(code.interaction)
@@ -51,7 +55,8 @@ extension MemoryStore: GrantStore {
             guard let code = state.codes[digest] else { return .gone }
             guard code.usedAt == nil else { return .alreadyUsed }
             guard code.failedRedemptions < CodeRecord.failedRedemptionLimit,
-                let grant = state.grants[code.grantID], grant.revokedAt == nil, state.isActive(grant.personID)
+                let grant = state.grants[code.grantID], grant.revokedAt == nil, state.isActive(grant.personID),
+                !code.isDeviceCode || state.isSessionStored(of: grant, at: time)
             else { return .gone }
             state.codes[digest]?.usedAt = time
             state.noteUse(of: grant, at: time)

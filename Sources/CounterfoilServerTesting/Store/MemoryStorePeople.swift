@@ -72,6 +72,10 @@ extension MemoryStore: PeopleStore {
             state.people[person]?.passwordHash = new
             _ = state.signOutEverywhere(person, except: session, at: time)
             let grants = state.grants
+            for grant in grants.values
+            where grant.personID == person && grant.revokedAt == nil && state.hasUnusedDeviceCode(grant) {
+                state.revoke(grant, because: .session, at: time)
+            }
             state.killCodes { grants[$0.grantID]?.personID == person }
             return .changed
         }

@@ -233,7 +233,12 @@ extension MemoryStore: MaintenanceStore {
             for assertion in assertions { state.assertions[assertion.key] = nil }
             let pushed = state.pushedRequests.values.filter { $0.expiresAt < limits.now }.prefix(rows)
             for request in pushed { state.pushedRequests[request.digest] = nil }
+            let devices = state.devices.values.filter {
+                $0.expiresAt < limits.now - DeviceAuthorization.retention
+            }.prefix(rows)
+            for device in devices { state.devices[device.digest] = nil }
             return codes.count + sessions.count + families.count + grants.count + assertions.count + pushed.count
+                + devices.count
         }
     }
 }

@@ -122,7 +122,8 @@ extension MemoryStore.State {
         return true
     }
 
-    /// Queues the logout deliveries of a session, and revokes its grants to single-page applications.
+    /// Queues the logout deliveries of a session, and revokes its grants to single-page applications and those with an
+    /// unused `device_code`.
     ///
     /// The function does nothing if a session with this `sid` still exists, because a new sign-in of the same user
     /// continues the `sid` in a new session.
@@ -142,7 +143,9 @@ extension MemoryStore.State {
                             sessionID: session, attempts: 0),
                         dueAt: time))
             }
-            if client.type == .singlePage { for grant in given { revoke(grant, because: .session, at: time) } }
+            for grant in given where client.type == .singlePage || hasUnusedDeviceCode(grant) {
+                revoke(grant, because: .session, at: time)
+            }
         }
         grantsOfEndedSessions.formUnion(held.map(\.id))
     }
