@@ -91,13 +91,15 @@ package struct ServerComponents: Sendable {
 
     func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
+        let approvals = ApprovalThrottle(limit: settings.approvalsPerMinute)
         let flow = AuthorizationFlow(
             settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
-            approvals: ApprovalThrottle(limit: settings.approvalsPerMinute), audiences: audiences)
+            approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
             HealthEndpoints(settings: settings, store: store, home: pages.home).handlers,
             MetadataEndpoint(settings: settings, store: store, keys: keys).handlers,
             authorizationHandlers(flow),
+            deviceHandlers(approvals),
             clientHandlers(flow),
             LogoutEndpoint(
                 settings: settings, store: store, sessions: sessions, hints: hints, tickets: tickets, auditor: auditor,
@@ -125,6 +127,18 @@ package struct ServerComponents: Sendable {
             + ConsentEndpoint(question: .confirmation, flow: flow, pages: pages, sessions: sessions).handlers
     }
 
+    /// Creates the handlers of the pages on which users answer the requests of devices.
+    private func deviceHandlers(_ approvals: ApprovalThrottle) -> [EndpointHandler] {
+        let flow = DeviceFlow(
+            settings: settings, store: store, guesses: UserCodeThrottle(), approvals: approvals, auditor: auditor,
+            random: random)
+        let pages = DevicePages(
+            settings: settings, store: store, tickets: tickets,
+            signInForm: signInForm(at: .deviceSignIn, purpose: .deviceSignIn), random: random)
+        return DeviceEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
+            + DeviceConsentEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
+    }
+
     /// Creates the handlers of the endpoints that clients and APIs call without a user agent.
     private func clientHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
         let refreshTokens = RefreshTokenCodec(key: serverKey.refreshTokens)
@@ -143,6 +157,10 @@ package struct ServerComponents: Sendable {
         return PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
             + TokenEndpoint(
                 authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
+            ).handlers
+            + DeviceAuthorizationEndpoint(
+                settings: settings, authenticator: authenticator, store: store, audiences: audiences,
+                auditor: auditor, random: random
             ).handlers
             + RevocationEndpoint(
                 authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,

@@ -27,6 +27,25 @@ extension ContinuePage: Page {
     }
 }
 
+extension DeviceCodePage: Page {
+    package static let template = "device-code"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        [
+            "wait": retryAfterSeconds.map { Localizer(frame.language)(.wait(seconds: $0)) },
+            "isFilled": !userCode.isEmpty && problem == nil,
+        ]
+    }
+}
+
+extension DeviceDonePage: Page {
+    package static let template = "device-done"
+
+    package func values(in frame: Frame) -> [String: (any Sendable)?] {
+        ["approved": kind == .approved, "denied": kind == .denied, "over": kind == .over]
+    }
+}
+
 extension ReturnPage: Page {
     package static let template = "go-on"
 
@@ -80,6 +99,7 @@ private struct DestinationValues {
     var development: String?
     var app: String?
     var website: String?
+    var waitingDevice: ConsentPage.WaitingDevice?
 
     init(_ destination: ConsentPage.RedirectDestination) {
         switch destination {
@@ -88,6 +108,7 @@ private struct DestinationValues {
         case .development(let host): development = host
         case .app(let scheme): app = scheme
         case .website(let host): website = host
+        case .waitingDevice(let device): waitingDevice = device
         }
     }
 }

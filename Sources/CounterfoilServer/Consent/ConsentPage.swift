@@ -18,6 +18,27 @@ package struct ConsentPage: Sendable, Hashable {
         case app(scheme: String)
         /// A website, or an app that claimed one of its URLs (RFC 8252 §7.2).
         case website(host: String)
+        /// A device that waits with a user code and gets its tokens without a redirect (RFC 8628).
+        case waitingDevice(WaitingDevice)
+    }
+
+    /// A device that waits for the answer, in terms by which the user recognizes it (RFC 8628 §5.4).
+    package struct WaitingDevice: Sendable, Hashable {
+        /// The code that the device shows, such as `WDJB-MJHT`.
+        package var userCode: String
+        /// The IP address of the device.
+        package var source: String
+        /// The common names of the program and the system of the device, such as "A program on Linux".
+        package var program: String
+        /// The time since the request of the device, such as "2 minutes ago".
+        package var requested: String
+
+        package init(userCode: String, source: String, program: String, requested: String) {
+            self.userCode = userCode
+            self.source = source
+            self.program = program
+            self.requested = requested
+        }
     }
 
     /// One requested scope, as the page shows it to the user.

@@ -4,8 +4,8 @@ extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
         home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, pushedAuthorization,
-        token, revocation, introspection, userInfo, logout, logoutAnswer, setup, logo, callback, appleAssociation,
-        androidAssociation,
+        token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation, introspection, userInfo, logout,
+        logoutAnswer, setup, logo, callback, appleAssociation, androidAssociation,
     ]
 
     /// The root of the server, which redirects every browser to the home page (``ServerPages``).
@@ -62,6 +62,18 @@ extension Endpoint {
     /// The token endpoint, which scripts of single-page apps can call from registered origins (RFC 6749 §3.2).
     public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)
         .with { $0.takesProofs = true }
+
+    /// The device authorization endpoint (RFC 8628 §3.1), which no script calls.
+    public static let deviceAuthorization = answering("deviceAuthorization", "/oauth2/device_authorization")
+
+    /// The page on which a user types the code that a device shows, `verification_uri` (RFC 8628 §3.3).
+    public static let device = form("device", "/device", bodyLimit: 32 * 1024)
+
+    /// The endpoint that the form of the sign-in page is posted to when a user has typed the code of a device.
+    public static let deviceSignIn = posting("deviceSignIn", "/device/sign-in")
+
+    /// The endpoint that the form of the page with the permissions of a device is posted to.
+    public static let deviceConsent = posting("deviceConsent", "/device/consent")
 
     /// The revocation endpoint, which scripts of single-page apps can call from registered origins (RFC 7009 §2).
     public static let revocation = answering("revocation", "/oauth2/revoke", scriptAccess: .registered)

@@ -18,6 +18,14 @@ package struct Ticket: Sendable {
         case confirmation = "confirmation"
         /// The redirect from a sign-in back to the authorization endpoint; the ticket in its URL proves the sign-in.
         case signedIn = "signed in"
+        /// The page on which the user types the code of a device.
+        case deviceCode = "device code"
+        /// The sign-in page after the code of a device was typed.
+        case deviceSignIn = "device sign in"
+        /// The redirect from that sign-in; the ticket in its URL proves that the user typed the code.
+        case deviceSignedIn = "device signed in"
+        /// The page with the permissions of a device.
+        case device = "device"
         /// The page that asks the user whether to sign out.
         case signOut = "sign out"
         /// The sign-in page of the console, which belongs to no authorization.

@@ -72,6 +72,7 @@ final class MetadataEndpoint: Sendable {
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.authorizationEndpoint = issuer.endpoint(Endpoint.authorization.path)
         metadata.tokenEndpoint = issuer.endpoint(Endpoint.token.path)
+        metadata.deviceAuthorizationEndpoint = issuer.endpoint(Endpoint.deviceAuthorization.path)
         metadata.revocationEndpoint = issuer.endpoint(Endpoint.revocation.path)
         metadata.introspectionEndpoint = issuer.endpoint(Endpoint.introspection.path)
         metadata.userInfoEndpoint = issuer.endpoint(Endpoint.userInfo.path)
@@ -80,7 +81,9 @@ final class MetadataEndpoint: Sendable {
         metadata.scopesSupported = scopes
         metadata.responseTypesSupported = ["code"]
         metadata.responseModesSupported = ResponseMode.allCases.map(\.rawValue)
-        metadata.grantTypesSupported = ["authorization_code", "refresh_token", "client_credentials"]
+        metadata.grantTypesSupported = [
+            "authorization_code", "refresh_token", "client_credentials", DeviceCodeGrant.grantType,
+        ]
         let confidential = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
         let assertionAlgorithms = SigningAlgorithm.allCases.map(\.rawValue)
         metadata.tokenEndpointAuthMethodsSupported = ["none"] + confidential

@@ -78,8 +78,7 @@ package struct SignInForm: Sendable {
     ///   - request: The HTTP request that the page is the response to.
     ///   - now: The time of the request.
     package func page(_ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
-        let known = browser(of: request)
-        let browser = known ?? BrowserToken(random: random)
+        let (browser, cookie) = browserToken(of: request)
         let isForgotten = again?.isForgotten ?? false
         let page = SignInPage(
             applicationName: content.applicationName,
@@ -98,7 +97,7 @@ package struct SignInForm: Sendable {
         )
         var reply = Reply(again?.status ?? .ok, .page(page))
         if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
-        return reply.setting(known == nil ? sessions.cookies.browser(browser) : nil)
+        return reply.setting(cookie)
             .setting(isForgotten ? sessions.cookies.noEarlierUser : nil)
     }
 
@@ -143,8 +142,15 @@ package struct SignInForm: Sendable {
     }
 
     /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.
-    private func browser(of request: IncomingRequest) -> BrowserToken? {
+    func browser(of request: IncomingRequest) -> BrowserToken? {
         request.cookie(sessions.cookies.browserName).flatMap(BrowserToken.init)
+    }
+
+    /// Returns the token of the browser cookie, or a new one with the cookie that the reply must set.
+    func browserToken(of request: IncomingRequest) -> (token: BrowserToken, cookie: String?) {
+        if let known = browser(of: request) { return (known, nil) }
+        let token = BrowserToken(random: random)
+        return (token, sessions.cookies.browser(token))
     }
 }
 

@@ -20,6 +20,8 @@ public struct AuditEvent: Sendable, Hashable {
         case challengeReuse = "challenge-reuse"
         /// A code was refused because it had been redeemed already, or because its `code_verifier` was wrong.
         case codeRedemption = "code-redemption"
+        /// A user typed the code of a device, but no device waits with this code.
+        case userCode = "user-code"
         /// A client retried a refresh within the grace period, and the server issued the same new refresh token again.
         case refreshRepeat = "refresh-repeat"
         /// A rotated refresh token was used when a retry was no longer allowed; the server revoked its grant.

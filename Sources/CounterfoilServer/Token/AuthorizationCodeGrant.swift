@@ -41,7 +41,7 @@ struct AuthorizationCodeGrant: TokenGrant {
     ) async throws -> TokenResponse {
         let now = exchange.now
         let grant = approval.facts.grant
-        let family = family(for: approval, boundTo: exchange.provenKey, now: now)
+        let family = context.family(for: grant, of: approval.client, boundTo: exchange.provenKey, now: now)
         let target = try await context.target(of: grant, naming: approval.resources, scope: grant.scope, exchange)
         let response = try context.issuer.issue(
             IssuingFacts(
@@ -76,26 +76,6 @@ struct AuthorizationCodeGrant: TokenGrant {
         await context.note(
             .challengeReuse, .done, approval.facts.grant, exchange,
             detail: "one code_challenge served more than one authorization request")
-    }
-
-    /// Creates the token family that starts with a code, and the first refresh token of the family.
-    ///
-    /// Returns nil if the client gets no refresh token. RFC 9449 §5: the refresh tokens of a public client are bound to
-    /// the key of its proof.
-    private func family(
-        for approval: Approval, boundTo provenKey: KeyThumbprint?, now: Date
-    ) -> (record: RefreshFamily, token: RefreshToken)? {
-        let grant = approval.facts.grant
-        let name = RefreshTokenCodec.Family(random: context.issuer.random)
-        guard RefreshTokenTerms.areIssued(to: approval.client, for: grant.scope),
-            let token = context.refreshTokens.token(of: name, generation: 0)
-        else { return nil }
-        let terms = RefreshTokenTerms(of: approval.client, settings: context.settings)
-        let record = RefreshFamily(
-            digest: name.digest, grantID: grant.id,
-            keyThumbprint: approval.client.type.isConfidential ? nil : provenKey, rotatedAt: now, lastUsedAt: now,
-            expiresAt: now.addingTimeInterval(terms.lifetime))
-        return (record, token)
     }
 
     // MARK: - Checks of the code

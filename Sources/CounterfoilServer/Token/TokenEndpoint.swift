@@ -30,6 +30,7 @@ struct TokenEndpoint: Sendable {
             AuthorizationCodeGrant(context: context),
             RefreshTokenGrant(context: context),
             ClientCredentialsGrant(context: context),
+            DeviceCodeGrant(context: context),
         ]
     }
 

@@ -73,6 +73,24 @@ struct GrantContext: Sendable {
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
     }
 
+    /// Creates the token family that starts with a code, and the first refresh token of the family.
+    ///
+    /// Returns nil if the client gets no refresh token. RFC 9449 §5: the refresh tokens of a public client are bound to
+    /// the key of its proof.
+    func family(
+        for grant: Grant, of client: RegisteredClient, boundTo provenKey: KeyThumbprint?, now: Date
+    ) -> (record: RefreshFamily, token: RefreshToken)? {
+        let name = RefreshTokenCodec.Family(random: issuer.random)
+        guard RefreshTokenTerms.areIssued(to: client, for: grant.scope),
+            let token = refreshTokens.token(of: name, generation: 0)
+        else { return nil }
+        let terms = RefreshTokenTerms(of: client, settings: settings)
+        let record = RefreshFamily(
+            digest: name.digest, grantID: grant.id, keyThumbprint: client.type.isConfidential ? nil : provenKey,
+            rotatedAt: now, lastUsedAt: now, expiresAt: now.addingTimeInterval(terms.lifetime))
+        return (record, token)
+    }
+
     /// Revokes a grant with all its tokens and writes an audit event, unless the grant has already ended.
     func revoke(_ grant: Grant, because reason: RevocationReason, _ exchange: TokenExchange) async throws {
         guard case .revoked = try await store.revokeGrant(grant.id, because: reason, at: exchange.now) else { return }

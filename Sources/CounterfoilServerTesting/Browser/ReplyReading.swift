@@ -74,6 +74,26 @@ extension Reply {
         }
     }
 
+    /// The page of this reply on which the user types the code of a device.
+    package var deviceCodePage: DeviceCodePage {
+        get throws(UnexpectedReply) {
+            guard let page = self.page as? DeviceCodePage else {
+                throw UnexpectedReply(needed: "the form for the code of a device", reply: self)
+            }
+            return page
+        }
+    }
+
+    /// The page of this reply with the result after the user has answered a device.
+    package var deviceDonePage: DeviceDonePage {
+        get throws(UnexpectedReply) {
+            guard let page = self.page as? DeviceDonePage else {
+                throw UnexpectedReply(needed: "the result for a device", reply: self)
+            }
+            return page
+        }
+    }
+
     /// The page of this reply on which the user confirms a sign-in.
     package var continuePage: ContinuePage {
         get throws(UnexpectedReply) {

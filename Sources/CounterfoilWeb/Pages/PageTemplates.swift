@@ -58,6 +58,8 @@ final class PageTemplates: Sendable {
         "sign-in": PackageResources.sign_in_mustache,
         "consent": PackageResources.consent_mustache,
         "continue": PackageResources.continue_mustache,
+        "device-code": PackageResources.device_code_mustache,
+        "device-done": PackageResources.device_done_mustache,
         "go-on": PackageResources.go_on_mustache,
         "sign-out": PackageResources.sign_out_mustache,
         "signed-out": PackageResources.signed_out_mustache,
@@ -67,6 +69,7 @@ final class PageTemplates: Sendable {
         "setup": PackageResources.setup_mustache,
         "setup-done": PackageResources.setup_done_mustache,
         "note-warning": PackageResources.note_warning_mustache,
+        "waiting-device": PackageResources.waiting_device_mustache,
         "site-links": PackageResources.site_links_mustache,
         "site-logo": PackageResources.site_logo_mustache,
         "way-to-browser": PackageResources.way_to_browser_mustache,
@@ -78,6 +81,7 @@ final class PageTemplates: Sendable {
         "icon-check": PackageResources.icon_check_mustache,
         "icon-clock": PackageResources.icon_clock_mustache,
         "icon-computer": PackageResources.icon_computer_mustache,
+        "icon-device": PackageResources.icon_device_mustache,
         "icon-globe": PackageResources.icon_globe_mustache,
     ]
 }

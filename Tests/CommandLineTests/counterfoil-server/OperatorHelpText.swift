@@ -133,11 +133,11 @@ extension HelpText {
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
                                       password-change, consent, pkce-exception,
-                                      challenge-reuse, code-redemption, refresh-repeat,
-                                      refresh-reuse, revocation, client-authentication,
-                                      throttled, application, machine-access,
-                                      application-secret, account, signing-key, setting,
-                                      audit-removal)
+                                      challenge-reuse, code-redemption, user-code,
+                                      refresh-repeat, refresh-reuse, revocation,
+                                      client-authentication, throttled, application,
+                                      machine-access, application-secret, account,
+                                      signing-key, setting, audit-removal)
               --person <name>         Only events of this user, by user name.
               --client <id>           Only events of this app, by client_id.
               --since <time>          Only events since this time: 2027-01-31 or

@@ -19,7 +19,12 @@ struct MetadataTests {
         #expect(metadata.tokenEndpoint == issuer + "/oauth2/token")
         #expect(metadata.jwksURI == issuer + "/oauth2/jwks")
         #expect(metadata.responseTypesSupported == ["code"])
-        #expect(metadata.grantTypesSupported == ["authorization_code", "refresh_token", "client_credentials"])
+        #expect(metadata.deviceAuthorizationEndpoint == issuer + "/oauth2/device_authorization")
+        #expect(
+            metadata.grantTypesSupported == [
+                "authorization_code", "refresh_token", "client_credentials",
+                "urn:ietf:params:oauth:grant-type:device_code",
+            ])
         #expect(metadata.codeChallengeMethodsSupported == ["S256"])
         #expect(metadata.authorizationResponseIssParameterSupported == true)
         #expect(metadata.requestURIParameterSupported == false)

@@ -1,0 +1,52 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// The endpoint for the form with which a user answers the request of a device (RFC 8628 §3.3).
+struct DeviceConsentEndpoint: Sendable {
+    let flow: DeviceFlow
+    let pages: DevicePages
+    let sessions: SessionManager
+
+    /// The decision of the user, the form field `decision`.
+    private enum Decision: String {
+        case allow
+        case deny
+        case switchAccount = "switch"
+    }
+
+    var handlers: [EndpointHandler] { [EndpointHandler(.deviceConsent, respond)] }
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try PageForm(request, issuer: flow.settings.issuer)
+        guard let code = try? UserCode(typed: try form.carriedRequest().single("user_code") ?? "") else {
+            throw PageProblem.fromElsewhere
+        }
+        let again = flow.settings.issuer.deviceURL(with: code)
+        guard let session = try await sessions.current(request, now: now) else {
+            // The session has ended since the page was shown: the user signs in and is asked again.
+            return .seeOther(again)
+        }
+        let ticket = try form.ticket(of: session, with: pages.questionTickets, now: now)
+        guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
+        if decision == .switchAccount {
+            let cookie = try await sessions.end(session, now: now)
+            await flow.auditor.note(.signOut, by: request, person: session.person.id, now: now)
+            return .seeOther(again).setting(cookie).setting(sessions.cookies.noEarlierUser)
+        }
+        guard let visit = try await flow.pending(code, on: request, now: now) else { return pages.done(.over) }
+        let client = visit.access.client
+        guard ticket.shown == ConsentSnapshot(visit.access) else {
+            throw AuthorizationFlow.ApprovalError.clientChanged(askAgain: again)
+        }
+        if let blocked = pages.blocked(visit) { return blocked }
+        let granted = try decision == .allow ? form.granted(of: visit.access) : Scope()
+        // RFC 6749 §3.3: a user who deselects every permission denies the request.
+        guard decision == .allow, !granted.isEmpty || visit.access.asked.isEmpty else {
+            return try await flow.deny(visit, by: session) ? pages.done(.denied, client) : pages.done(.over)
+        }
+        let isApproved = try await flow.approve(
+            visit, granting: granted, by: session, interaction: ticket.interaction)
+        return isApproved ? pages.done(.approved, client) : pages.done(.over)
+    }
+}

@@ -1,0 +1,23 @@
+/// The page with the result after a user has answered the request of a device.
+package struct DeviceDonePage: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// The user allowed the request; the device gets its tokens with its next poll.
+        case approved
+        /// The user denied the request.
+        case denied
+        /// The code has expired, or was answered in another window or by another user; nothing was changed.
+        case over
+    }
+
+    package var kind: Kind
+    /// The name of the client; nil if the code is not pending any more.
+    package var applicationName: DisplayName?
+    /// The path of the page on which the user types another code.
+    package var codePath: String
+
+    package init(kind: Kind, applicationName: DisplayName? = nil, codePath: String) {
+        self.kind = kind
+        self.applicationName = applicationName
+        self.codePath = codePath
+    }
+}

@@ -1,0 +1,71 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// The page `/device`, `verification_uri` (RFC 8628 §3.3): the form for the code, the sign-in, and the permissions.
+///
+/// No GET request answers a device: even with the code in its URL, it shows a form (RFC 8628 §3.3.1).
+struct DeviceEndpoint: Sendable {
+    let flow: DeviceFlow
+    let pages: DevicePages
+    let sessions: SessionManager
+
+    var handlers: [EndpointHandler] {
+        [EndpointHandler(.device, respond), EndpointHandler(.deviceSignIn, signIn)]
+    }
+
+    func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        switch request.head.method {
+        case .post: try await receive(request, now: now)
+        default: try await show(request, now: now)
+        }
+    }
+
+    private func show(_ request: IncomingRequest, now: Date) async throws -> Reply {
+        let query = try? FormParameters(parsing: request.query)
+        let typed = (try? query?.single("user_code")) ?? ""
+        guard let code = try? UserCode(typed: typed) else {
+            return pages.code(typed.isEmpty ? "" : String(typed.prefix(64)), on: request, now: now)
+        }
+        guard let session = try await sessions.current(request, now: now),
+            let ticket = try? query?.single(DevicePages.signedInParameter),
+            (try? pages.tickets.check(
+                ticket, .deviceSignedIn, of: session.holder, request: DevicePages.carried(code), now: now)) != nil
+        else { return pages.code(code.description, on: request, now: now) }
+        return try await ask(code, session: session, on: request, now: now)
+    }
+
+    private func receive(_ request: IncomingRequest, now: Date) async throws -> Reply {
+        let form = try PageForm(request, issuer: flow.settings.issuer)
+        guard let browser = pages.signInForm.browser(of: request) else { throw PageProblem.cookiesMissing }
+        try form.checkTicket(.deviceCode, of: browser.exposed, with: pages.tickets, now: now)
+        let typed = try form.value("user_code")
+        let code: UserCode
+        do { code = try UserCode(typed: typed) } catch {
+            return pages.code(String(typed.prefix(64)), again: .malformed(error), on: request, now: now)
+        }
+        guard let session = try await sessions.current(request, now: now) else {
+            // The code is looked up after the sign-in only, so that every guess counts for a user.
+            return pages.signIn(DevicePages.carried(code), on: request, now: now)
+        }
+        return try await ask(code, session: session, on: request, now: now)
+    }
+
+    private func ask(
+        _ code: UserCode, session: LiveSession, on request: IncomingRequest, now: Date
+    ) async throws -> Reply {
+        switch try await flow.find(code, for: session.person, on: request, now: now) {
+        case .found(let visit): try await pages.consent(visit, session: session)
+        case .refused(let again): pages.code(code.description, again: again, on: request, now: now)
+        }
+    }
+
+    private func signIn(_ request: IncomingRequest, now: Date) async throws -> Reply {
+        let submission = try pages.signInForm.receive(request, now: now)
+        switch try await pages.signInForm.attempt(submission) {
+        case .again(let again): return pages.signIn(submission.carried, again: again, on: request, now: now)
+        case .signedIn(let session, let cookies):
+            return pages.afterSignIn(submission.carried, session: session, now: now).setting(cookies)
+        }
+    }
+}

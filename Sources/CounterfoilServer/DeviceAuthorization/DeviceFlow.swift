@@ -1,0 +1,115 @@
+import CounterfoilProtocol
+import Foundation
+
+/// The steps that the pages of the device grant share: finding the device of a code, and recording the answer.
+struct DeviceFlow: Sendable {
+    let settings: ServerSettings
+    let store: any AuthorizationServerStore
+    let guesses: UserCodeThrottle
+    let approvals: ApprovalThrottle
+    let auditor: Auditor
+    let random: RandomBytes
+
+    /// The result of looking up a code that a user has typed.
+    enum Finding: Sendable {
+        case found(DeviceVisit)
+        case refused(DevicePages.Again)
+    }
+
+    /// Looks up a code that a signed-in user has typed, within the rate limits of wrong codes.
+    func find(
+        _ code: UserCode, for person: Person, on request: IncomingRequest, now: Date
+    ) async throws -> Finding {
+        let source = request.countedSource(settings.issuer)
+        do throws(UserCodeThrottle.TooMany) {
+            try guesses.admit(person.id, from: source, now: now)
+        } catch {
+            await auditor.note(
+                .throttled, .refused, by: request, person: person.id, detail: "user codes", now: now)
+            return .refused(.tooMany(retryAfter: error.retryAfter))
+        }
+        let visit: DeviceVisit?
+        do { visit = try await pending(code, on: request, now: now) } catch {
+            guesses.withdraw(person.id, from: source, admittedAt: now)
+            throw error
+        }
+        guard let visit else {
+            await auditor.note(.userCode, .refused, by: request, person: person.id, now: now)
+            return .refused(.unknown)
+        }
+        guesses.withdraw(person.id, from: source, admittedAt: now)
+        return .found(visit)
+    }
+
+    /// Reads the pending device authorization of a code; nil if there is none.
+    ///
+    /// The request was valid when the device sent it, but the client or an API can have changed since.
+    func pending(_ code: UserCode, on request: IncomingRequest, now: Date) async throws -> DeviceVisit? {
+        guard
+            let authorization = try await store.deviceAuthorization(
+                userCode: ArtefactDigest(of: code), at: now),
+            let client = try await store.client(authorization.clientID)
+        else { return nil }
+        let named = try await store.named(authorization.resources, issuer: settings.issuer)
+        let access = try AuthorizationValidation.access(to: authorization.scope, at: named, by: client)
+        return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
+    }
+
+    /// Denies the request of a device; returns false if it was answered before or has expired.
+    func deny(_ visit: DeviceVisit, by session: LiveSession) async throws -> Bool {
+        guard try await store.denyDevice(visit.authorization.digest, at: visit.now) == .denied else { return false }
+        await auditor.note(
+            .consent, .refused, by: visit.request, person: session.person.id, client: visit.access.client.id,
+            detail: "device", now: visit.now)
+        return true
+    }
+
+    /// Records the approval of a user: the `device_code` becomes a code that the device redeems with its next poll.
+    ///
+    /// - Returns: False if the request was answered before or has expired.
+    /// - Throws: ``AuthorizationFlow/ApprovalError`` if the client, user or session has changed.
+    func approve(
+        _ visit: DeviceVisit, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
+    ) async throws -> Bool {
+        try await count(visit, by: session)
+        let (access, now) = (visit.access, visit.now)
+        let grant = Grant(
+            id: GrantIdentifier(random: random), personID: session.person.id, clientID: access.client.id,
+            scope: granted, resources: access.apis.map(\.resource), sessionID: session.id,
+            authenticatedAt: session.authenticatedAt, createdAt: now, lastUsedAt: now)
+        let code = CodeRecord(
+            digest: visit.authorization.digest, interaction: ArtefactDigest(of: interaction), grantID: grant.id,
+            redirectURI: nil, requestedScope: visit.authorization.scope,
+            codeChallenge: visit.authorization.codeChallenge, nonce: nil, authenticatedAt: session.authenticatedAt,
+            issuedAt: now, expiresAt: visit.authorization.expiresAt)
+        let approval = Approval(
+            grant: grant, code: code, asked: access.asked, appearance: ClientAppearance(of: access.client),
+            clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.person.passwordHash,
+            basis: .answer)
+        let again = settings.issuer.deviceURL(with: visit.code)
+        switch try await store.recordConsent(approval) {
+        case .recorded:
+            await auditor.note(
+                .consent, by: visit.request, person: session.person.id, client: access.client.id, grant: grant.id,
+                detail: "device: \(granted)", now: now)
+            return true
+        case .alreadyAnswered, .deviceNotPending: return false
+        case .clientDeleted: throw AuthorizationFlow.ApprovalError.clientDeleted
+        case .clientChanged: throw AuthorizationFlow.ApprovalError.clientChanged(askAgain: again)
+        case .personNotActive: throw AuthorizationFlow.ApprovalError.personNotActive
+        case .sessionEnded, .consentWithdrawn:
+            throw AuthorizationFlow.ApprovalError.outdated(
+                startAgain: again, OAuthError(.loginRequired, "the session ended while the request was processed"))
+        }
+    }
+
+    /// Counts an approval against the rate limit of its user.
+    private func count(_ visit: DeviceVisit, by session: LiveSession) async throws {
+        do { try approvals.note(session.person.id, now: visit.now) } catch {
+            await auditor.note(
+                .throttled, .refused, by: visit.request, person: session.person.id, client: visit.access.client.id,
+                detail: "approvals", now: visit.now)
+            throw error
+        }
+    }
+}

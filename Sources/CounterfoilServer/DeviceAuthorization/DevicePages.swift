@@ -1,0 +1,132 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+
+/// The pages on which a user answers the request of a device (RFC 8628 §3.3), each with a form ticket (``Ticket``).
+struct DevicePages: Sendable {
+    let settings: ServerSettings
+    let store: any ScopeStore & BrandingStore & ConsentStore
+    let tickets: TicketAuthority
+    let signInForm: SignInForm
+    let random: RandomBytes
+
+    /// The query parameter with the ticket that proves that the user has typed the code and signed in just now.
+    static let signedInParameter = "sign_in_ticket"
+
+    /// The reason why the page with the form for the code is shown again.
+    enum Again: Sendable {
+        case malformed(UserCode.Problem)
+        /// No pending device authorization has the code.
+        case unknown
+        case tooMany(retryAfter: Int)
+    }
+
+    /// The issuer and verifier of form tickets for the page with the permissions.
+    var questionTickets: QuestionTickets { QuestionTickets(tickets: tickets, purpose: .device) }
+
+    /// Returns the parameters of the page as a query, which the sign-in page and the page with the permissions carry.
+    static func carried(_ code: UserCode) -> String { FormParameters(["user_code": code.description]).encoded }
+
+    /// Returns the page with the form for the code.
+    ///
+    /// A code in the URL only fills in the form: the user must compare it with the device (RFC 8628 §3.3.1).
+    func code(_ typed: String, again: Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
+        let (browser, cookie) = signInForm.browserToken(of: request)
+        let page = DeviceCodePage(
+            action: settings.issuer.path + Endpoint.device.path,
+            ticket: tickets.issue(
+                .deviceCode, to: browser.exposed, request: "", interaction: InteractionIdentifier(random: random),
+                expires: settings.pageEnd(from: now)),
+            userCode: typed, problem: again.map { request.words($0.text) }, retryAfterSeconds: again?.retryAfter)
+        var reply = Reply(again?.status ?? .ok, .page(page))
+        if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
+        return reply.setting(cookie)
+    }
+
+    func signIn(_ carried: String, again: SignInForm.Again? = nil, on request: IncomingRequest, now: Date) -> Reply {
+        let content = SignInForm.Content(
+            carried: carried,
+            // The client is not known before the sign-in, so this page warns but never blocks.
+            openInBrowserLink: WebViewVerdict(on: request, under: .warn).openInBrowserLink(address(carried)))
+        return signInForm.page(content, again: again, on: request, now: now)
+    }
+
+    /// Returns the redirect that looks up the code after the sign-in; a ticket proves that the user has typed it.
+    func afterSignIn(_ carried: String, session: LiveSession, now: Date) -> Reply {
+        let ticket = tickets.issue(
+            .deviceSignedIn, to: session.holder, request: carried,
+            // The browser requests the URL with this ticket at once, so 60 seconds are enough.
+            interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(60))
+        return .seeOther(address(carried) + "&\(Self.signedInParameter)=\(ticket)")
+    }
+
+    /// Returns the page with the permissions, the code to compare, and the place of the request.
+    ///
+    /// The user is always asked, whatever the user has allowed before: anyone can send the code of a device to the user
+    /// (RFC 8628 §5.4).
+    func consent(_ visit: DeviceVisit, session: LiveSession) async throws -> Reply {
+        let (client, request) = (visit.access.client, visit.request)
+        if let blocked = blocked(visit) { return blocked }
+        let branding = try await store.branding()
+        let carried = Self.carried(visit.code)
+        let question = ConsentPresenter(
+            access: visit.access, redirectDestination: .waitingDevice(visit.shown), person: session.person,
+            earlier: try await store.consent(of: session.person.id, to: client.id), branding: branding,
+            settings: settings, words: request.words)
+        var page = question.page(
+            definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
+            request: carried,
+            ticket: questionTickets.issue(
+                to: session, for: visit.access, request: carried, interaction: InteractionIdentifier(random: random),
+                expires: settings.pageEnd(from: visit.now)))
+        page.openInBrowserLink = WebViewVerdict(on: request, under: client.policy.webViews)
+            .openInBrowserLink(address(carried))
+        var reply = Reply(.ok, .page(page))
+        // The branding was read above for the page, so the frame uses it too instead of reading it again.
+        reply.frame = Frame(
+            site: Site(branding, settings: settings, language: request.language), language: request.language)
+        return reply
+    }
+
+    /// Returns the page to show instead of the permissions, if the policy of the client forbids the web-view of the
+    /// request.
+    func blocked(_ visit: DeviceVisit) -> Reply? {
+        let client = visit.access.client
+        guard case .blocked(let webView) = WebViewVerdict(on: visit.request, under: client.policy.webViews) else {
+            return nil
+        }
+        let page = WebViewPage(
+            applicationName: client.displayName, applicationLogo: settings.issuer.logoPath(of: client),
+            openInBrowserLink: OpenInBrowserLink(address(Self.carried(visit.code)), from: webView))
+        return Reply(.forbidden, .page(page))
+    }
+
+    /// Returns the page with the result; `client` is nil if the code is not pending any more.
+    func done(_ kind: DeviceDonePage.Kind, _ client: RegisteredClient? = nil) -> Reply {
+        let page = DeviceDonePage(
+            kind: kind, applicationName: client?.displayName, codePath: settings.issuer.path + Endpoint.device.path)
+        return Reply(kind == .over ? .conflict : .ok, .page(page))
+    }
+
+    /// Returns the URL of the page with a code in the query.
+    func address(_ carried: String) -> String { settings.issuer.endpoint(Endpoint.device.path) + "?" + carried }
+}
+
+extension DevicePages.Again {
+    fileprivate var text: LocalizedText {
+        switch self {
+        case .malformed(let problem): problem.text
+        case .unknown: LocalizedText("device-code.unknown")
+        case .tooMany: LocalizedText("device-code.too-many")
+        }
+    }
+
+    fileprivate var retryAfter: Int? { if case .tooMany(let seconds) = self { seconds } else { nil } }
+
+    fileprivate var status: HTTPResponse.Status {
+        switch self {
+        case .malformed, .unknown: .badRequest
+        case .tooMany: .tooManyRequests
+        }
+    }
+}
