@@ -93,7 +93,8 @@ struct DeviceFlow: Sendable {
                 .consent, by: visit.request, person: session.person.id, client: access.client.id, grant: grant.id,
                 detail: "device: \(granted)", now: now)
             return true
-        case .alreadyAnswered, .deviceNotPending: return false
+        // A device authorization is never pushed.
+        case .alreadyAnswered, .deviceNotPending, .pushedRequestGone: return false
         case .clientDeleted: throw AuthorizationFlow.ApprovalError.clientDeleted
         case .clientChanged: throw AuthorizationFlow.ApprovalError.clientChanged(askAgain: again)
         case .personNotActive: throw AuthorizationFlow.ApprovalError.personNotActive

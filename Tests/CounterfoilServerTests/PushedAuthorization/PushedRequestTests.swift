@@ -131,8 +131,12 @@ struct PushedRequestTests {
 
     @Test func `prompt=none in a frame works with a pushed request`() async throws {
         let test = try await TestServer()
+        var policy = ClientPolicy.standard(for: .singlePage)
+        policy.isFirstParty = true
+        policy.isVouchedFor = true
+        policy.isClaimedHTTPSVerified = true
         let client = try await test.register(
-            "Album", type: .singlePage, redirectURIs: ["https://app.example/cb"], isFirstParty: true)
+            "Album", type: .singlePage, redirectURIs: ["https://app.example/cb"], policy: policy)
         let attempt = Attempt(test, by: client, at: "https://app.example/cb").with("prompt", "none")
         var browser = test.browser()
         for isSignedIn in [false, true] {
