@@ -118,6 +118,25 @@ struct ReadyConfigurationTests {
         #expect(try Self.text("kubelogin", native).contains("--oidc-username-claim=\(claim)"))
     }
 
+    // RFC 7517 §4.5: `kid` is any string; the configuration has the registered one, not its form for logs.
+    @Test func `openid-client names the registered key, whatever its identifier contains`() throws {
+        // RFC 7517 Appendix A.1
+        let keys = #"""
+            {"keys": [{"kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+            "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM", "alg": "ES256", "kid": "it's </script> ø"}]}
+            """#
+        let client = RegisteredClient(
+            id: try #require(ClientIdentifier("app_gallery")), type: .web,
+            presentation: ClientPresentation(name: "Gallery"),
+            redirectURIs: [try RedirectURI("https://gallery.example.com/callback")],
+            scope: try Scope(parsing: "openid"), keys: try JSONWebKeySet(parsing: Array(keys.utf8)),
+            policy: .standard(for: .web), createdAt: Date(timeIntervalSince1970: 1_800_000_000))
+        let connection = ClientConnection(of: client, issuer: try Issuer("https://id.example.com"))
+        let text = try Self.text("openid-client", connection)
+        #expect(text.contains(#"client.PrivateKeyJwt({ key, kid: "it's \u003c/script> \u00f8" })"#))
+        #expect(!text.contains("CLIENT_SECRET"))
+    }
+
     // RFC 8628: a device has no redirect URI.
     @Test func `a device signs its user in on another device`() throws {
         #expect(

@@ -78,7 +78,7 @@ extension ClientConnection {
                 // The private key in PEM form.
                 const key = await importPKCS8(process.env.CLIENT_KEY, \(registered.algorithm.rawValue));
                 """
-            authentication = "client.PrivateKeyJwt({ key, kid: \(registered.id.description) })"
+            authentication = "client.PrivateKeyJwt({ key, kid: \(registered.id.rawValue) })"
         } else {
             authentication = "client.ClientSecretBasic(process.env.CLIENT_SECRET)"
         }
