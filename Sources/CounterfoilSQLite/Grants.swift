@@ -41,8 +41,9 @@ extension SQLiteStore: GrantStore {
 
     /// Redeems a code, updates the time of use of its grant and consent, and stores the token family if one is given.
     ///
-    /// It refuses a code that was used, had too many failed redemptions, or has a revoked grant or a disabled user, and a
-    /// `device_code` whose session has ended or expired. The caller must have checked that the code has not expired.
+    /// It refuses a code that was used, had too many failed redemptions, or has a revoked grant or a disabled user. It
+    /// also refuses a `device_code` whose session has ended or expired. The caller must have checked that the code has
+    /// not expired.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,

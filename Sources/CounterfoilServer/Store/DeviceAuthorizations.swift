@@ -69,7 +69,7 @@ public struct DeviceAuthorization: Sendable, Hashable {
         self.deniedAt = deniedAt
     }
 
-    /// Whether a user can still answer the request.
+    /// Returns true if a user can still answer the request.
     public func isPending(at time: Date) -> Bool { deniedAt == nil && time < expiresAt }
 
     /// Records a poll; returns true if it came too early, which increases ``interval`` for all further polls.

@@ -188,9 +188,8 @@ public protocol PeopleStore: Sendable {
     /// Changes a password if the stored hash still equals `former`.
     ///
     /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as
-    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does. It also invalidates all unredeemed codes of the user.
-    /// If such a code is a `device_code`, it revokes the grant, too. An attacker who knew the former password thus keeps
-    /// no access.
+    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does. It also invalidates all unredeemed codes of the user, and
+    /// revokes the grant of a `device_code`. An attacker who knew the former password thus keeps no access.
     ///
     /// - Parameters:
     ///   - person: The user.

@@ -134,6 +134,56 @@ struct EveryPageTests {
         }
     }
 
+    // The code and the place are compared before the permissions.
+    @Test func `the pages for a device are accessible`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.walk(.device) { judge in
+                try await stage.open("/device")
+                _ = try await browser.waitForElement("#user_code")
+                try await judge(.deviceCode)
+                try await stage.fill("user_code", "ЩДЖБ-МЖХТ")
+                try await stage.send("button.primary")
+                _ = try await browser.waitForElement("[role=alert]")
+                try await judge(.deviceCodeAgain)
+
+                let device = try await stage.waitingDevice()
+                try await browser.navigate(to: device.complete)
+                #expect(try await browser.waitForElement("#user_code").property("value")?.string == device.userCode)
+                try await judge(.deviceCodeFilled)
+                try await stage.send("button.primary")
+                try await stage.signIn(as: .alice)
+                let allow = try await browser.waitForElement("[value=allow]")
+                #expect(try await browser.find("p.big").text == device.userCode)
+                try await judge(.deviceConsent)
+                try await allow.click()
+                try await stage.arrive(at: "Your device is connected")
+                try await judge(.deviceApproved)
+
+                let denied = try await stage.waitingDevice()
+                try await stage.open("/device")
+                try await stage.fill("user_code", denied.userCode.lowercased())
+                try await stage.send("button.primary")
+                try await browser.waitForElement("[value=deny]").click()
+                try await stage.arrive(at: "Your device is not connected")
+                try await judge(.deviceDenied)
+
+                // The answer in this window comes after that in another one.
+                let late = try await stage.waitingDevice()
+                try await stage.open("/device")
+                try await stage.fill("user_code", late.userCode)
+                try await stage.send("button.primary")
+                let deny = try await browser.waitForElement("[value=deny]")
+                _ = try await browser.execute("document.querySelector('[value=deny]').formTarget = '_blank'")
+                try await deny.click()
+                try await stage.waitForDenial(of: late)
+                try await browser.find("[value=allow]").click()
+                try await stage.arrive(at: "This code is no longer valid")
+                try await judge(.deviceOver)
+            }
+        }
+    }
+
     @Test func `the pages of the first start are accessible`() async throws {
         try await Stage.enter { other in
             try await Site.make { site in

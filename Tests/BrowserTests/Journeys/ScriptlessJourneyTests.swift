@@ -5,6 +5,21 @@ import Testing
 /// The pages in a browser without scripts, where only copy buttons and verdicts while typing are missing.
 @Suite(.realBrowser, .oneStage, .serialized, .timeLimit(.minutes(15)))
 struct ScriptlessJourneyTests {
+    @Test func `a device is connected without JavaScript, with the keyboard alone`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.allowScripts(false)
+            let device = try await stage.waitingDevice()
+            try await stage.open("/device")
+            // The field has the focus.
+            try await browser.waitForElement("#user_code:focus").type(device.userCode.lowercased() + Key.enter)
+            try await browser.waitForElement("#username:focus").type(Account.alice.name)
+            try await browser.find("#password").type(Account.alice.password + Key.enter)
+            try await browser.waitForElement("[value=allow]").type(Key.enter)
+            try await stage.arrive(at: "Your device is connected")
+        }
+    }
+
     @Test func `an app is registered without JavaScript`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser

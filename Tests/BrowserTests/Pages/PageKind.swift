@@ -3,6 +3,7 @@ import CounterfoilServer
 /// A page without its contents, by the name of its template.
 enum PageKind: String, CaseIterable, Sendable {
     case signIn = "sign-in", consent, `continue`, proceed = "go-on", signOut = "sign-out", signedOut = "signed-out"
+    case deviceCode = "device-code", deviceDone = "device-done"
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case applications, applicationTypes = "application-types", applicationForm = "application-form", application
     case connect, secrets, deleteApp = "delete-application", policy, logo, association
@@ -16,7 +17,7 @@ enum PageKind: String, CaseIterable, Sendable {
     var isOfConsole: Bool {
         switch self {
         case .signIn, .consent, .continue, .proceed, .signOut, .signedOut, .webView, .appLink, .problem, .setup,
-            .setupDone:
+            .setupDone, .deviceCode, .deviceDone:
             false
         case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApp,
             .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApp,

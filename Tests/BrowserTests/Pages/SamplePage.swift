@@ -14,6 +14,13 @@ struct SamplePage: Sendable {
         SamplePage(name: "consent-by-name", page: consentByName),
         SamplePage(name: "consent-development", page: consentInDevelopment),
         SamplePage(name: "consent-app", page: consentForApp),
+        SamplePage(name: "consent-device", page: consentForDevice),
+        SamplePage(name: "device-code", page: deviceCode),
+        SamplePage(name: "device-code-again", page: deviceCodeAgain),
+        SamplePage(name: "device-approved", page: deviceDone),
+        SamplePage(
+            name: "device-denied", page: DeviceDonePage(kind: .denied, applicationName: "TV", codePath: "/device")),
+        SamplePage(name: "device-over", page: DeviceDonePage(kind: .over, codePath: "/device")),
         SamplePage(name: "consent-long", page: consentLong),
         SamplePage(name: "consent-unverified", page: consentUnverified),
         SamplePage(name: "continue", page: continuing),
@@ -92,6 +99,28 @@ struct SamplePage: Sendable {
         page.permissions = [.init(scope: "photos.read", title: "See your photos and albums")]
         return page
     }
+
+    static var consentForDevice: ConsentPage {
+        var page = consent
+        page.applicationName = "Television"
+        page.redirectDestination = .waitingDevice(
+            .init(
+                userCode: "WDJB-MJHT", source: "2001:db8:85a3:8d3:1319:8a2e:370:7348", program: "A program on Linux",
+                requested: "2 minutes ago"))
+        page.isVouchedFor = false
+        return page
+    }
+
+    static let deviceCode = DeviceCodePage(action: "/device", ticket: "tkt-5f1c", userCode: "WDJB-MJHT")
+
+    static var deviceCodeAgain: DeviceCodePage {
+        var page = deviceCode
+        page.problem = "Too many wrong codes."
+        page.retryAfterSeconds = 90
+        return page
+    }
+
+    static let deviceDone = DeviceDonePage(kind: .approved, applicationName: "Television", codePath: "/device")
 
     static var consentLong: ConsentPage {
         var page = consent

@@ -22,6 +22,15 @@ enum Screen: String, CaseIterable, Sendable {
     case signOut = "sign-out"
     case signedOut = "signed-out"
 
+    // On another device.
+    case deviceCode = "device-code"
+    case deviceCodeAgain = "device-code-again"
+    case deviceCodeFilled = "device-code-filled"
+    case deviceConsent = "device-consent"
+    case deviceApproved = "device-approved"
+    case deviceDenied = "device-denied"
+    case deviceOver = "device-over"
+
     // First start and console sign-in.
     case setup
     case setupAgain = "setup-again"
@@ -72,6 +81,9 @@ enum Screen: String, CaseIterable, Sendable {
             .appLink,
             .signOut, .signedOut:
             .otherWays
+        case .deviceCode, .deviceCodeAgain, .deviceCodeFilled, .deviceConsent, .deviceApproved, .deviceDenied,
+            .deviceOver:
+            .device
         case .setup, .setupAgain, .setupDone: .firstStart
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
         case .applicationsNone, .applicationTypes, .newApp, .newAppProblems, .application,
@@ -89,7 +101,9 @@ enum Screen: String, CaseIterable, Sendable {
         case .signIn, .signInAgain, .signInEarlier, .signInWebView, .consoleSignIn, .consoleSignInWebView,
             .consoleSignInAgain:
             .signIn
-        case .consent, .consentAgain, .consentUnverified, .consentLocalhost: .consent
+        case .consent, .consentAgain, .consentUnverified, .consentLocalhost, .deviceConsent: .consent
+        case .deviceCode, .deviceCodeAgain, .deviceCodeFilled: .deviceCode
+        case .deviceApproved, .deviceDenied, .deviceOver: .deviceDone
         case .continue: .continue
         case .proceed, .goOnChoice, .goOnPosted: .proceed
         case .webView: .webView

@@ -6,6 +6,8 @@ enum Walk: CaseIterable, Sendable {
     case usualWay
     /// Pages that few users see on that path.
     case otherWays
+    /// Signing in on a device without a browser.
+    case device
     /// The first start of a server.
     case firstStart
     /// Signing in to the console.

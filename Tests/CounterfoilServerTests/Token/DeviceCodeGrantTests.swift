@@ -52,7 +52,7 @@ struct DeviceCodeGrantTests {
         #expect(await device.poll(codes).status == .ok)
     }
 
-    // EP-15, R257, R260
+    // EP-15, R257
     @Test func `a device code of another client, after a denial and after its expiry is refused`() async throws {
         let device = try await TestDevice(try await TestServer())
         let test = device.test
@@ -76,6 +76,7 @@ struct DeviceCodeGrantTests {
         #expect(try await device.poll(unknown).tokenError.error == "invalid_grant")
     }
 
+    // SEC-242
     // EP-15, R260
     @Test func `a device code redeemed twice revokes the tokens`() async throws {
         let device = try await TestDevice(try await TestServer())
@@ -92,7 +93,6 @@ struct DeviceCodeGrantTests {
         #expect(try await device.test.store.grant(grantID)?.revokedAt != nil)
     }
 
-    // R260
     @Test func `of ten polls at once at most one gets tokens`() async throws {
         let device = try await TestDevice(try await TestServer())
         let codes = try await device.codes()
@@ -126,6 +126,7 @@ struct DeviceCodeGrantTests {
     /// An event between the approval and the poll.
     enum Event: CaseIterable { case signOut, everywhere, password, otherPassword, disabled, idle, clientDeleted }
 
+    // SEC-242
     // R260: a device code dies with the session that approved it.
     @Test(arguments: Event.allCases)
     func `a device gets no tokens after the session of the approval has ended`(event: Event) async throws {

@@ -98,7 +98,6 @@ struct DeviceContractTests {
         }
     }
 
-    // R260
     @Test(arguments: StoreKind.allCases)
     func `of approvals and denials at once exactly one counts`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in

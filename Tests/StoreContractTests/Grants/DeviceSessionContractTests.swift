@@ -43,7 +43,6 @@ struct DeviceSessionContractTests {
         }
     }
 
-    // R260
     @Test(arguments: StoreKind.allCases, Ending.allCases)
     func `a device code cannot be redeemed after the end of its session`(
         _ kind: StoreKind, _ ending: Ending
