@@ -69,7 +69,7 @@ struct DeviceAuthorizationEndpointTests {
         #expect(try reply.tokenError.error == error)
     }
 
-    // SEC-244
+    // SEC-254
     // A flood from one address neither fills the store nor keeps a device at another address from its codes.
     @Test func `ten thousand requests from one address leave a hundred pending codes`() async throws {
         let device = try await TestDevice(try await TestServer())

@@ -7,7 +7,7 @@ import Testing
 
 /// The pages on which a user answers the request of a device (RFC 8628 §3.3).
 struct DevicePageTests {
-    // SEC-240
+    // SEC-250
     // R260, EP-16: the complete URL only fills in the form; the code and the place are shown before the permissions.
     @Test func `the complete URL shows the code and asks, and approves nothing`() async throws {
         let device = try await TestDevice(try await TestServer())
@@ -118,7 +118,7 @@ struct DevicePageTests {
         #expect(try await device.poll(second).tokenError.error == "access_denied")
     }
 
-    // SEC-241
+    // SEC-251
     // R260: consent is never remembered silently, not even for a client of the owner.
     @Test func `every request of a device is asked, also of a first-party client`() async throws {
         let test = try await TestServer()
@@ -165,7 +165,7 @@ struct DevicePageTests {
         #expect(try await device.poll(codes).tokenError.error == "authorization_pending")
     }
 
-    // SEC-243
+    // SEC-253
     // R259, EP-13: RFC 8628 §5.1. The guesses of a stranger do not invalidate the code of another user.
     @Test func `a thousand guesses are throttled and leave the pending code alone`() async throws {
         let device = try await TestDevice(try await TestServer())

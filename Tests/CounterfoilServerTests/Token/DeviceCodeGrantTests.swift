@@ -76,7 +76,7 @@ struct DeviceCodeGrantTests {
         #expect(try await device.poll(unknown).tokenError.error == "invalid_grant")
     }
 
-    // SEC-242
+    // SEC-252
     // EP-15, R260
     @Test func `a device code redeemed twice revokes the tokens`() async throws {
         let device = try await TestDevice(try await TestServer())
@@ -126,7 +126,7 @@ struct DeviceCodeGrantTests {
     /// An event between the approval and the poll.
     enum Event: CaseIterable { case signOut, everywhere, password, otherPassword, disabled, idle, clientDeleted }
 
-    // SEC-242
+    // SEC-252
     // R260: a device code dies with the session that approved it.
     @Test(arguments: Event.allCases)
     func `a device gets no tokens after the session of the approval has ended`(event: Event) async throws {
