@@ -34,6 +34,28 @@ struct SignInJourneyTests {
         }
     }
 
+    // OK-23: the command line waits for the code, which the user types in a browser.
+    @Test func `a user signs in to the command line on another device`() async throws {
+        try await Journey.run { journey in
+            let browser = journey.browser
+            let device = try Device(in: journey.site.folder)
+            let login = try device.beginLogin(journey.site, clientID: journey.clientID, "--device", "--qr", "never")
+            try await login.whileRunning {
+                let code = try await login.said("a user code") {
+                    $0.errors.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
+                }
+                try await browser.navigate(to: journey.site.issuer + "/device")
+                try await browser.waitForElement("#user_code").type(code.lowercased())
+                try await browser.find("button.primary").click()
+                try await journey.signIn()
+                try await journey.press("allow")
+                try await journey.waitForHeading("Your device is connected")
+                #expect(try await login.ended().status == 0)
+            }
+            #expect(try await device.counterfoil("token").status == 0)
+        }
+    }
+
     @Test func `a wrong password can be corrected`() async throws {
         try await Journey.run { journey in
             let browser = journey.browser
