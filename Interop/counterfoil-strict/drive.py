@@ -25,7 +25,7 @@ def journey(folder: Path) -> str:
     )
     server.create_person("alice", password)
     native = server.create_application("Lightbox", REDIRECT_URI, SCOPES)
-    server.administer("app", "edit", native, "--require-bound-tokens")
+    server.administer("app", "edit", native, "--require-bound-tokens", "true")
     environment = person_environment(folder, "alice", password)
     with server.serving(folder / "server.log"):
         client = Client(folder, environment, server.issuer, native)

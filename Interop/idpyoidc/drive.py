@@ -168,7 +168,8 @@ def journey(folder: Path) -> str:
         *("--post-logout-redirect-uri", f"{PORTAL}/bye"),
     )
     vault = server.register("web", "Vault", SCOPES, "--redirect-uri", f"{PORTAL}/back")
-    server.administer("app", "edit", vault["client_id"], "--require-pushed-requests", "--require-bound-tokens")
+    required = ("--require-pushed-requests", "true", "--require-bound-tokens", "true")
+    server.administer("app", "edit", vault["client_id"], *required)
     person = Person("alice", password, stop=PORTAL, note=noting(folder / "person.log"))
     with server.serving(folder / "server.log"):
         handler = relying_party(server.issuer, client)

@@ -32,7 +32,7 @@ struct OpenIDParameterTests {
         let page = try refused.goOnPage
         #expect(page.kind == .refused)
         #expect(page.fields.contains { $0.name == "error" && $0.value == "login_required" })
-        let wrong = try await party.attempt(with: ["response_mode": "form_post", "scope": "nothing"]).firstReply()
+        let wrong = try await party.attempt(with: ["response_mode": "form_post", "scope": "openid nothing"]).firstReply()
         #expect(try wrong.goOnPage.fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
     }
 

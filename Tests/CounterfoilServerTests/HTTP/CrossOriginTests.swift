@@ -38,7 +38,8 @@ struct CrossOriginTests {
     }
 
     // R029: the preflight response tells a registered origin which requests its scripts may send.
-    @Test(arguments: [Endpoint.token, .revocation, .userInfo], [origin, "http://localhost:5173"])
+    @Test(
+        arguments: [Endpoint.token, .pushedAuthorization, .revocation, .userInfo], [origin, "http://localhost:5173"])
     func `a registered origin may send requests`(endpoint: Endpoint, origin: String) async throws {
         let test = try await Self.withSinglePage()
         let reply = await Self.preflight(test, endpoint, origin: origin)
@@ -127,7 +128,8 @@ struct CrossOriginTests {
     // R162, R310: never the sign-in page, nor any other endpoint.
     @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
     func `no other endpoint allows scripts of another origin`(endpoint: Endpoint) async throws {
-        guard ![.token, .revocation, .userInfo, .metadata, .keySet].contains(endpoint) else { return }
+        let shared: [Endpoint] = [.token, .pushedAuthorization, .revocation, .userInfo, .metadata, .keySet]
+        guard !shared.contains(endpoint) else { return }
         let test = try await Self.withSinglePage()
         Self.expectNothingShared(await Self.preflight(test, endpoint))
         Self.expectNothingShared(await test.send(.get, to: endpoint, fields: [.origin: Self.origin]))

@@ -66,7 +66,7 @@ struct PushedAuthorizationEndpointTests {
         ("code_challenge_method", "plain"), ("code_challenge_method", nil), ("code_challenge", "short"),
         ("request", "eyJhbGciOiJub25lIn0.e30."), ("registration", "{}"), ("prompt", "none login"), ("max_age", "-1"),
         ("claims", "["), ("id_token_hint", "x"), ("resource", "https://unknown.example.com"), ("resource", "x#y"),
-        ("state", String(repeating: "s", count: 5000)), ("nonce", String(repeating: "n", count: 5000)),
+        ("state", String(repeating: "s", count: State.byteLimit + 1)), ("nonce", String(repeating: "n", count: 5000)),
     ])
     func `a request is refused with the same error as at the authorization endpoint`(
         name: String, value: String?

@@ -148,8 +148,8 @@ struct PushedRequestTests {
                 _ = try reply.code
             } else {
                 #expect(try reply.redirectedError.code == .loginRequired)
+                _ = try await browser.signInToConsole(username: "alice")
             }
-            _ = try await browser.signInToConsole(username: "alice")
         }
     }
 
