@@ -109,7 +109,7 @@ struct SignInJourneyTests {
         try await Journey.run { journey in
             let browser = journey.browser
             let device = try Device(in: journey.site.folder)
-            let login = try device.beginLogin(journey.site, clientID: journey.clientID)
+            let login = try device.beginLogin(journey.site, clientID: journey.clientID, "--par", "never")
             try await login.whileRunning {
                 try await browser.navigate(to: try await device.openedAddress())
                 try await journey.signIn()

@@ -54,7 +54,8 @@ struct LoopbackRedirectTests {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)
             let login = try device.beginLogin(
-                site, clientID: clientID, "--redirect-uri", "http://127.0.0.1/elsewhere", "--timeout", "1")
+                site, clientID: clientID, "--redirect-uri", "http://127.0.0.1/elsewhere", "--timeout", "1", "--par",
+                "never")
             try await login.whileRunning {
                 var browser = UserAgent()
                 let page = try await browser.open(try await device.openedAddress())

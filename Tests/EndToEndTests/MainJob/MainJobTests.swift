@@ -12,7 +12,7 @@ struct MainJobTests {
         try await Site.run { site, clientID in
             try await PhotoAPI.run(for: site) { api in
                 let device = try Device(in: site.folder)
-                let login = try device.beginLogin(site, clientID: clientID)
+                let login = try device.beginLogin(site, clientID: clientID, "--par", "never")
                 let ended = try await login.whileRunning {
                     let address = try await device.openedAddress()
                     #expect(!address.contains("?"))
@@ -125,7 +125,7 @@ struct MainJobTests {
         try await Site.run { site, clientID in
             let device = try Device(in: site.folder)
             let hint = "alice & bob; $(touch x) \"%s\" 'å"
-            let login = try device.beginLogin(site, clientID: clientID, "--login-hint", hint)
+            let login = try device.beginLogin(site, clientID: clientID, "--login-hint", hint, "--par", "never")
             try await login.whileRunning {
                 let arguments = try await device.browserArguments()
                 #expect(arguments.count == 1)
