@@ -108,7 +108,8 @@ class Client:
     def waiting(self, *words: str) -> Iterator[Waiting]:
         """A `login` that opens no browser, for as long as the block runs."""
         if "--device" not in words:
-            words = (*words, "--browser", "print")
+            # A forged response has the state in the URL, so the request is not pushed.
+            words = (*words, "--browser", "print", "--par", "never")
         command = self._command("login", self.issuer, *self._registration, "--timeout", str(SECONDS), *words)
         process = subprocess.Popen(
             command,

@@ -3,7 +3,7 @@ public import Foundation
 
 /// A device authorization that no user has approved yet (RFC 8628 §3.2).
 ///
-/// The approval replaces the record by a ``CodeRecord`` with the same digest. Only ``interval``, ``lastPolledAt`` and
+/// The approval replaces the record by a ``CodeRecord`` with the same digest. Only `interval`, ``lastPolledAt`` and
 /// ``deniedAt`` change.
 public struct DeviceAuthorization: Sendable, Hashable {
     /// The minimum time between two polls in seconds, until the client polls too early (RFC 8628 §3.2).
@@ -72,7 +72,7 @@ public struct DeviceAuthorization: Sendable, Hashable {
     /// Returns true if a user can still answer the request.
     public func isPending(at time: Date) -> Bool { deniedAt == nil && time < expiresAt }
 
-    /// Records a poll; returns true if it came too early, which increases ``interval`` for all further polls.
+    /// Records a poll; returns true if it came too early, which increases `interval` for all further polls.
     ///
     /// A store calls this method in the transaction of ``DeviceAuthorizationStore/pollDevice(_:by:at:)``.
     public mutating func poll(at time: Date) -> Bool {
