@@ -80,7 +80,7 @@ struct AuthorizationCodeGrant: TokenGrant {
 
     // MARK: - Checks of the code
 
-    /// The permission to issue tokens for a code; only `judge(_:by:facts:issuer:now:)` creates one.
+    /// The permission to issue tokens for a code; only `judge(_:by:provenKey:facts:issuer:now:)` creates one.
     struct Approval: Sendable {
         let facts: CodeFacts
         let client: RegisteredClient

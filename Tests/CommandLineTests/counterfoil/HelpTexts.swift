@@ -1,4 +1,5 @@
-/// The help of every command, whole, on a terminal of 80 columns.
+/// The help of every command, whole, on a terminal of 80 columns: one file, because most of it is lists of options that
+/// the commands share and that must stay equal.
 enum HelpTexts {
     static let expected: [String: String] = [
         "": overview, "login": login, "status": status, "token": token, "call": call, "exec": exec, "whoami": whoami,
