@@ -32,8 +32,9 @@ struct OpenIDParameterTests {
         let page = try refused.goOnPage
         #expect(page.kind == .refused)
         #expect(page.fields.contains { $0.name == "error" && $0.value == "login_required" })
-        let wrong = try await party.attempt(with: ["response_mode": "form_post", "scope": "openid nothing"]).firstReply()
-        #expect(try wrong.goOnPage.fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
+        let wrong = party.attempt(with: ["response_mode": "form_post", "scope": "openid nothing"])
+        let fields = try await wrong.firstReply().goOnPage.fields
+        #expect(fields.contains { $0.name == "error" && $0.value == "invalid_scope" })
     }
 
     // AZ-50: a form cannot be posted to a private-use scheme, so the error is in the query.
