@@ -245,6 +245,7 @@ let package = Package(
             name: "CounterfoilClientTesting",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilTokens", crypto, httpTypes, hummingbird, logging, nioCore,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
             ],
             swiftSettings: settings
         ),
@@ -285,7 +286,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilClientTestingTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens", httpTypes,
+                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilTokens",
+                "TestSupport", httpTypes,
             ],
             swiftSettings: settings
         ),

@@ -2,6 +2,7 @@ public import CounterfoilProtocol
 public import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 
@@ -51,11 +52,13 @@ extension ScriptedAuthorizationServer {
     ) async throws -> Result {
         let (servers, started) = AsyncStream.makeStream(of: ScriptedAuthorizationServer.self)
         let running = Mutex<ScriptedAuthorizationServer?>(nil)
+        let pending = PendingConnections()
         let application = Application(
             responder: CallbackResponder<ConnectionContext> { request, context in
                 guard let server = running.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
                 return try await respond(to: request, of: server, on: context.channel)
             },
+            server: HTTPServerBuilder { CountedChannel(HTTP1Channel(responder: $0), pending) },
             configuration: ApplicationConfiguration(
                 address: .hostname(host == .ipv6 ? "::1" : host.rawValue, port: 0), serverName: nil),
             onServerRunning: { channel in
@@ -68,14 +71,26 @@ extension ScriptedAuthorizationServer {
             },
             logger: Logger(label: "counterfoil.scripted-server") { _ in SwiftLogNoOpLogHandler() }
         )
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { started.finish() }
-                try await application.runService(gracefulShutdownSignals: [])
+        // The cancellation of the caller must not stop the server while connections are pending.
+        let serving = Task {
+            defer { started.finish() }
+            try await application.runService(gracefulShutdownSignals: [])
+        }
+        @Sendable func stop() async {
+            await pending.drain()
+            serving.cancel()
+            _ = await serving.result
+        }
+        do {
+            for await server in servers {
+                let result = try await body(server)
+                await stop()
+                return result
             }
-            defer { group.cancelAll() }
-            for await server in servers { return try await body(server) }
             throw CannotListen()
+        } catch {
+            await stop()
+            throw error
         }
     }
 

@@ -3,7 +3,6 @@ import CounterfoilServer
 import CounterfoilWeb
 import Dispatch
 import NIOCore
-import NIOPosix
 import Testing
 
 /// Fetching association files from hosts that a developer has named.
@@ -19,43 +18,34 @@ struct AssociationFileTests {
         func run<Result: Sendable>(
             answering answer: String, stays: Bool = false, _ body: @Sendable (Int) async throws -> Result
         ) async throws -> Result {
-            let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                .bind(host: "127.0.0.1", port: 0) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                    }
-                }
-            let port = try #require(server.channel.localAddress?.port)
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    try await server.executeThenClose { connections in
-                        try await withThrowingDiscardingTaskGroup { group in
-                            for try await connection in connections {
-                                group.addTask { try? await self.serve(connection, answer, stays: stays) }
-                            }
-                        }
-                    }
-                }
-                let result = try await body(port)
-                group.cancelAll()
-                return result
-            }
+            try await LocalListener.run({ [Connection(self, answer, stays: stays)] }, body)
         }
 
-        private func serve(
-            _ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ answer: String, stays: Bool
-        ) async throws {
-            try await connection.executeThenClose { inbound, outbound in
-                var head = ""
-                for try await bytes in inbound {
-                    head += String(buffer: bytes)
-                    guard head.hasSuffix("\r\n\r\n") else { continue }
-                    heads.withLock { $0.append(head) }
-                    head = ""
-                    try await outbound.write(ByteBuffer(string: answer))
-                    if !stays { return }
-                }
+        private final class Connection: ChannelInboundHandler {
+            typealias InboundIn = ByteBuffer
+
+            private let host: Host
+            private let answer: ByteBuffer
+            private let stays: Bool
+            private var head = ""
+
+            init(_ host: Host, _ answer: String, stays: Bool) {
+                self.host = host
+                self.answer = ByteBuffer(string: answer)
+                self.stays = stays
             }
+
+            func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+                head += String(buffer: unwrapInboundIn(data))
+                guard head.hasSuffix("\r\n\r\n") else { return }
+                host.heads.withLock { $0.append(head) }
+                head = ""
+                let channel = context.channel
+                let sent = channel.writeAndFlush(answer)
+                if !stays { sent.whenComplete { _ in channel.close(promise: nil) } }
+            }
+
+            func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
         }
     }
 

@@ -1,9 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import NIOCore
-import NIOPosix
 import NIOSSL
-import Testing
 
 /// A local server of a client that receives posts and responds as a test says.
 final class LogoutReceiver: Sendable {
@@ -42,56 +40,56 @@ final class LogoutReceiver: Sendable {
     /// The received requests.
     var requests: [Request] { state.withLock { $0.requests } }
 
-    /// The number of open connections that the peer has closed.
+    /// The number of connections that were closed before a complete response.
     var left: Int { state.withLock { $0.left } }
 
     /// Listens until `body` returns and passes it the port; with TLS if there is a context.
     func run<Result: Sendable>(
         tls: NIOSSLContext? = nil, _ body: @Sendable (Int) async throws -> Result
     ) async throws -> Result {
-        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .bind(host: "127.0.0.1", port: 0) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
-        let port = try #require(server.channel.localAddress?.port)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await server.executeThenClose { connections in
-                    try await withThrowingDiscardingTaskGroup { group in
-                        for try await connection in connections {
-                            group.addTask { try? await self.serve(connection) }
-                        }
-                    }
-                }
-            }
-            let result = try await body(port)
-            group.cancelAll()
-            return result
-        }
+        try await LocalListener.run(
+            {
+                let connection = Connection(self)
+                guard let tls else { return [connection] }
+                return [NIOSSLServerHandler(context: tls), connection]
+            }, body)
     }
 
-    private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async throws {
-        try await connection.executeThenClose { inbound, outbound in
-            var received = ""
-            for try await bytes in inbound {
-                received += String(buffer: bytes)
-                guard let request = Self.whole(received) else { continue }
-                received = ""
-                switch take(request) {
-                case .bytes(let answer):
-                    try await outbound.write(ByteBuffer(string: answer))
-                    return
-                case .endless(let start, let piece):
-                    defer { state.withLock { $0.left += 1 } }
-                    try await outbound.write(ByteBuffer(string: start))
-                    while true { try await outbound.write(ByteBuffer(string: piece)) }
-                case .silence: continue
-                }
+    private final class Connection: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let receiver: LogoutReceiver
+        private var received = ""
+        private var isAnswered = false
+
+        init(_ receiver: LogoutReceiver) { self.receiver = receiver }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            received += String(buffer: unwrapInboundIn(data))
+            guard !isAnswered, let request = LogoutReceiver.whole(received) else { return }
+            received = ""
+            let channel = context.channel
+            switch receiver.take(request) {
+            case .bytes(let answer):
+                isAnswered = true
+                channel.writeAndFlush(ByteBuffer(string: answer)).whenComplete { _ in channel.close(promise: nil) }
+            case .endless(let start, let piece):
+                channel.writeAndFlush(ByteBuffer(string: start))
+                    .whenSuccess { Self.repeatedly(send: ByteBuffer(string: piece), on: channel) }
+            case .silence: break
             }
-            state.withLock { $0.left += 1 }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            if !isAnswered { receiver.state.withLock { $0.left += 1 } }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+        private static func repeatedly(send piece: ByteBuffer, on channel: any Channel) {
+            // The next piece is a new task of the event loop, so that other connections of the loop progress.
+            channel.writeAndFlush(piece)
+                .whenSuccess { channel.eventLoop.execute { repeatedly(send: piece, on: channel) } }
         }
     }
 
