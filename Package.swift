@@ -190,7 +190,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // Examples: an API whose photos belong to people, and a native app that signs in and lists them.
+        // Examples: an API whose photos belong to people, an MCP server, and native apps that call an API.
         .executableTarget(
             name: "photo-library",
             dependencies: [
@@ -199,6 +199,16 @@ let package = Package(
                 logging, nioCore,
             ],
             path: "Examples/PhotoLibrary",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "mcp-server",
+            dependencies: [
+                "CounterfoilHummingbird", "CounterfoilProtocol", "CounterfoilResource", argumentParser, httpTypes,
+                hummingbird, logging, nioCore,
+            ],
+            path: "Examples/MCPServer",
+            exclude: ["README.md"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -344,8 +354,8 @@ let package = Package(
             name: "CounterfoilResourceTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilHummingbird", "CounterfoilProtocol",
-                "CounterfoilResource", "CounterfoilServerTesting", "CounterfoilTokens", "photo-library", argumentParser,
-                crypto, httpTypes, hummingbird, logging,
+                "CounterfoilResource", "CounterfoilServerTesting", "CounterfoilTokens", "mcp-server", "photo-library",
+                argumentParser, crypto, httpTypes, hummingbird, logging,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: settings
@@ -355,9 +365,8 @@ let package = Package(
             dependencies: [
                 "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", "TestSupport",
-                "counterfoil", "counterfoil-server", "lightbox", "nightly-job", "photo-library", asyncHTTPClient,
-                crypto,
-                httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "counterfoil", "counterfoil-server", "lightbox", "mcp-server", "nightly-job", "photo-library",
+                asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -74,8 +74,7 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
     ) async throws(AccessRefusal) -> VerifiedAccess {
         let access: VerifiedAccess
         if let verified = context.verifiedAccess, resourceServer.recognizes(verified) {
-            try resourceServer.require(scope, of: verified)
-            access = verified
+            access = try resourceServer.access(verified, requiring: scope)
         } else {
             access = try await resourceServer.access(for: request, body: form.readableBytesView, requiring: scope)
         }
@@ -93,6 +92,7 @@ public struct BearerAuthenticationMiddleware<Context: VerifiedAccessRequestConte
         do {
             var response = try await respond()
             response.headers[name] = nonce
+            response.headers.append(HTTPField(name: .accessControlExposeHeaders, value: name.rawName))
             return response
         } catch var refusal as AccessRefusal {
             refusal.proofNonce = nonce

@@ -1,8 +1,8 @@
 /// The `WWW-Authenticate` value with which a protected resource rejects a request.
 ///
 /// RFC 6750 §3 and RFC 9728 §5.1. `resource_metadata` and `scope` are written before `error_description`,
-/// because some clients search the field for a parameter name and use the first match. Otherwise the name could
-/// match inside the description.
+/// because some clients search the field for a parameter name and use the first match. For the same reason, `realm` and
+/// `error_description` are written without equals signs, so that a text such as `scope=` is no match.
 public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
     /// The protection space (`realm`, RFC 6750 §3).
     ///
@@ -36,20 +36,25 @@ public struct BearerChallenge: Sendable, Hashable, CustomStringConvertible {
 
     /// The value of the `WWW-Authenticate` field.
     ///
-    /// Quotes, backslashes, control characters and non-ASCII characters are removed from the values. At least
-    /// one parameter always follows the scheme (RFC 6750 §3).
+    /// Quotes, backslashes, control characters and non-ASCII characters are removed from the values. In `realm` and
+    /// `error_description`, a colon replaces each equals sign. At least one parameter always follows the scheme
+    /// (RFC 6750 §3).
     public var description: String {
         var parameters: [(String, String)] = []
-        parameters.append(("realm", realm ?? (resourceMetadata == nil && scope == nil && error == nil ? "api" : "")))
+        let bare = resourceMetadata == nil && scope == nil && error == nil
+        parameters.append(("realm", Self.searchable(realm ?? (bare ? "api" : ""))))
         parameters.append(("resource_metadata", resourceMetadata ?? ""))
         parameters.append(("scope", scope?.description ?? ""))
         parameters.append(("acr_values", authenticationContexts.joined(separator: " ")))
         parameters.append(("max_age", maxAge.map(String.init) ?? ""))
         parameters.append(("error", error?.code.rawValue ?? ""))
-        parameters.append(("error_description", error?.description ?? ""))
+        parameters.append(("error_description", Self.searchable(error?.description ?? "")))
         let written = parameters.filter { !$0.1.isEmpty }.map { "\($0.0)=\"\(Self.quotable($0.1))\"" }
         return "Bearer " + written.joined(separator: ", ")
     }
+
+    /// Replaces the equals signs of a text, in which a client could otherwise find the name of a parameter.
+    static func searchable(_ text: String) -> String { text.replacing("=", with: ":") }
 
     /// Removes the characters that a quoted parameter must not contain.
     static func quotable(_ text: String) -> String {

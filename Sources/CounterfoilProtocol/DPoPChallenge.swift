@@ -21,11 +21,13 @@ public struct DPoPChallenge: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The value of the `WWW-Authenticate` field, with `error` before `algs` as in the examples of RFC 9449 §7.1.
+    ///
+    /// In `error_description`, a colon replaces each equals sign, as in ``BearerChallenge``.
     public var description: String {
         let parameters = [
             ("scope", scope?.description ?? ""), ("acr_values", authenticationContexts.joined(separator: " ")),
             ("max_age", maxAge.map(String.init) ?? ""), ("error", error?.code.rawValue ?? ""),
-            ("error_description", error?.description ?? ""),
+            ("error_description", BearerChallenge.searchable(error?.description ?? "")),
             ("algs", algorithms.joined(separator: " ")),
         ]
         let written = parameters.filter { !$0.1.isEmpty }.map { "\($0.0)=\"\(BearerChallenge.quotable($0.1))\"" }

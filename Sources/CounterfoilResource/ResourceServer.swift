@@ -11,21 +11,30 @@ public struct ResourceServer: Sendable {
     /// The authorization server whose tokens are accepted.
     public let issuer: Issuer
     /// The identifier of this API, which the `aud` claim of a token must contain.
+    ///
+    /// Of a URL, every spelling with the same scheme, host, port and path is accepted (RFC 3986 §6.2.2.1 and §6.2.3):
+    /// `https://Photos.example.com:443/` equals `https://photos.example.com`.
     public let audience: String
     /// `realm` of the challenges; omitted if nil, except that a challenge without other parameters has the realm `api`.
     public let realm: String?
     /// `resource_metadata` of the challenges (RFC 9728 §5.1); omitted if nil.
     public let resourceMetadata: String?
+    /// The metadata document of this API, which it serves at their URL (RFC 9728 §3).
+    ///
+    /// Nil if this API has no ``ResourceDescription``, or if its audience is not an http or https URL.
+    public let metadata: ProtectedResourceMetadata?
+    /// The scope tokens that include others.
+    public let scopeHierarchy: ScopeHierarchy
 
     private let verifier: AccessTokenVerifier
     private let keys: KeySetCache
     /// The introspection cache; nil if tokens are not introspected.
-    private let introspectionCache: IntrospectionCache?
-    private let proofPolicy: ProofPolicy
+    let introspectionCache: IntrospectionCache?
+    let proofPolicy: ProofPolicy
     /// The DPoP proofs of requests; nil if the URL of this API is not known, so that no proof can be verified.
     let proofs: RequestProofs?
-    private let clockSkew: TimeInterval
-    private let now: @Sendable () -> Date
+    let clockSkew: TimeInterval
+    let now: @Sendable () -> Date
 
     /// Creates a resource server.
     ///
@@ -44,7 +53,11 @@ public struct ResourceServer: Sendable {
     ///     URL of this API, bound tokens are refused.
     ///   - realm: `realm` of the challenges. If nil, it is omitted, except that a challenge without other
     ///     parameters has the realm `api`.
-    ///   - resourceMetadata: `resource_metadata` of the challenges; omitted if nil.
+    ///   - scopeHierarchy: The scope tokens that include others. By default, none does.
+    ///   - description: The description that this API publishes about itself. The audience must be the URL of the API.
+    ///     Serve ``metadata`` too, for example with the middleware of `CounterfoilHummingbird`. Nil if this API
+    ///     publishes no metadata.
+    ///   - resourceMetadata: `resource_metadata` of the challenges. If nil, it is the URL of ``metadata``.
     public init(
         issuer: Issuer,
         audience: String,
@@ -55,6 +68,8 @@ public struct ResourceServer: Sendable {
         introspection: TokenIntrospection? = nil,
         proofs: ProofPolicy = ProofPolicy(),
         realm: String? = nil,
+        scopeHierarchy: ScopeHierarchy = .flat,
+        publishing description: ResourceDescription? = nil,
         resourceMetadata: String? = nil
     ) {
         self.init(
@@ -67,6 +82,8 @@ public struct ResourceServer: Sendable {
             introspection: introspection,
             proofs: proofs,
             realm: realm,
+            scopeHierarchy: scopeHierarchy,
+            publishing: description,
             resourceMetadata: resourceMetadata,
             now: { Date() },
             instant: { .now }
@@ -84,6 +101,8 @@ public struct ResourceServer: Sendable {
         introspection: TokenIntrospection? = nil,
         proofs: ProofPolicy = ProofPolicy(),
         realm: String? = nil,
+        scopeHierarchy: ScopeHierarchy = .flat,
+        publishing description: ResourceDescription? = nil,
         resourceMetadata: String? = nil,
         now: @escaping @Sendable () -> Date,
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -91,15 +110,24 @@ public struct ResourceServer: Sendable {
         self.issuer = issuer
         self.audience = audience
         self.realm = realm
-        self.resourceMetadata = resourceMetadata
+        self.scopeHierarchy = scopeHierarchy
         self.keys = keys
         self.clockSkew = clockSkew
         self.now = now
         proofPolicy = proofs
-        self.proofs = RequestProofs(proofs, audience: audience)
+        let requestProofs = RequestProofs(proofs, audience: audience)
+        self.proofs = requestProofs
+        metadata = description.flatMap { description in
+            ProtectedResourceMetadata(
+                issuer: issuer, audience: audience, description: description,
+                proofAlgorithms: requestProofs == nil ? [] : DPoPProofVerifier.algorithms.map(\.rawValue),
+                requiresBoundTokens: proofs.requiresBoundTokens)
+        }
+        self.resourceMetadata = resourceMetadata ?? metadata?.url
         introspectionCache = introspection.map { IntrospectionCache(issuer: issuer, introspection: $0, now: instant) }
         verifier = AccessTokenVerifier(
-            issuer: issuer, audience: audience, type: tokenType, algorithms: algorithms, clockSkew: clockSkew)
+            issuer: issuer, audience: audience, type: tokenType, algorithms: algorithms, clockSkew: clockSkew
+        ).acceptingEqualResources()
     }
 
     /// Verifies the access token in the header of a request, and checks that it grants the required scope.
@@ -133,41 +161,6 @@ public struct ResourceServer: Sendable {
             guard case .dpop? = try? PresentedToken(in: request) else { return nil }
         }
         return proofs.nonce(at: now())
-    }
-
-    /// Checks that a verified access grants every scope token of the required scope (RFC 6750 §3.1).
-    ///
-    /// - Throws: An ``AccessRefusal`` with `insufficient_scope` and a challenge that states the whole required scope.
-    public func require(_ scope: Scope, of access: VerifiedAccess) throws(AccessRefusal) {
-        guard scope.isSubset(of: access.scope) else { throw insufficientScope(scope, for: access.scheme) }
-    }
-
-    /// Checks that the sign-in of a verified access meets a requirement (RFC 9470 §3).
-    ///
-    /// - Throws: An ``AccessRefusal`` with `insufficient_user_authentication` and a challenge that states the
-    ///   requirement.
-    public func require(_ requirement: AuthenticationRequirement, of access: VerifiedAccess) throws(AccessRefusal) {
-        guard !requirement.isMet(by: access, at: now(), clockSkew: clockSkew) else { return }
-        throw .refused(
-            OAuthError(
-                .insufficientUserAuthentication,
-                "the user must sign in again: a more recent or another authentication is required"),
-            challenges(Scope()).stating(requirement, for: access.scheme), for: access.scheme)
-    }
-
-    /// Returns true if a resource server with the same issuer and audience created `access`.
-    ///
-    /// Middleware can then use `access` instead of verifying the token of the request again. If this resource
-    /// server introspects tokens, the token of `access` must have been introspected too. The same applies to a
-    /// ``ProofPolicy`` that requires bound tokens or nonces.
-    public func recognizes(_ access: VerifiedAccess) -> Bool {
-        guard introspectionCache == nil || access.isIntrospected else { return false }
-        guard !proofPolicy.requiresBoundTokens || access.keyThumbprint != nil else { return false }
-        guard !proofPolicy.requiresNonce || access.keyThumbprint == nil || access.isProvenWithNonce else {
-            return false
-        }
-        return access.issuer.rawValue.utf8.elementsEqual(issuer.rawValue.utf8)
-            && access.audience.utf8.elementsEqual(audience.utf8)
     }
 
     private func verifiedAccess(
@@ -221,8 +214,7 @@ public struct ResourceServer: Sendable {
             holding = try active(status, verified, requiring: scope, scheme)
         }
         let access = VerifiedAccess(verified, issuer: issuer, audience: audience, provenBy: proof, holding: holding)
-        try require(scope, of: access)
-        return access
+        return try self.access(access, requiring: scope)
     }
 
     /// Returns the scope of an active token; throws unless the token is active and the key is that of its claim `cnf`.

@@ -105,12 +105,13 @@ final class Authority: Sendable {
 
     /// Creates the claims of a token for the API.
     func claims(
-        subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read", tokenID: String = "t-1"
+        subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read", tokenID: String = "t-1",
+        audience: String = audience
     ) throws -> AccessTokenClaims {
         AccessTokenClaims(
             issuer: issuer,
             subject: subject,
-            audience: [Self.audience],
+            audience: [audience],
             clientID: try #require(ClientIdentifier(clientID)),
             expires: Self.now.addingTimeInterval(3600),
             issuedAt: Self.now,
@@ -121,9 +122,10 @@ final class Authority: Sendable {
 
     /// Signs a valid token for the API.
     func token(
-        subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read"
+        subject: String = "anna", clientID: String = "lightbox", scope: String = "photos.read",
+        audience: String = audience
     ) throws -> String {
-        try signingKey.sign(claims(subject: subject, clientID: clientID, scope: scope))
+        try signingKey.sign(claims(subject: subject, clientID: clientID, scope: scope, audience: audience))
     }
 
     /// Signs a valid token for the API that is bound to a key.
@@ -139,14 +141,19 @@ final class Authority: Sendable {
         policy: KeySetCache.Policy = KeySetCache.Policy(),
         introspection: TokenIntrospection? = nil,
         proofs: ProofPolicy = ProofPolicy(),
+        audience: String = audience,
+        scopeHierarchy: ScopeHierarchy = .flat,
+        publishing description: ResourceDescription? = nil,
         resourceMetadata: String? = nil
     ) -> ResourceServer {
         ResourceServer(
             issuer: issuer,
-            audience: Self.audience,
+            audience: audience,
             keys: KeySetCache(source: HTTPKeySetSource(issuer: issuer), policy: policy),
             introspection: introspection,
             proofs: proofs,
+            scopeHierarchy: scopeHierarchy,
+            publishing: description,
             resourceMetadata: resourceMetadata,
             now: { clock.now },
             instant: { clock.instant }

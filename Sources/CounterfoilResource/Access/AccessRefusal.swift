@@ -99,6 +99,9 @@ public struct AccessRefusal: Error, Sendable, Hashable {
     public var reason: String { error?.reason ?? "the request contains no access token" }
 
     /// The header fields of the response, which include `Cache-Control: no-store`.
+    ///
+    /// `Access-Control-Expose-Headers` lets scripts read the challenge if the API allows their origin (Fetch §3.2). The
+    /// API itself must set `Access-Control-Allow-Origin`.
     public var headerFields: HTTPFields {
         var fields: HTTPFields = [.cacheControl: "no-store"]
         if let challenge {
@@ -106,6 +109,10 @@ public struct AccessRefusal: Error, Sendable, Hashable {
         }
         if let name = HTTPField.Name.dpopNonce { fields[name] = proofNonce }
         fields[.retryAfter] = retryAfter.map(String.init)
+        let exposed = ["WWW-Authenticate", "DPoP-Nonce", "Retry-After"].filter { name in
+            HTTPField.Name(name).map(fields.contains) ?? false
+        }
+        if !exposed.isEmpty { fields[.accessControlExposeHeaders] = exposed.joined(separator: ", ") }
         if !body.isEmpty {
             fields[.contentType] = "application/json"
         }

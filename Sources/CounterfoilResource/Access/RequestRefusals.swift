@@ -52,7 +52,13 @@ extension ResourceServer {
             for: scheme)
     }
 
+    /// Creates the challenges of this API for a required scope.
+    ///
+    /// If no scope is required, the challenges state that of the metadata, with which a client can start. Some clients
+    /// request every scope of the authorization server if they find none here.
     func challenges(_ scope: Scope) -> Challenges {
-        Challenges(realm: realm, resourceMetadata: resourceMetadata, scope: scope, acceptsProofs: proofs != nil)
+        Challenges(
+            realm: realm, resourceMetadata: resourceMetadata,
+            scope: scope.isEmpty ? metadata?.scopesSupported ?? scope : scope, acceptsProofs: proofs != nil)
     }
 }

@@ -53,6 +53,8 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// Nil if the token is a bearer token (RFC 9449 §6.1).
     public let keyThumbprint: KeyThumbprint?
 
+    /// The scope that the request needed so far; a challenge states it together with what is required next.
+    var requiredScope = Scope()
     /// Whether the proof of the key contained a nonce of this API.
     let isProvenWithNonce: Bool
     /// Whether the token was introspected; ``ResourceServer/recognizes(_:)`` requires it if the resource server

@@ -14,6 +14,8 @@ public struct AccessTokenVerifier: Sendable {
     private let audience: String
     private let header: TokenHeader.Expectation
     private let clockSkew: TimeInterval
+    /// The audience as a resource indicator; nil if another spelling of it is refused.
+    private var resource: Resource?
 
     /// Creates a verifier for the tokens that one issuer issues for one audience.
     ///
@@ -37,6 +39,16 @@ public struct AccessTokenVerifier: Sendable {
             case .jwt: AccessTokenType.allCases.map(\.header)
             }
         header = TokenHeader.Expectation(types: types, mayBeUntyped: false, algorithms: algorithms)
+    }
+
+    /// Returns a verifier that accepts every spelling of its audience that is equal as a `Resource`.
+    ///
+    /// RFC 9068 §4: `aud` contains an identifier that the API expects for itself. Without this function, the audience
+    /// must match byte for byte.
+    package func acceptingEqualResources() -> AccessTokenVerifier {
+        var verifier = self
+        verifier.resource = try? Resource(audience)
+        return verifier
     }
 
     /// Verifies a bearer token with the keys of its issuer; a token that is bound to a key is refused.
@@ -63,11 +75,17 @@ public struct AccessTokenVerifier: Sendable {
         // RFC 9068 §4: `iss` matches exactly, `aud` contains this audience, and the current time is before `exp`.
         guard try claims.text("iss").hasSameBytes(as: issuer.rawValue) else { throw .wrongIssuer }
         let audience = try claims.audience()
-        guard audience.contains(where: self.audience.hasSameBytes(as:)) else { throw .wrongAudience }
+        guard audience.contains(where: isExpected) else { throw .wrongAudience }
         let period = try ValidityPeriod(claims)
         let verified = try AccessTokenClaims(claims, issuer: issuer, period: period, audience: audience)
         try verified.requireProof(of: provenKey)
         try period.check(at: now, clockSkew: clockSkew)
         return VerifiedAccessToken(verified)
+    }
+
+    private func isExpected(_ audience: String) -> Bool {
+        if self.audience.hasSameBytes(as: audience) { return true }
+        guard let resource else { return false }
+        return (try? Resource(audience)) == resource
     }
 }

@@ -31,6 +31,67 @@ import Testing
         }
     }
 
+    // R275, R349. RFC 9728 §5.1. Clients find the metadata and the scope in 401 and 403; `Bearer` is the first word.
+    @Test func `each challenge names the metadata, and always a scope`() async throws {
+        try await Authority.run { authority async throws in
+            let server = authority.resourceServer(
+                publishing: ResourceDescription(scopes: try Scope(parsing: "photos.read offline_access")))
+            let writing = try Scope(parsing: "photos.read photos.write")
+            let token = try authority.token()
+            let start =
+                #"Bearer resource_metadata="https://photos.example/.well-known/oauth-protected-resource", scope="#
+            let bearer = HTTPRequest.get(authorization: "Bearer \(token)")
+            for (request, scope, stated) in [
+                // Without a required scope, the challenge states that of the metadata.
+                (HTTPRequest.get(), Scope(), "photos.read"),
+                (.get(authorization: "Bearer \(token.dropLast(4))AAAA"), Scope(), "photos.read"),
+                (.get(), writing, "photos.read photos.write"), (bearer, writing, "photos.read photos.write"),
+            ] {
+                let refusal = try await #require(throws: AccessRefusal.self) {
+                    try await server.access(for: request, requiring: scope)
+                }
+                let field = try #require(refusal.headerFields[.wwwAuthenticate])
+                #expect(field.hasPrefix("\(start)\"\(stated)\""), "\(field)")
+                // RS-30: scripts can read the challenge if the API allows their origin.
+                #expect(refusal.headerFields[.accessControlExposeHeaders] == "WWW-Authenticate")
+                #expect(refusal.headerFields[.accessControlAllowCredentials] == nil)
+            }
+            // An operation that needs more after the first check names both at once.
+            let access = try await server.access(for: bearer, requiring: try Scope(parsing: "photos.read"))
+            let more = try #require(throws: AccessRefusal.self) {
+                try server.require(try Scope(parsing: "photos.write"), of: access)
+            }
+            #expect(more.challenge?.scope?.description == "photos.read photos.write")
+        }
+    }
+
+    // R347, R352. RFC 9068 §4, RFC 3986 §6.2.2.1 and §6.2.3: another spelling of the URL names the same API.
+    @Test(arguments: [
+        ("https://photos.example", "https://photos.example/", true),
+        ("https://photos.example/", "HTTPS://Photos.Example:443", true),
+        ("https://photos.example/mcp", "https://PHOTOS.example/mcp", true),
+        ("https://photos.example/mcp", "https://photos.example/mcp/", false),
+        ("https://photos.example/mcp", "https://photos.example/MCP", false),
+        ("https://photos.example", "http://photos.example", false),
+        ("https://photos.example", "https://photos.example:8443", false),
+        ("https://photos.example/mcp", "https://photos.example", false),
+        ("photos", "Photos", false),
+    ])
+    func `only tokens for this API are accepted`(audience: String, claimed: String, isAccepted: Bool) async throws {
+        try await Authority.run { authority async throws in
+            let server = authority.resourceServer(audience: audience)
+            let token = try authority.token(audience: claimed)
+            let request = HTTPRequest.get(authorization: "Bearer \(token)")
+            if isAccepted {
+                #expect(try await server.access(for: request).audience == audience)
+            } else {
+                let refusal = try await #require(throws: AccessRefusal.self) { try await server.access(for: request) }
+                #expect(refusal.status == .unauthorized)
+                #expect(refusal.error?.code == .invalidToken)
+            }
+        }
+    }
+
     // R200, R349. RFC 6750 §3.1.
     @Test func `each error has its status and its code`() async throws {
         try await Authority.run { authority async throws in

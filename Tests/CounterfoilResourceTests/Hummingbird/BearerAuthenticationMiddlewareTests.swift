@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    // RFC 6750 §3.1: a nested group requires more, and the token is verified once.
+    // R349. RFC 6750 §3.1: a nested group requires more, and its challenge states everything that the request needs.
     @Test func `a nested group can require more of the same token`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
@@ -37,7 +37,7 @@ import Testing
             #expect(String(buffer: try await answer(of: application, "/photos", token: reading).body) == "anna")
             let narrow = try await answer(of: application, "/photos", method: .delete, token: reading)
             #expect(narrow.status == .forbidden)
-            #expect(narrow.headers[.wwwAuthenticate]?.contains("scope=\"photos.write\"") == true)
+            #expect(narrow.headers[.wwwAuthenticate]?.contains("scope=\"photos.read photos.write\"") == true)
             let wide = try await answer(of: application, "/photos", method: .delete, token: both)
             #expect(String(buffer: wide.body) == "anna")
         }
