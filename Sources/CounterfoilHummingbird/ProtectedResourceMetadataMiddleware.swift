@@ -3,8 +3,8 @@ public import Hummingbird
 
 /// A middleware that serves the metadata of an API at `/.well-known/oauth-protected-resource` and the path of the API.
 ///
-/// RFC 9728 §3. It responds to requests for the URL of `ResourceServer.metadata`, and passes on all others. The document
-/// is public, and scripts of every origin can read it.
+/// RFC 9728 §3. It responds to requests for the URL of `ResourceServer.metadata`, and passes on all others. The
+/// document is public, and scripts of every origin can read it.
 ///
 /// Add it to the router before every other middleware. Otherwise a CORS middleware for certain origins hides the
 /// document from scripts of other origins, and a ``BearerAuthenticationMiddleware`` refuses the request.

@@ -17,7 +17,7 @@ struct BearerChallengeTests {
                 + #"scope="photos.read photos.write", error="insufficient_scope", error_description="more is needed""#)
     }
 
-    // R349. RFC 6750 §3, RFC 9449 §7.1. Some clients search the field for `scope=` and take the first match.
+    // RFC 6750 §3, RFC 9449 §7.1. Some clients search the field for `scope=` and take the first match.
     @Test func `no text of a challenge contains the name of a parameter`() throws {
         let scope = try Scope(parsing: "photos.read")
         let error = OAuthError(.insufficientScope, "send scope=photos.write and error=none")

@@ -44,8 +44,8 @@ public struct MetadataResponse: Sendable, Hashable {
 extension ProtectedResourceMetadata {
     /// Returns the response to a request for ``url``; nil for a request for any other URL.
     ///
-    /// Only the path and the query are compared. For a request with the method HEAD, the response contains the document,
-    /// which the HTTP server omits.
+    /// Only the path and the query are compared. For a request with the method HEAD, the response contains the
+    /// document, which the HTTP server omits.
     public func response(to request: HTTPRequest) -> MetadataResponse? {
         guard let asked = request.path, isTarget(asked) else { return nil }
         return switch request.method {

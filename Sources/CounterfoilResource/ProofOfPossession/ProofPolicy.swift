@@ -9,7 +9,8 @@ public struct ProofPolicy: Sendable, Hashable {
     /// The use of nonces, with which the API instead of the client decides how old a proof may be.
     ///
     /// RFC 9449 §9. A nonce is valid for about five minutes. It is computed from a key and the time, and needs no
-    /// storage. If the API runs in several processes, all of them need the same key.
+    /// storage. If the API runs in several processes, all of them need the same key. With keys of their own, they
+    /// refuse each other's nonces, and clients repeat most requests. Therefore no nonces are sent by default.
     public struct Nonces: Sendable, Hashable {
         enum Use: Sendable, Hashable {
             case unused
@@ -24,6 +25,7 @@ public struct ProofPolicy: Sendable, Hashable {
 
         /// The API sends a nonce in the response to each request with a proof.
         ///
+        /// An API in one process can use the random key, and should offer nonces. Several processes need a common key.
         /// A proof may omit the nonce. If it contains one, the nonce must be valid.
         public static func offered(key: ProofNonceKey = ProofNonceKey()) -> Nonces { Nonces(use: .offered(key)) }
 

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct ChallengeTests {
-    // R198, R199, RS-01, R270, R275, R349. RFC 6750 §3 and §3.1, RFC 9449 §7.1: Bearer is first.
+    // R198, R199, RS-01, R270, R275. RFC 6750 §3 and §3.1, RFC 9449 §7.1: Bearer is first.
     @Test func `a request without a token gets a challenge without an error`() async throws {
         try await Authority.run { authority async throws in
             let metadata = "https://photos.example/.well-known/oauth-protected-resource"
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    // R275, R349. RFC 9728 §5.1. Clients find the metadata and the scope in 401 and 403; `Bearer` is the first word.
+    // R275, R349, RS-30. RFC 9728 §5.1: clients find the metadata and the scope in 401 and 403, and `Bearer` first.
     @Test func `each challenge names the metadata, and always a scope`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(
@@ -52,7 +52,7 @@ import Testing
                 }
                 let field = try #require(refusal.headerFields[.wwwAuthenticate])
                 #expect(field.hasPrefix("\(start)\"\(stated)\""), "\(field)")
-                // RS-30: scripts can read the challenge if the API allows their origin.
+                // Fetch §3.2: scripts can read the challenge if the API allows their origin.
                 #expect(refusal.headerFields[.accessControlExposeHeaders] == "WWW-Authenticate")
                 #expect(refusal.headerFields[.accessControlAllowCredentials] == nil)
             }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    // R200, R349. RFC 6750 §3.1.
+    // R200. RFC 6750 §3.1.
     @Test func `each error has its status and its code`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

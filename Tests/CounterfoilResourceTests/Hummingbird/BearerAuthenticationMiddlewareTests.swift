@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    // R349. RFC 6750 §3.1: a nested group requires more, and its challenge states everything that the request needs.
+    // RFC 6750 §3.1: a nested group requires more, and its challenge states everything that the request needs.
     @Test func `a nested group can require more of the same token`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()

@@ -42,6 +42,7 @@ import Testing
             let accepted = try await answer(of: application, request)
             #expect(String(buffer: accepted.body) == (try prover.thumbprint.rawValue))
             #expect(accepted.headers.proofNonces.count == 1)
+            #expect(accepted.headers[.accessControlExposeHeaders] == "DPoP-Nonce")
             let replayed = try await answer(of: application, request)
             #expect(replayed.status == .unauthorized)
             #expect(replayed.headers.proofNonces.count == 1)

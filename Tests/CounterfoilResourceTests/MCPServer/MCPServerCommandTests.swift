@@ -1,4 +1,6 @@
 import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilResource
 import Testing
 
 @testable import mcp_server

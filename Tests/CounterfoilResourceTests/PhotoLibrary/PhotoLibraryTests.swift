@@ -171,6 +171,7 @@ import Testing
                     uri: "/photos", method: .get, headers: [.origin: origin], body: nil)
                 #expect(refused.status == .unauthorized)
                 #expect(refused.headers[.accessControlAllowOrigin] == answered)
+                #expect(refused.headers[.accessControlExposeHeaders] == "WWW-Authenticate")
                 let asked: HTTPFields = [
                     .origin: origin, .accessControlRequestMethod: "GET", .accessControlRequestHeaders: "authorization",
                 ]

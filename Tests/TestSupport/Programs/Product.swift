@@ -8,6 +8,7 @@ package enum Product: String, Sendable {
     case lightbox
     case nightlyJob = "nightly-job"
     case mcpClient = "mcp-client"
+    case mcpServer = "mcp-server"
     case terminal
 
     /// An error: the program is not in the build folder.

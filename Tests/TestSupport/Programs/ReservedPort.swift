@@ -3,14 +3,14 @@ import Foundation
 /// A local port that the kernel reserves while this value exists.
 ///
 /// A socket is bound to it and does not listen; a server that reuses addresses can still listen on it.
-final class ReservedPort: Sendable {
-    let number: Int
+package final class ReservedPort: Sendable {
+    package let number: Int
     private let descriptor: Int32
 
     /// An error: the kernel has no free port.
-    struct NoneLeft: Error {}
+    package struct NoneLeft: Error {}
 
-    init() throws {
+    package init() throws {
         descriptor = socket(AF_INET, streamSocket, 0)
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
