@@ -17,7 +17,10 @@ struct MCPClient {
 
     private struct Answer: Decodable {
         struct Problem: Decodable { let message: String }
-        struct Result: Decodable { let tools: [Tool]? }
+        struct Result: Decodable {
+            let protocolVersion: String?
+            let tools: [Tool]?
+        }
         struct Tool: Decodable { let name: String }
         let id: Int?
         let result: Result?
@@ -35,10 +38,12 @@ struct MCPClient {
         do {
             let server = try await MCPClient(of: CommandLine.arguments[1])
             let start =
-                #"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"mcp-client","version":"1"}}"#
-            let (_, id) = try await server.request(1, "initialize", start)
-            _ = try await server.send(#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, in: id)
-            let (answer, _) = try await server.request(2, "tools/list", "{}", in: id)
+                #"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcp-client","version":"1"}}"#
+            let (begun, id) = try await server.request(1, "initialize", start)
+            let version = begun.result?.protocolVersion
+            _ = try await server.send(
+                #"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, in: id, version: version)
+            let (answer, _) = try await server.request(2, "tools/list", "{}", in: id, version: version)
             for tool in answer.result?.tools ?? [] { print(tool.name) }
         } catch {
             say("\(error)")
@@ -62,10 +67,11 @@ struct MCPClient {
 
     /// Sends a request, and returns its answer and the identifier of the MCP session.
     private func request(
-        _ id: Int, _ method: String, _ parameters: String, in session: String? = nil
+        _ id: Int, _ method: String, _ parameters: String, in session: String? = nil, version: String? = nil
     ) async throws -> (Answer, String?) {
         let response = try await send(
-            #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(parameters)}"#, in: session)
+            #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(parameters)}"#, in: session,
+            version: version)
         if response.mediaType == "text/event-stream" {
             for try await event in response.events() {
                 if let answer = try Self.answer(event.data, to: id) { return (answer, response.session ?? session) }
@@ -77,11 +83,13 @@ struct MCPClient {
         throw Failed(description: "\(url) did not answer \(method).")
     }
 
-    private func send(_ message: String, in session: String?) async throws -> StreamedResponse {
+    /// Sends a message; after the first one, `version` is the revision of the protocol that the server has chosen.
+    private func send(_ message: String, in session: String?, version: String?) async throws -> StreamedResponse {
         var request = try TransportRequest(api: url, method: .post, body: Array(message.utf8))
         request.headerFields[.contentType] = "application/json"
         request.headerFields[.accept] = "application/json, text/event-stream"
         if let session, let name = StreamedResponse.sessionField { request.headerFields[name] = session }
+        if let name = HTTPField.Name("MCP-Protocol-Version") { request.headerFields[name] = version }
         let response = try await self.session.stream(request)
         guard (200..<300).contains(response.statusCode) else {
             throw Failed(description: "\(url) responded with status \(response.statusCode).")

@@ -60,7 +60,7 @@ struct MCPServer: Sendable {
             id = given
             let revision = try Revision(of: message, in: request.headers)
             let result = try await result(of: message, in: revision, for: context.requireAccess())
-            return try Answer(id: id, .success(Result(result, in: revision))).response(status: .ok)
+            return try Answer(id: id, .success(CompleteResult(result, in: revision))).response(status: .ok)
         } catch let failure as Failure {
             return try Answer(id: id, .failure(failure)).response(status: failure.status)
         }

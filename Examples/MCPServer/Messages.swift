@@ -114,9 +114,9 @@ struct Failure: Error, Encodable {
 /// A JSON-RPC answer: a result or an error.
 struct Answer: Encodable {
     private let id: Message.ID?
-    private let outcome: Swift.Result<Result, Failure>
+    private let outcome: Result<CompleteResult, Failure>
 
-    init(id: Message.ID?, _ outcome: Swift.Result<Result, Failure>) {
+    init(id: Message.ID?, _ outcome: Result<CompleteResult, Failure>) {
         self.id = id
         self.outcome = outcome
     }

@@ -1,5 +1,5 @@
-/// The result of a request; one of the revision 2026-07-28 also names its type and the server.
-struct Result: Encodable, Sendable {
+/// The complete result of a request; in the revision 2026-07-28, it also names its type and the server.
+struct CompleteResult: Encodable, Sendable {
     private let content: any Encodable & Sendable
     private let revision: Revision
 

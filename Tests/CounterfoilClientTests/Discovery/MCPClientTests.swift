@@ -46,6 +46,9 @@ struct MCPClientTests {
             #expect(server.requests(to: .token).first?.form["resource"] == url)
             let calls = server.requests(to: .api).filter { $0.authorization != nil }
             #expect(calls.count == 3)
+            // Each request after the first names the revision that the server has chosen.
+            let versions = calls.map { $0.field("MCP-Protocol-Version") }
+            #expect(versions == [nil, "2025-06-18", "2025-06-18"])
 
             // The second run has the tokens of the first.
             let second = try await Self.run(url, in: directory)
