@@ -212,7 +212,7 @@ import Testing
     @Test func `a token for another audience is refused`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer()
-            for audience in [["https://other.example"], [Authority.audience + "/"], ["HTTPS://photos.example"]] {
+            for audience in [["https://other.example"], [Authority.audience + "/mcp"], ["http://photos.example"]] {
                 var claims = try authority.claims()
                 claims.audience = audience
                 let refusal = try await refusal(of: try authority.signingKey.sign(claims), by: server)
