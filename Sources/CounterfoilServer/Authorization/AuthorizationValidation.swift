@@ -5,7 +5,7 @@ import Foundation
 /// An authorization request that the client may make, before its scope is narrowed to the APIs that it names.
 ///
 /// Only ``AuthorizationValidation`` creates one. The client exists, the redirect URI is registered for it, and
-/// the client is registered for every scope that it requests.
+/// the client is registered for every scope that it requests, unless its scope is narrowed later (``ScopeRule``).
 struct CheckedAuthorization: Sendable {
     let client: RegisteredClient
     let request: AuthorizationRequest
@@ -197,36 +197,21 @@ enum AuthorizationValidation {
         }
         try checkAuthenticationContext(of: request)
         return CheckedAuthorization(
-            request, to: verified, scope: try scope(request.scope, assignedTo: client), pkce: pkce,
+            request, to: verified, scope: try scope(request.scope, assignedTo: client, under: client.scopeRule),
+            pkce: pkce,
             hinted: try hinted(by: request, hints), audience: parsed.audience, pushed: parsed.pushed)
     }
 
     /// Narrows the scope to the APIs that the request names (step three); an error is sent to the verified
     /// redirect URI.
     ///
-    /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry. The standard scopes of
-    /// OpenID Connect are kept, because they belong to no API: they apply to the ID token, UserInfo and refresh
-    /// tokens.
+    /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry.
     static func narrow(
         _ checked: CheckedAuthorization, to named: NamedResources
     ) throws(OAuthError) -> ValidatedAuthorization {
-        ValidatedAuthorization(checked, scope: try narrow(checked.scope, to: named), apis: named.known)
-    }
-
-    /// Narrows a requested scope to the APIs that the request names, and throws if one of them is not registered or
-    /// nothing is left.
-    static func narrow(_ requested: Scope, to named: NamedResources) throws(OAuthError) -> Scope {
-        let named = try named.checked()
-        guard !named.known.isEmpty else { return requested }
-        let scope = named.scope
-        guard requested.tokens.contains(where: scope.contains) else {
-            throw OAuthError(
-                .invalidScope,
-                scope.isEmpty
-                    ? "no scopes are registered for the resource \(named.description)"
-                    : "no requested scope is registered for the resource \(named.description), which has: \(scope)")
-        }
-        return Scope(requested.tokens.filter { scope.contains($0) || ScopeDefinition.ofPeople.contains($0) })
+        let client = checked.client
+        let scope = try narrow(checked.scope, within: client.scope, under: client.scopeRule, to: named)
+        return ValidatedAuthorization(checked, scope: scope, apis: named.known)
     }
 
     /// Throws if the request asks for `form_post`, but a browser cannot post a form to the redirect URI (OAuth
@@ -302,28 +287,5 @@ enum AuthorizationValidation {
         OAuthError(
             .invalidRequest,
             "\(parameters): this client must use \(protection); this is the setting PKCE in its registration")
-    }
-
-    /// Returns the requested scope, and throws if the client is not registered for all of it.
-    ///
-    /// RFC 6749 §3.3: if the request names no scope, the default is every scope of the client except the
-    /// standard scopes of OpenID Connect.
-    static func scope(_ asked: Scope?, assignedTo client: RegisteredClient) throws(OAuthError) -> Scope {
-        guard let asked else {
-            let standard = Set(ScopeDefinition.standard.map(\.token))
-            return Scope(client.scope.tokens.filter { !standard.contains($0) })
-        }
-        // OpenID Connect Core §11: `offline_access` is ignored if it is not registered for the client, or if the
-        // policy of the client is to issue no refresh tokens.
-        let getsNone = client.policy.refreshTokens == .never || !client.scope.contains(.offlineAccess)
-        let wanted = getsNone ? Scope(asked.tokens.filter { $0 != .offlineAccess }) : asked
-        guard wanted.isSubset(of: client.scope) else {
-            let excess = wanted.tokens.filter { !client.scope.contains($0) }
-            throw OAuthError(
-                .invalidScope,
-                "this client is not registered for these scopes: \(Scope(excess))"
-            )
-        }
-        return wanted
     }
 }

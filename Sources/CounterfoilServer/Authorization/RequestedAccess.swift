@@ -2,8 +2,8 @@ import CounterfoilProtocol
 
 /// The access that a request asks the user to allow, whichever endpoint received the request.
 ///
-/// Only ``AuthorizationValidation`` creates one: the client is registered for every scope, and the scope is narrowed to
-/// the APIs that the request names.
+/// Only ``AuthorizationValidation`` creates one: the client may have every scope, and the scope is narrowed to the APIs
+/// that the request names.
 struct RequestedAccess: Sendable {
     let client: RegisteredClient
     /// The requested scope with defaults applied.
@@ -29,8 +29,10 @@ extension AuthorizationValidation {
     static func access(
         to scope: Scope?, at named: NamedResources, by client: RegisteredClient
     ) throws(OAuthError) -> RequestedAccess {
-        RequestedAccess(
-            client: client, scope: try narrow(try self.scope(scope, assignedTo: client), to: named),
+        let rule = client.scopeRule
+        let asked = try self.scope(scope, assignedTo: client, under: rule)
+        return RequestedAccess(
+            client: client, scope: try narrow(asked, within: client.scope, under: rule, to: named),
             claimScope: Scope(), apis: named.known)
     }
 }
