@@ -225,5 +225,16 @@ struct AuthorizationParameterTests {
         let refused = try await Attempt(test).with("scope", "x").firstReply()
         #expect(try refused.authorizationResponse.issuer == "https://id.example.com/tenant1")
         #expect(refused.status == .seeOther)
+        let others = [
+            try await Attempt(test).with("prompt", "none").firstReply(),
+            try await Attempt(test).adding("resource", "relative").firstReply(),
+            try await Attempt(test).with("request", "e30.e30.").firstReply(),
+            try await Attempt(test).with("response_type", "token").firstReply(),
+            try await Attempt(test).with("response_mode", "form_post").with("scope", "x").firstReply(),
+            try await PushedAttempt(Attempt(test)).authorize(decision: .deny),
+        ]
+        for reply in others {
+            #expect(try reply.authorizationResponse.issuer == "https://id.example.com/tenant1")
+        }
     }
 }
