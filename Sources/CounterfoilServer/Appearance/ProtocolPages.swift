@@ -15,7 +15,10 @@ extension ConsentPage: Page {
     package static let template = "consent"
 
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
-        ["destination": DestinationValues(redirectDestination), "hasChoice": hasChoice]
+        [
+            "destination": DestinationValues(redirectDestination), "hasChoice": hasChoice,
+            "addsToEarlier": !allowedBefore.isEmpty,
+        ]
     }
 }
 

@@ -45,7 +45,8 @@ struct AuthorizationPages: Sendable {
         let question = ConsentPresenter(
             access: visit.authorization.access,
             redirectDestination: .init(visit.authorization.redirectURI.uri, of: visit.client.type),
-            person: session.person, earlier: earlier, branding: branding, settings: settings,
+            person: session.person, earlier: earlier,
+            asksAgain: visit.authorization.request.prompt.contains(.consent), branding: branding, settings: settings,
             words: visit.request.words)
         var page = question.page(
             definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.consent.path,

@@ -2,7 +2,7 @@
 ///
 /// `decision` is `allow`, `deny` or `switch`. `switch` ends the session, so that the user can sign in with another
 /// account. An optional permission is a field `permission.SCOPE` with the value `granted`, which is
-/// absent if the user deselects it.
+/// absent if the user deselects it. The user cannot deselect one in ``allowedBefore``, so its field is hidden.
 package struct ConsentPage: Sendable, Hashable {
     /// The destination of the authorization response, in terms that a user can understand.
     package enum RedirectDestination: Sendable, Hashable {
@@ -102,8 +102,11 @@ package struct ConsentPage: Sendable, Hashable {
     package var request: String
     /// The form ticket, which proves that the form came from this page; the hidden field `ticket`.
     package var ticket: String
-    /// The requested permissions, in the order in which they are shown.
+    /// The permissions that the user is asked about, in the order in which they are shown.
     package var permissions: [Permission]
+    /// The requested permissions that the user allowed earlier, if the request adds others to them; the page lists them
+    /// without asking again.
+    package var allowedBefore: [Permission]
     /// The text of the operator of this service, which the page marks as such.
     package var siteWords: SafeHTML?
     /// The language tag (BCP 47) of ``siteWords``, if it is not the language of the page.
@@ -134,8 +137,9 @@ package struct ConsentPage: Sendable, Hashable {
         applicationInitials: String? = nil, applicationLogo: String? = nil, isVouchedFor: Bool = true,
         redirectDestination: RedirectDestination,
         personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String,
-        request: String, ticket: String, permissions: [Permission], siteWords: SafeHTML? = nil,
-        siteWordsLanguage: String? = nil, sitePrivacy: Link? = nil, applicationWords: SafeHTML? = nil,
+        request: String, ticket: String, permissions: [Permission], allowedBefore: [Permission] = [],
+        siteWords: SafeHTML? = nil, siteWordsLanguage: String? = nil, sitePrivacy: Link? = nil,
+        applicationWords: SafeHTML? = nil,
         privacy: Link? = nil, terms: Link? = nil, resources: [DisplayName] = [], lifetime: String,
         earlierConsent: String? = nil, openInBrowserLink: OpenInBrowserLink? = nil
     ) {
@@ -152,6 +156,7 @@ package struct ConsentPage: Sendable, Hashable {
         self.request = request
         self.ticket = ticket
         self.permissions = permissions
+        self.allowedBefore = allowedBefore
         self.siteWords = siteWords
         self.siteWordsLanguage = siteWordsLanguage
         self.sitePrivacy = sitePrivacy

@@ -7,6 +7,10 @@ struct ConsentPresenter: Sendable {
     let person: Person
     /// The remembered consent of the user for the client.
     let earlier: Consent?
+    /// Whether the user is asked about every scope again, also about those that the user allowed earlier.
+    ///
+    /// A request with `prompt=consent` (OpenID Connect Core §3.1.2.1) and that of a device (RFC 8628 §5.4) do so.
+    let asksAgain: Bool
     /// The branding, which contains the consent text of the service.
     let branding: Branding
     let settings: ServerSettings
@@ -25,6 +29,8 @@ struct ConsentPresenter: Sendable {
         let presentation = client.presentation
         let statement = branding.statement(in: words.language)
         let language = branding.textLanguage(in: words.language)
+        let allowed = allowedBefore
+        let others = access.asked.tokens.filter { !allowed.contains($0) }
         return ConsentPage(
             applicationName: client.displayName,
             publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
@@ -37,7 +43,8 @@ struct ConsentPresenter: Sendable {
             switchAccountAction: action,
             request: request,
             ticket: ticket,
-            permissions: permissions(definitions),
+            permissions: permissions(others, definitions),
+            allowedBefore: permissions(allowed, definitions),
             siteWords: statement.text.flatMap { try? ConsentText(markdown: $0).html },
             siteWordsLanguage: language == words.language ? nil : language.rawValue,
             sitePrivacy: statement.privacyURI.flatMap { .init($0) },
@@ -50,9 +57,21 @@ struct ConsentPresenter: Sendable {
         )
     }
 
-    private func permissions(_ definitions: [ScopeDefinition]) -> [ConsentPage.Permission] {
+    /// The requested scopes that the user is not asked about again, because the request adds others to them.
+    ///
+    /// A request that adds nothing asks about everything: the page is then shown because the client is not assured (RFC
+    /// 8252 §8.6), or has `prompt=consent`. A client that looks different is asked about as a new one.
+    private var allowedBefore: [Scope.Token] {
+        guard let earlier, !asksAgain, earlier.appearance == ClientAppearance(of: access.client) else { return [] }
+        let allowed = access.asked.tokens.filter { earlier.remembers($0, at: access.apis.map(\.resource)) }
+        return allowed.count < access.asked.tokens.count ? allowed : []
+    }
+
+    private func permissions(
+        _ tokens: [Scope.Token], _ definitions: [ScopeDefinition]
+    ) -> [ConsentPage.Permission] {
         let definitions = Dictionary(definitions.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
-        return access.asked.tokens.map { token in
+        return tokens.map { token in
             let definition = definitions[token]
             let wasAllowed = earlier?.remembers(token, at: access.apis.map(\.resource))
             return ConsentPage.Permission(
@@ -122,9 +141,10 @@ struct ConsentPresenter: Sendable {
         if earlier.appearance != ClientAppearance(of: access.client) {
             return words(LocalizedText("consent.changed-since", date))
         }
-        return earlier.remembers(access)
-            ? words(LocalizedText("consent.allowed-before", date))
-            : words(LocalizedText("consent.allowed-less-before", date))
+        if earlier.remembers(access) { return words(LocalizedText("consent.allowed-before", date)) }
+        return access.asked.tokens.contains { earlier.remembers($0, at: access.apis.map(\.resource)) }
+            ? words(LocalizedText("consent.allowed-less-before", date))
+            : words(LocalizedText("consent.allowed-other-before", date))
     }
 }
 

@@ -62,8 +62,8 @@ struct DevicePages: Sendable {
 
     /// Returns the page with the permissions, the code to compare, and the place of the request.
     ///
-    /// The user is always asked, whatever the user has allowed before: anyone can send the code of a device to the user
-    /// (RFC 8628 §5.4).
+    /// The user is always asked about every scope, whatever the user has allowed before: anyone can send the code of a
+    /// device to the user (RFC 8628 §5.4).
     func consent(_ visit: DeviceVisit, session: LiveSession) async throws -> Reply {
         let (client, request) = (visit.access.client, visit.request)
         if let blocked = blocked(visit) { return blocked }
@@ -71,8 +71,8 @@ struct DevicePages: Sendable {
         let carried = Self.carried(visit.code)
         let question = ConsentPresenter(
             access: visit.access, redirectDestination: .waitingDevice(visit.shown), person: session.person,
-            earlier: try await store.consent(of: session.person.id, to: client.id), branding: branding,
-            settings: settings, words: request.words)
+            earlier: try await store.consent(of: session.person.id, to: client.id), asksAgain: true,
+            branding: branding, settings: settings, words: request.words)
         var page = question.page(
             definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
             request: carried,

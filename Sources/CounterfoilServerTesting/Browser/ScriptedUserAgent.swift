@@ -241,6 +241,9 @@ extension ConsentPage {
             for permission in permissions where !permission.required && !scopes.contains(permission.scope) {
                 form.append("permission.\(permission.scope)", "granted")
             }
+            for permission in allowedBefore where !permission.required {
+                form.append("permission.\(permission.scope)", "granted")
+            }
         }
         form.append("decision", decision.rawValue)
         return form

@@ -137,9 +137,10 @@ struct SamplePage: Sendable {
         var page = consent
         page.isVouchedFor = false
         page.openInBrowserLink = webView.openInBrowserLink
+        page.allowedBefore = [page.permissions.removeFirst()]
+        page.permissions[0].isNew = true
         page.permissions[1].isNew = true
-        page.permissions[2].isNew = true
-        page.permissions[2].required = false
+        page.permissions[1].required = false
         page.siteWords = try? ConsentText(
             markdown: "Only **employees**. Ask the [help desk](https://help.example.com)."
         ).html

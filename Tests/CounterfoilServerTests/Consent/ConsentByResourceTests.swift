@@ -40,7 +40,8 @@ struct ConsentByResourceTests {
             #expect(
                 try await browser.open(elsewhere.with("prompt", "none").url).redirectedError.code == .consentRequired)
             let page = try await browser.open(elsewhere.url).consentPage
-            #expect(page.permissions.map(\.isNew) == [false, true])
+            #expect(page.permissions.map(\.isNew) == [true])
+            #expect(page.allowedBefore.map(\.scope) == ["openid"])
             #expect(page.earlierConsent == "You allowed some of this on 15 January 2027.")
         }
         #expect(try await browser.open(attempt("photos.write", at: Self.first).url).consentPage.resources.count == 1)

@@ -11,7 +11,7 @@ struct ConsentTests {
         return try await browser.signIn(on: first, username: "alice", password: TestServer.password)
     }
 
-    // R005, R070: name, initials in place of a logo, publisher, redirect URI, descriptions of permissions,
+    // R005, R070, R357: name, initials in place of a logo, publisher, redirect URI, descriptions of permissions,
     // lifetime.
     @Test func `the page names the client and the requested permissions`() async throws {
         let test = try await TestServer()
@@ -119,7 +119,7 @@ struct ConsentTests {
         #expect(replies.filter { $0.status == .badRequest }.count == 19)
     }
 
-    // A ticket belongs to one browser, one request and one page.
+    // R357: a ticket belongs to one browser, one request and one page, and the code is issued after the approval.
     @Test func `a decision with a ticket of another page is refused`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")

@@ -117,7 +117,7 @@ struct RememberedConsentTests {
         #expect(try reply.goOnPage.kind == .allowed)
     }
 
-    // A consent belongs to one user.
+    // R357: a consent belongs to one user.
     @Test func `another user is asked for consent`() async throws {
         let test = try await TestServer()
         _ = try await test.addPerson("bob")
@@ -147,13 +147,14 @@ struct RememberedConsentTests {
         #expect(try await browser.open(more.with("prompt", "none").url).redirectedError.code == .consentRequired)
         let reply = try await browser.open(more.url)
         let page = try reply.consentPage
-        #expect(page.permissions.map(\.isNew) == [false, false, true])
+        #expect(page.permissions.map(\.isNew) == [true])
+        #expect(page.allowedBefore.map(\.scope) == ["openid", "photos.read"])
         #expect(page.earlierConsent == "You allowed some of this on 15 January 2027.")
         #expect(try reply.html().matches(of: /<span class="badge new">new<\/span>/).count == 1)
 
         // A scope that was left out is not remembered; without it, the user is not asked.
         _ = try await browser.decide(.allow, on: reply, leavingOut: ["photos.write"])
-        #expect(try await browser.open(more.url).consentPage.permissions.map(\.isNew) == [false, false, true])
+        #expect(try await browser.open(more.url).consentPage.permissions.map(\.isNew) == [true])
         #expect(try await browser.open(try await Self.web(test).url).status == .seeOther)
     }
 

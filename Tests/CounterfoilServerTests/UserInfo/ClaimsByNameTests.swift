@@ -81,7 +81,7 @@ struct ClaimsByNameTests {
         let silent = party.attempt(with: ["claims": Self.name, "prompt": "none"])
         #expect(try await browser.open(silent.url).redirectedError.code == .consentRequired)
         let asked = try await browser.open(party.attempt(with: ["claims": Self.name]).url)
-        #expect(try asked.consentPage.permissions.map(\.isNew) == [false, true])
+        #expect(try asked.consentPage.permissions.map(\.isNew) == [true])
         _ = try await browser.decide(.allow, on: asked).code
         let tokens = try await party.redeem(try await browser.open(silent.url).code, of: silent).tokenResponse
         #expect(try await party.person(tokens.accessToken)["name"] as? String == "Alice")

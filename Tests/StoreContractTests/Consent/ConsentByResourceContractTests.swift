@@ -79,4 +79,54 @@ struct ConsentByResourceContractTests {
             #expect(try await world.consent == nil)
         }
     }
+
+    // RFC 3986 §6.2.2.1 and §6.2.3: a grant and its consent have the spelling of their time, the API has another one.
+    @Test(arguments: StoreKind.allCases)
+    func `a consent and a token family name their API in any equal spelling`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let apis = try APIs()
+            let other = try Resource("HTTPS://First.example.com:443/")
+            let api = RegisteredResource(
+                resource: other, clientID: try #require(RegisteredResource.newClientID()), name: "First",
+                scope: Scope([.openID]), secret: ArtefactDigest(of: ClientSecret()), createdAt: World.now)
+            #expect(try await world.store.addResource(api) == .added)
+            let grant = Self.grant(world, [.offlineAccess, apis.read], at: apis.first)
+            let family = try await Self.redeem(try await world.approve(grant), of: grant, in: world)
+            try await world.approve(Self.grant(world, [apis.write], at: other))
+            let consent = try #require(try await world.consent)
+            #expect(consent.rememberedAt == [apis.first: Scope([apis.read, apis.write])])
+            let facts = try #require(try await world.store.refreshFacts(family))
+            #expect(facts.resources.map(\.resource.rawValue) == [other.rawValue])
+            #expect(facts.grant.resources.map(\.rawValue) == [apis.first.rawValue])
+        }
+    }
+
+    // RFC 6749 §3.3: a later authorization gives a grant of its own; the earlier one keeps its scope and its tokens.
+    @Test(arguments: StoreKind.allCases)
+    func `an approval of further scopes keeps the earlier grant and its token family`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let apis = try APIs()
+            let first = Self.grant(world, [.offlineAccess, apis.read], at: apis.first)
+            let family = try await Self.redeem(try await world.approve(first), of: first, in: world)
+            for scope in [[apis.write], [.offlineAccess, apis.read, apis.write]] {
+                try await world.approve(Self.grant(world, scope, at: apis.first))
+            }
+            let facts = try #require(try await world.store.refreshFacts(family))
+            #expect(facts.grant.scope == Scope([.offlineAccess, apis.read]))
+            #expect(facts.grant.revokedAt == nil)
+            #expect(try await world.consent?.rememberedAt == [apis.first: Scope([apis.read, apis.write])])
+        }
+    }
+
+    /// Redeems a code, and returns the digest of the token family that starts with it.
+    private static func redeem(
+        _ code: CodeRecord, of grant: Grant, in world: World
+    ) async throws -> ArtefactDigest {
+        let family = RefreshFamily(
+            digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, keyThumbprint: nil,
+            rotatedAt: World.now, lastUsedAt: World.now, expiresAt: World.now.addingTimeInterval(86_400))
+        #expect(
+            try await world.store.consumeCode(code.digest, beginning: family, at: World.now) == .consumed)
+        return family.digest
+    }
 }
