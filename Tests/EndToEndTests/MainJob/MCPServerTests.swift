@@ -60,7 +60,7 @@ struct MCPServerTests {
         }
     }
 
-    // R261, R273, R275, R338, RS-01: the first refusal leads to the issuer, and its tokens are accepted.
+    // R273, R275, R338, RS-01: the first refusal leads to the issuer, and its tokens are accepted.
     @Test func `the URL of an MCP server leads to its authorization server`() async throws {
         try await Self.run { site, url, clientID in
             let refused = try await Self.request("tools/list", at: url)
