@@ -84,7 +84,7 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .invalidToken,
                 error == .wrongAudience
-                    ? "the access token has another audience; request one with resource=\(settings.issuer)"
+                    ? "the access token has another audience; request one for the resource \(settings.issuer)"
                     : "the access token is expired, revoked or invalid",
                 reason: "\(error)")
         }

@@ -106,7 +106,7 @@ struct ResourceScopeTests {
         let refused = await userInfo(tokens)
         #expect(refused.status == .unauthorized)
         let challenge = try #require(refused.fields[.wwwAuthenticate])
-        #expect(challenge.contains("request one with resource=https://id.example.com"))
+        #expect(challenge.contains("request one for the resource https://id.example.com"))
         let own = try await refresh(tokens, of: attempt, ["resource": Self.server]).tokenResponse
         try expect(own, audience: [Self.server], scope: "openid profile")
         #expect(await userInfo(own).status == .ok)
