@@ -28,7 +28,8 @@ extension RegisteredClient {
         "owner_id", "name", "publisher", "consent_text", "privacy_uri", "terms_uri", "logo", "redirect_uris", "scope",
         "optional_scope", "origins", "apple_apps", "android_apps", "post_logout_redirect_uris",
         "backchannel_logout_uri",
-        "keys", "is_first_party", "is_vouched_for", "is_claimed_https_verified", "pkce_policy", "requires_state",
+        "keys", "keys_uri", "source", "metadata", "registration_access_token", "is_first_party", "is_vouched_for",
+        "is_claimed_https_verified", "pkce_policy", "requires_state",
         "requires_pushed_requests", "requires_bound_tokens",
         "refresh_tokens", "rotates_refresh_tokens", "refresh_grace_period", "refresh_idle_lifetime", "refresh_lifetime",
         "subject_type", "access_token_lifetime", "id_token_lifetime", "web_views", "id_token_algorithm",
@@ -70,6 +71,10 @@ extension RegisteredClient {
             postLogoutRedirectURIs.map(\.rawValue).joined(separator: " "),
             backchannelLogoutURI?.rawValue,
             keys.map { Data($0.encoded()) },
+            keysURI?.rawValue,
+            source.kind?.rawValue ?? "console",
+            source.metadata.map { Data($0) },
+            source.registrationAccessToken.map { Data($0.bytes) },
             policy.isFirstParty,
             policy.isVouchedFor,
             policy.isClaimedHTTPSVerified,
@@ -112,6 +117,8 @@ extension RegisteredClient {
             postLogoutRedirectURIs: try columns.list { try RedirectURI($0) },
             backchannelLogoutURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) },
             keys: try columns.keys(),
+            keysURI: try columns.optionalValue { try AbsoluteURI(parsing: $0) },
+            source: try columns.source(),
             policy: try ClientPolicy(&columns),
             createdAt: createdAt,
             changedAt: try columns.date(),
@@ -161,7 +168,34 @@ extension ClientPolicy {
     }
 }
 
+extension ClientSource {
+    fileprivate var metadata: [UInt8]? {
+        switch self {
+        case .console: nil
+        case .document(let metadata): metadata
+        case .registration(let registration): registration.metadata
+        }
+    }
+
+    fileprivate var registrationAccessToken: ArtefactDigest? {
+        guard case .registration(let registration) = self else { return nil }
+        return registration.accessToken
+    }
+}
+
 extension Columns {
+    fileprivate mutating func source() throws(StoreFault) -> ClientSource {
+        let name = try text()
+        let (metadata, token) = (try optionalBytes(), try optionalBytes())
+        switch (name, metadata, token.flatMap(ArtefactDigest.init(stored:))) {
+        case ("console", nil, nil): return .console
+        case ("documents", let metadata?, nil): return .document(metadata)
+        case ("registration", let metadata?, let token?):
+            return .registration(DynamicRegistration(metadata: metadata, accessToken: token))
+        default: throw damage()
+        }
+    }
+
     fileprivate mutating func keys() throws(StoreFault) -> JSONWebKeySet? {
         guard let bytes = try optionalBytes() else { return nil }
         guard let keys = try? JSONWebKeySet(parsing: bytes) else { throw damage() }

@@ -117,12 +117,8 @@ extension SQLiteStore: ClientStore {
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
-            let logo = try database.first("SELECT logo FROM clients WHERE id = ?", id.rawValue) { columns in
-                [try columns.optionalValue(LogoIdentifier.init(_:))]
-            }
-            guard let logo else { return false }
-            for statement in Self.removals { try database.run(statement, id.rawValue) }
-            try database.removeLogoIfUnused(logo.first ?? nil)
+            guard try database.removeClient(id) else { return false }
+            try database.run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id.rawValue)
             return true
         }
     }
@@ -137,6 +133,21 @@ extension SQLiteStore: ClientStore {
         }
     }
 
+}
+
+extension Database {
+    /// Deletes a client with all its records; returns false if the client does not exist.
+    @discardableResult
+    func removeClient(_ id: ClientIdentifier) throws -> Bool {
+        let logo = try first("SELECT logo FROM clients WHERE id = ?", id.rawValue) { columns in
+            [try columns.optionalValue(LogoIdentifier.init(_:))]
+        }
+        guard let logo else { return false }
+        for statement in Self.removals { try run(statement, id.rawValue) }
+        try removeLogoIfUnused(logo.first ?? nil)
+        return true
+    }
+
     /// The statements that delete a client with its records, in an order that keeps every foreign key valid.
     private static let removals = [
         "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
@@ -149,12 +160,9 @@ extension SQLiteStore: ClientStore {
         "DELETE FROM refresh_statistics WHERE client_id = ?",
         "DELETE FROM logout_deliveries WHERE client_id = ?",
         "DELETE FROM pushed_requests WHERE client_id = ?",
-        "INSERT OR IGNORE INTO removed_clients (id) SELECT id FROM clients WHERE id = ?",
         "DELETE FROM clients WHERE id = ?",
     ]
-}
 
-extension Database {
     /// Returns the scope tokens that are not in the table `scopes`.
     func unknownScopes(in scope: Scope) throws -> Scope {
         Scope(

@@ -10,7 +10,9 @@ extension SQLiteStore: DeviceAuthorizationStore {
     ) async throws(StoreFault) -> AddDeviceAuthorizationOutcome {
         try await commits.commit { database in
             let now = authorization.requestedAt.microseconds
-            guard try database.client(authorization.clientID) != nil else { return .clientDeleted }
+            guard try authorization.clientID.isURL || database.client(authorization.clientID) != nil else {
+                return .clientDeleted
+            }
             if let limit = limits.perSource {
                 let isFull = try database.answers(
                     DeviceAuthorization.isSourceFull, authorization.source, now, limit)

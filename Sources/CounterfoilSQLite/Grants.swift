@@ -14,7 +14,7 @@ extension SQLiteStore: GrantStore {
             // The transaction has held the write lock since it began, so these facts stay true until the commit.
             let facts = try database.facts(for: approval)
             if facts.isAnswered { return .alreadyAnswered }
-            guard let revision = facts.clientRevision else { return .clientDeleted }
+            guard let revision = facts.clientRevision ?? approval.newClient?.revision else { return .clientDeleted }
             guard facts.hasPushedRequest else { return .pushedRequestGone }
             guard revision == approval.clientRevision else { return .clientChanged }
             guard facts.isPersonActive else { return .personNotActive }
@@ -25,6 +25,7 @@ extension SQLiteStore: GrantStore {
                     return .deviceNotPending
                 }
             }
+            if facts.clientRevision == nil, let client = approval.newClient { try database.insert(client) }
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former))

@@ -21,6 +21,8 @@ extension SQLiteStore: MaintenanceStore {
             removed += try database.remove(.pushedRequests, before: limits.now, atMost: rows)
             removed += try database.remove(
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
+            removed += try database.remove(.initialAccessTokens, before: limits.now, atMost: rows)
+            removed += try database.removeUnusedClients(limits, atMost: rows)
             return removed
         }
     }
@@ -39,7 +41,10 @@ struct TimedRows: Sendable, CaseIterable {
     static let assertions = TimedRows(table: "assertions", moment: "expires_at")
     static let pushedRequests = TimedRows(table: "pushed_requests", moment: "expires_at")
     static let deviceAuthorizations = TimedRows(table: "device_authorizations", moment: "expires_at")
-    static let allCases = [codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations]
+    static let initialAccessTokens = TimedRows(table: "initial_access_tokens", moment: "expires_at")
+    static let allCases = [
+        codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
+    ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.
     var removal: String {

@@ -14,7 +14,7 @@ struct Migration: Sendable {
     static var all: [Migration] {
         [
             .schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins, .keyThumbprints,
-            .pushedRequests, .policyRequirements, .deviceAuthorizations,
+            .pushedRequests, .policyRequirements, .deviceAuthorizations, .unregisteredClients,
         ]
     }
 

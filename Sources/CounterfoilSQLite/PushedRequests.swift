@@ -33,7 +33,7 @@ extension SQLiteStore: PushedRequestStore {
         try await commits.commit { database in
             let exists = try database.answers(
                 "SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", request.clientID.rawValue)
-            guard exists == [true] else { return .clientDeleted }
+            guard exists == [true] || request.clientID.isURL else { return .clientDeleted }
             if let first = try database.firstExpiry(of: request, beyond: limits) { return .tooMany(until: first) }
             try database.run(
                 """

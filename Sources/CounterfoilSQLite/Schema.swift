@@ -142,7 +142,7 @@ extension Migration {
     ///
     /// The new revision is a random number. With a counter, a restored older copy of the file could reach a revision
     /// for which a process has already cached other records.
-    private static func renewal(of table: String, after change: String) -> String {
+    static func renewal(of table: String, after change: String) -> String {
         """
         CREATE TRIGGER \(table)_\(change.lowercased())_renews AFTER \(change) ON \(table)
         BEGIN UPDATE registry SET revision = random(); END;

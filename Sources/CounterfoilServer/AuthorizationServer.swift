@@ -36,6 +36,7 @@ public final class AuthorizationServer: Sendable {
     ///
     /// A host lists the apps that may claim its https URLs in association files. Without `associations`, the server
     /// cannot fetch these files from other hosts, so it cannot check whether a host lists the app of a client.
+    /// Without `clientFiles`, it accepts no client that identifies itself by the URL of its document.
     /// Without `logoutSender`, the server sends no back-channel logout notifications.
     public convenience init(
         settings: ServerSettings,
@@ -45,13 +46,15 @@ public final class AuthorizationServer: Sendable {
         hasher: PasswordHasher,
         pages: ServerPages,
         associations: (any AssociationFetcher)? = nil,
+        clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         logger: Logger
     ) {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-                associations: associations, logger: logger, clock: { SteadyClock.shared.now }, wallClock: { Date() },
+                associations: associations, clientFiles: clientFiles, logger: logger, clock: { SteadyClock.shared.now },
+                wallClock: { Date() },
                 random: RandomBytes()),
             pages: pages, logoutSender: logoutSender)
     }
@@ -65,6 +68,7 @@ public final class AuthorizationServer: Sendable {
         hasher: PasswordHasher,
         pages: ServerPages,
         associations: (any AssociationFetcher)? = nil,
+        clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
@@ -74,7 +78,8 @@ public final class AuthorizationServer: Sendable {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-                associations: associations, logger: logger, clock: clock, wallClock: wallClock, random: random),
+                associations: associations, clientFiles: clientFiles, logger: logger, clock: clock,
+                wallClock: wallClock, random: random),
             pages: pages, logoutSender: logoutSender)
     }
 

@@ -14,6 +14,7 @@ package struct ServerComponents: Sendable {
     package let auditor: Auditor
     /// The fetcher of association files from other hosts; nil if the server was created without one.
     package let associations: (any AssociationFetcher)?
+    let directory: ClientDirectory
     package let sessions: SessionManager
     package let tickets: TicketAuthority
     package let signInThrottle: SignInThrottle
@@ -37,6 +38,7 @@ package struct ServerComponents: Sendable {
         keys: KeyRing,
         hasher: PasswordHasher,
         associations: (any AssociationFetcher)?,
+        clientFiles: (any ClientFileFetcher)?,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -54,6 +56,8 @@ package struct ServerComponents: Sendable {
         self.random = random
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
+        directory = ClientDirectory(
+            settings: settings, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) }, auditor: auditor)
         cookies = Cookies(issuer: settings.issuer)
         subjects = SubjectIdentifiers(serverKey)
         sessions = SessionManager(store: store, settings: settings, cookies: cookies, random: random)
@@ -93,7 +97,8 @@ package struct ServerComponents: Sendable {
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
         let approvals = ApprovalThrottle(limit: settings.approvalsPerMinute)
         let flow = AuthorizationFlow(
-            settings: settings, store: store, hints: hints, random: random, logger: logger, auditor: auditor,
+            settings: settings, store: store, directory: directory, hints: hints, random: random, logger: logger,
+            auditor: auditor,
             approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
             HealthEndpoints(settings: settings, store: store, home: pages.home).handlers,
@@ -130,7 +135,8 @@ package struct ServerComponents: Sendable {
     /// Creates the handlers of the pages on which users answer the requests of devices.
     private func deviceHandlers(_ approvals: ApprovalThrottle) -> [EndpointHandler] {
         let flow = DeviceFlow(
-            settings: settings, store: store, guesses: UserCodeThrottle(), approvals: approvals, auditor: auditor,
+            settings: settings, store: store, directory: directory, guesses: UserCodeThrottle(), approvals: approvals,
+            auditor: auditor,
             random: random)
         let pages = DevicePages(
             settings: settings, store: store, tickets: tickets,
@@ -146,7 +152,7 @@ package struct ServerComponents: Sendable {
         let knownAccessTokens = VerifiedTokenCache(accessTokens)
         let throttle = ClientThrottle()
         let authenticator = ClientAuthenticator(
-            issuer: settings.issuer, store: store,
+            issuer: settings.issuer, store: store, directory: directory,
             assertions: ClientAssertionVerifier(audiences: assertionAudiences), throttle: throttle, auditor: auditor,
             wallClock: wallClock)
         let issuer = TokenIssuer(

@@ -43,6 +43,7 @@ public struct TestServer: Sendable {
         clock: FixedClock = FixedClock(),
         hasher: PasswordHasher = PasswordHasher(),
         associations: (any AssociationFetcher)? = nil,
+        clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
@@ -54,7 +55,8 @@ public struct TestServer: Sendable {
         server = AuthorizationServer(
             settings: settings, store: store, serverKey: serverKey,
             keys: try await KeyRing.open(store, serverKey: serverKey, clock: { clock.now }),
-            hasher: hasher, pages: .console, associations: associations, logoutSender: logoutSender, logger: log.logger,
+            hasher: hasher, pages: .console, associations: associations, clientFiles: clientFiles,
+            logoutSender: logoutSender, logger: log.logger,
             clock: { clock.now },
             wallClock: { clock.wall }, random: RandomBytes()
         )

@@ -60,7 +60,8 @@ extension AuthorizationFlow {
             passwordHash: session.person.passwordHash,
             basis: granted != nil
                 ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty,
-            pushedRequest: authorization.pushed?.digest
+            pushedRequest: authorization.pushed?.digest,
+            newClient: authorization.client.isUnregistered ? authorization.client : nil
         )
         switch try await store.recordConsent(approval) {
         case .recorded: await noteException(of: visit, for: grant)

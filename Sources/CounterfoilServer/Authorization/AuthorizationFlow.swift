@@ -7,6 +7,7 @@ import Logging
 struct AuthorizationFlow: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
+    let directory: ClientDirectory
     let hints: IDTokenHints
     let random: RandomBytes
     let logger: Logger
@@ -66,7 +67,7 @@ struct AuthorizationFlow: Sendable {
     /// - Throws: ``ResponseTargetError`` if the error must be shown on a page, and ``RedirectableError`` if the
     ///   error response can be sent to the client.
     func receive(_ parsed: ParsedAuthorizationRequest, now: Date) async throws -> ValidatedAuthorization {
-        try await validate(parsed, client: try await store.client(parsed.target.clientID), now: now)
+        try await validate(parsed, client: try await client(of: parsed, now: now), now: now)
     }
 
     /// Repeats every check of a request that a page has carried in a hidden field.
@@ -82,7 +83,7 @@ struct AuthorizationFlow: Sendable {
         now: Date
     ) async throws -> ValidatedAuthorization {
         let parsed = try await parse(form, now: now)
-        guard let client = try await store.client(parsed.target.clientID) else { throw ApprovalError.clientDeleted }
+        guard let client = try await client(of: parsed, now: now) else { throw ApprovalError.clientDeleted }
         let changed = ApprovalError.clientChanged(askAgain: settings.issuer.authorizationURL(carried: parsed.carried))
         guard shown?.isAbout(client) ?? true else { throw changed }
         do {
@@ -91,6 +92,13 @@ struct AuthorizationFlow: Sendable {
             guard shown == nil || shown == ConsentSnapshot(authorization.access) else { throw changed }
             return authorization
         } catch is ResponseTargetError { throw changed }
+    }
+
+    private func client(of parsed: ParsedAuthorizationRequest, now: Date) async throws -> RegisteredClient? {
+        let id = parsed.target.clientID
+        do { return try await directory.beginning(id, now: now) } catch let refusal as ClientDocumentRefusal {
+            throw ResponseTargetError.clientDocument(refusal, id)
+        }
     }
 
     private func validate(

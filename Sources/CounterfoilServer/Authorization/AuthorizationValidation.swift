@@ -105,6 +105,8 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
     /// The parameters are malformed; `clientID` is the `client_id` as received, nil if it is missing or repeated.
     case target(AuthorizationRequest.ResponseTarget.Refusal, clientID: String? = nil)
     case unknownClient(ClientIdentifier)
+    /// The identifier is the URL of a client document that the server cannot use.
+    case clientDocument(ClientDocumentRefusal, ClientIdentifier)
     /// The client has no such pushed request: it is unknown, completed, expired or of another client (RFC 9126 §4).
     case pushedRequest(of: ClientIdentifier)
     case cannotSignIn(RegisteredClient)
@@ -116,6 +118,8 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
         switch self {
         case .target(let refusal, _): refusal.text
         case .unknownClient: LocalizedText("request.unknown-client")
+        case .clientDocument(let refusal, _):
+            LocalizedText(refusal.mayPass ? "request.client-document-later" : "request.client-document")
         case .pushedRequest: Problem.pushedRequestGone.explanation([:])
         case .cannotSignIn: LocalizedText("request.cannot-sign-in")
         case .redirectURI(let refusal, _, _): refusal.text
@@ -125,7 +129,7 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
     /// The client that sent the request; nil if the client is unknown.
     var client: RegisteredClient? {
         switch self {
-        case .target, .unknownClient, .pushedRequest: nil
+        case .target, .unknownClient, .clientDocument, .pushedRequest: nil
         case .cannotSignIn(let client), .redirectURI(_, _, let client): client
         }
     }

@@ -16,6 +16,8 @@ struct RefusedRequestDetails: Sendable {
     private let redirectURILength: Int
     private let nearest: RedirectURIPreview.Nearest?
     private let advice: Advice?
+    /// The reason why the document of the client cannot be used, in English; nil if it can.
+    private let documentRefusal: ClientDocumentRefusal?
     /// The client whose settings can be changed; nil if the client is unknown.
     private let client: ClientIdentifier?
 
@@ -37,6 +39,9 @@ struct RefusedRequestDetails: Sendable {
         case .unknownClient(let id):
             clientID = EscapedText(id.rawValue)
             advice = .unknownClient
+        case .clientDocument(_, let id):
+            clientID = EscapedText(id.rawValue)
+            advice = nil
         case .pushedRequest(let id):
             clientID = EscapedText(id.rawValue)
             advice = .pushedRequest
@@ -48,13 +53,14 @@ struct RefusedRequestDetails: Sendable {
             received = redirectURI
             advice = .redirectURI
         }
+        documentRefusal = if case .clientDocument(let refusal, _) = error { refusal } else { nil }
         client = error.client?.id
         redirectURI = received.map(EscapedText.init)
         redirectURILength = received?.utf8.count ?? 0
         nearest = error.nearest
     }
 
-    /// The fields of the log line: `redirect_uri`, `nearest_redirect_uri` and `difference`.
+    /// The fields of the log line: `redirect_uri`, `nearest_redirect_uri`, `difference` and `document`.
     var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let redirectURI { metadata["redirect_uri"] = "\(redirectURI)" }
@@ -62,6 +68,7 @@ struct RefusedRequestDetails: Sendable {
             metadata["nearest_redirect_uri"] = "\(EscapedText(nearest.registered.rawValue))"
             metadata["difference"] = "\(nearest.differences.map { Localizer.english($0) }.joined(separator: " "))"
         }
+        if let documentRefusal { metadata["document"] = "\(documentRefusal)" }
         return metadata
     }
 
@@ -72,7 +79,12 @@ struct RefusedRequestDetails: Sendable {
             clientID: clientID?.description, redirectURI: redirectURI?.description,
             cut: redirectURI?.isCut == true ? words(cut) : nil,
             registered: nearest.map { EscapedText($0.registered.rawValue).description },
-            differences: nearest?.differences.map { words($0) } ?? [], advice: advice.map { words($0) },
+            differences: nearest?.differences.map { words($0) } ?? [],
+            advice: advice.map { words($0) }
+                ?? documentRefusal.map { refusal in
+                    words(
+                        LocalizedText("problem.developer.client-document", ["reason": .text(refusal.description)]))
+                },
             settings: client.map { issuer.path + pages.clientSettings.path(of: $0) })
     }
 }

@@ -17,6 +17,7 @@ package struct AuthenticatedClient: Sendable {
 struct ClientAuthenticator: Sendable {
     let issuer: Issuer
     let store: any ClientStore & ClientAssertionStore
+    let directory: ClientDirectory
     let assertions: ClientAssertionVerifier
     let throttle: ClientThrottle
     let auditor: Auditor
@@ -25,22 +26,26 @@ struct ClientAuthenticator: Sendable {
     /// Authenticates the client by the `Authorization` field or the parameters of a form; throws `invalid_request` if
     /// the request identifies no client.
     ///
-    /// - Parameter requesting: The client that the request names, which is recorded before its credentials are checked.
+    /// - Parameters:
+    ///   - isBeginning: Whether the request begins an authorization, so that the client can be one of which the server
+    ///     knows only the document (``ClientDirectory``).
+    ///   - requesting: The client that the request names, which is recorded before its credentials are checked.
     func authenticate(
-        _ request: IncomingRequest, form: FormParameters, now: Date, client requesting: inout RequestingClient
+        _ request: IncomingRequest, form: FormParameters, isBeginning: Bool = false, now: Date,
+        client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         guard let claim = try PresentedClientCredentials(request, form) else {
             throw OAuthError(.invalidRequest, "the parameter client_id is missing")
         }
-        return try await authenticate(claim, by: request, now: now, client: &requesting)
+        return try await authenticate(claim, by: request, isBeginning: isBeginning, now: now, client: &requesting)
     }
 
     func authenticate(
-        _ claim: PresentedClientCredentials, by request: IncomingRequest, now: Date,
+        _ claim: PresentedClientCredentials, by request: IncomingRequest, isBeginning: Bool = false, now: Date,
         client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
-            let client = try await store.client(claim.clientID)
+            let client = try await self.client(of: claim, isBeginning: isBeginning, now: now)
             if let client { requesting = .registered(client) }
             switch claim.proof {
             case .secret(let presented):
@@ -51,6 +56,16 @@ struct ClientAuthenticator: Sendable {
             case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
             case .none: return try withNothing(client, claim)
             }
+        }
+    }
+
+    private func client(
+        of claim: PresentedClientCredentials, isBeginning: Bool, now: Date
+    ) async throws -> RegisteredClient? {
+        guard isBeginning else { return try await directory.existing(claim.clientID) }
+        do { return try await directory.beginning(claim.clientID, now: now) } catch let refusal as ClientDocumentRefusal
+        {
+            throw claim.refusal("\(refusal)")
         }
     }
 
@@ -120,7 +135,7 @@ struct ClientAuthenticator: Sendable {
         let wall = wallClock()
         let verified: VerifiedClientAssertion
         do {
-            verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall)
+            verified = try await verify(assertion, of: client, keys: keys, at: wall, now: now)
         } catch {
             throw claim.refusal(
                 "the client_assertion is invalid: \(error)", asksForAuthentication: true)
@@ -135,6 +150,18 @@ struct ClientAuthenticator: Sendable {
             throw claim.refusal("the client_assertion was used before", asksForAuthentication: true)
         }
         return AuthenticatedClient(client)
+    }
+
+    /// Verifies an assertion with the known keys of a client, and then with those that it publishes now.
+    private func verify(
+        _ assertion: String, of client: RegisteredClient, keys: JSONWebKeySet, at wall: Date, now: Date
+    ) async throws(TokenRefusal) -> VerifiedClientAssertion {
+        do { return try assertions.verify(assertion, of: client.id, keys: keys, at: wall) } catch {
+            guard client.keysURI != nil,
+                let published = await directory.keys(of: client, afterFailure: true, now: now), published != keys
+            else { throw error }
+            return try assertions.verify(assertion, of: client.id, keys: published, at: wall)
+        }
     }
 
     private func withNothing(_ client: RegisteredClient?, _ claim: PresentedClientCredentials) throws

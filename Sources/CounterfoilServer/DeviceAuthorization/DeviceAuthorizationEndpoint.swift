@@ -28,7 +28,8 @@ struct DeviceAuthorizationEndpoint: Sendable {
     ) async throws -> Reply {
         let form = try request.form()
         // RFC 8628 §3.1: the client authenticates as at the token endpoint.
-        let authenticated = try await authenticator.authenticate(request, form: form, now: now, client: &client)
+        let authenticated = try await authenticator.authenticate(
+            request, form: form, isBeginning: true, now: now, client: &client)
         let audience = AudienceParameter(form)
         audiences.note(audience, of: authenticated.client.id, at: .deviceAuthorization, now: now)
         return try await ErrorOfClient.attributing(to: authenticated.client.id) {

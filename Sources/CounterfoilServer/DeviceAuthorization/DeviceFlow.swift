@@ -5,6 +5,7 @@ import Foundation
 struct DeviceFlow: Sendable {
     let settings: ServerSettings
     let store: any AuthorizationServerStore
+    let directory: ClientDirectory
     let guesses: UserCodeThrottle
     let approvals: ApprovalThrottle
     let auditor: Auditor
@@ -48,11 +49,18 @@ struct DeviceFlow: Sendable {
         guard
             let authorization = try await store.deviceAuthorization(
                 userCode: ArtefactDigest(of: code), at: now),
-            let client = try await store.client(authorization.clientID)
+            let client = try await client(of: authorization, now: now)
         else { return nil }
         let named = try await store.named(authorization.resources, issuer: settings.issuer)
         let access = try AuthorizationValidation.access(to: authorization.scope, at: named, by: client)
         return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
+    }
+
+    /// Returns the client of a device; nil if it was deleted, or if its document cannot be used any more.
+    private func client(of authorization: DeviceAuthorization, now: Date) async throws -> RegisteredClient? {
+        do { return try await directory.beginning(authorization.clientID, now: now) } catch is ClientDocumentRefusal {
+            return nil
+        }
     }
 
     /// Denies the request of a device; returns false if it was answered before or has expired.
@@ -85,7 +93,7 @@ struct DeviceFlow: Sendable {
         let approval = Approval(
             grant: grant, code: code, asked: access.asked, appearance: ClientAppearance(of: access.client),
             clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.person.passwordHash,
-            basis: .answer)
+            basis: .answer, newClient: access.client.isUnregistered ? access.client : nil)
         let again = settings.issuer.deviceURL(with: visit.code)
         switch try await store.recordConsent(approval) {
         case .recorded:

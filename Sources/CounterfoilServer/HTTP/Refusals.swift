@@ -43,6 +43,11 @@ extension ResponseTargetError: Refusing {
             return Refusal(.badRequest, .invalidRequestURI, .pushedRequestGone, details: details)
         }
         guard let client else {
+            if case .clientDocument(let refusal, _) = self, refusal.mayPass {
+                return Refusal(
+                    .serviceUnavailable, .temporarilyUnavailable, .requestUnanswered, ["reason": .nested(text)],
+                    details: details)
+            }
             return Refusal(
                 .badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)], details: details)
         }

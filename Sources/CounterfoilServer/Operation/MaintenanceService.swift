@@ -159,6 +159,8 @@ extension ExpirationLimits {
             refreshIdleBefore: ago(
                 max(settings.refreshTokenIdleLifetime, settings.sessionIdleLifetime, longestIdleLifetime)),
             // The longest lifetime of an access token is a day; the second day allows for clock skew.
-            grantsBefore: ago(2 * day))
+            grantsBefore: ago(2 * day),
+            unusedClientsBefore: ago(7 * day),
+            idleClientsBefore: ago(90 * day))
     }
 }

@@ -23,7 +23,9 @@ struct PushedAuthorizationEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date, client: inout RequestingClient) async throws -> Reply {
         // RFC 6749 §2.3.1: credentials must not be in the URL, so the query is ignored.
         let form = try request.form()
-        let sender = try await authenticator.authenticate(request, form: form, now: now, client: &client).client
+        let sender = try await authenticator.authenticate(
+            request, form: form, isBeginning: true, now: now, client: &client
+        ).client
         return try await ErrorOfClient.attributing(to: sender.id) {
             let proof = try proofs.proof(in: request, at: .pushedAuthorization)
             let parameters = try Self.parameters(of: form, binding: proof)

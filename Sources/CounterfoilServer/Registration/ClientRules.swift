@@ -353,6 +353,15 @@ package struct ClientRules: Sendable {
         }
     }
 
+    /// Returns a name as pages show it; nil if it is empty, too long or misleading.
+    static func shownName(_ text: String) -> String? {
+        let name = trimmed(text)
+        guard !isOverloaded(name), (1...nameLimit).contains(name.count), DisplayName.isVisible(name),
+            !hasControls(name)
+        else { return nil }
+        return name
+    }
+
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
     /// The maximum length of a client's or publisher's name, in characters (grapheme clusters).

@@ -147,11 +147,16 @@ public struct Approval: Sendable, Hashable {
     public let basis: ApprovalBasis
     /// The pushed request that is approved, which the store removes; nil if the request was not pushed.
     public let pushedRequest: ArtefactDigest?
+    /// The client that the store adds if it has no client with this identifier; nil if the client must exist.
+    ///
+    /// A client with a metadata document is stored when a user first allows it something.
+    public let newClient: RegisteredClient?
 
     /// Creates an approval, which takes effect when ``GrantStore/recordConsent(_:)`` stores it.
     public init(
         grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
-        passwordHash: PasswordHash, basis: ApprovalBasis, pushedRequest: ArtefactDigest? = nil
+        passwordHash: PasswordHash, basis: ApprovalBasis, pushedRequest: ArtefactDigest? = nil,
+        newClient: RegisteredClient? = nil
     ) {
         self.grant = grant
         self.code = code
@@ -162,6 +167,7 @@ public struct Approval: Sendable, Hashable {
         self.passwordHash = passwordHash
         self.basis = basis
         self.pushedRequest = pushedRequest
+        self.newClient = newClient
     }
 
     /// Returns whether the stored consent still supports the approval.

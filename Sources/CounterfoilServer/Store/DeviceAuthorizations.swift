@@ -107,7 +107,7 @@ public enum AddDeviceAuthorizationOutcome: Sendable, Hashable {
     case userCodeTaken
     /// A limit of ``DeviceAuthorizationLimits`` is reached; nothing was written.
     case tooMany
-    /// The client does not exist; nothing was written.
+    /// The client does not exist, and its identifier is not the URL of a client document; nothing was written.
     case clientDeleted
 }
 

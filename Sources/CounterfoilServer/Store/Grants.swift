@@ -288,7 +288,7 @@ public protocol GrantStore: Sendable {
     /// the first condition that fails:
     ///
     /// 1. The page has not been answered before (``CodeRecord/interaction``).
-    /// 2. The client exists.
+    /// 2. The client exists, or is ``Approval/newClient``, which the store then adds.
     /// 3. The client still has the pushed request, if there is one (``Approval/pushedRequest``).
     /// 4. The revision of the client is ``Approval/clientRevision``.
     /// 5. The user exists and is not disabled.

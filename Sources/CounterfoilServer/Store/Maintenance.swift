@@ -15,14 +15,25 @@ public struct ExpirationLimits: Sendable, Hashable {
     ///
     /// Grants without a token family are also deleted if they were last used before this time.
     public let grantsBefore: Date
+    /// The limit for unregistered clients without use.
+    ///
+    /// Clients that were stored or changed before it, and to which no user allows anything, are deleted.
+    public let unusedClientsBefore: Date
+    /// The limit for clients that registered themselves; those that no user has used since before it are deleted.
+    public let idleClientsBefore: Date
 
     /// Creates limits; each one except `now` is the current time minus the time for which records of its kind are kept.
-    public init(now: Date, codesBefore: Date, sessionsIdleBefore: Date, refreshIdleBefore: Date, grantsBefore: Date) {
+    public init(
+        now: Date, codesBefore: Date, sessionsIdleBefore: Date, refreshIdleBefore: Date, grantsBefore: Date,
+        unusedClientsBefore: Date = .distantPast, idleClientsBefore: Date = .distantPast
+    ) {
         self.now = now
         self.codesBefore = codesBefore
         self.sessionsIdleBefore = sessionsIdleBefore
         self.refreshIdleBefore = refreshIdleBefore
         self.grantsBefore = grantsBefore
+        self.unusedClientsBefore = unusedClientsBefore
+        self.idleClientsBefore = idleClientsBefore
     }
 }
 
@@ -31,7 +42,9 @@ public protocol MaintenanceStore: Sendable {
     /// Deletes expired records in one transaction, at most `rows` of each kind.
     ///
     /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,
-    /// sessions, token families, grants, client assertions, pushed requests and device authorizations.
+    /// sessions, token families, grants, client assertions, pushed requests, device authorizations and initial access
+    /// tokens. Clients that identified or registered themselves are another kind: such a client is deleted with
+    /// everything that belongs to it, and the store does not remember its identifier.
     ///
     /// The store keeps a grant that still has a code. It also keeps an unrevoked grant whose session is still stored if
     /// the client receives back-channel logout notifications, because the client must be notified when the session

@@ -57,7 +57,7 @@ public enum AddPushedRequestOutcome: Sendable, Hashable {
     ///
     /// The associated value is the time at which the first of them expires.
     case tooMany(until: Date)
-    /// The client does not exist; nothing was written.
+    /// The client does not exist, and its identifier is not the URL of a client document; nothing was written.
     case clientDeleted
 }
 

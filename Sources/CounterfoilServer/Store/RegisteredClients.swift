@@ -36,7 +36,8 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
 
 /// A registered client.
 ///
-/// The developer writes most of the registration; only an administrator sets ``policy``.
+/// The developer writes most of the registration; only an administrator sets ``policy``. A client can also identify
+/// or register itself (``source``).
 public struct RegisteredClient: Sendable, Hashable {
     /// `client_id`.
     public let id: ClientIdentifier
@@ -66,7 +67,13 @@ public struct RegisteredClient: Sendable, Hashable {
     /// The URL to which the server sends back-channel logout notifications, `backchannel_logout_uri`; nil for none.
     public var backchannelLogoutURI: AbsoluteURI?
     /// The public keys for client authentication, `jwks` (RFC 7523 §2.2); nil if the client uses secrets.
+    ///
+    /// If the client has a ``keysURI``, these are the keys that the server last read there.
     public var keys: JSONWebKeySet?
+    /// The URL at which the client publishes its keys, `jwks_uri` (RFC 7591 §2); nil if ``keys`` contains them all.
+    public var keysURI: AbsoluteURI?
+    /// The way in which the client became known to the server.
+    public var source: ClientSource
     /// The settings of the client that only an administrator can change.
     public var policy: ClientPolicy
     /// The time of the registration.
@@ -93,6 +100,8 @@ public struct RegisteredClient: Sendable, Hashable {
         postLogoutRedirectURIs: [RedirectURI] = [],
         backchannelLogoutURI: AbsoluteURI? = nil,
         keys: JSONWebKeySet? = nil,
+        keysURI: AbsoluteURI? = nil,
+        source: ClientSource = .console,
         policy: ClientPolicy,
         createdAt: Date,
         changedAt: Date? = nil,
@@ -111,6 +120,8 @@ public struct RegisteredClient: Sendable, Hashable {
         self.postLogoutRedirectURIs = postLogoutRedirectURIs
         self.backchannelLogoutURI = backchannelLogoutURI
         self.keys = keys
+        self.keysURI = keysURI
+        self.source = source
         self.policy = policy
         self.createdAt = createdAt
         self.changedAt = changedAt ?? createdAt

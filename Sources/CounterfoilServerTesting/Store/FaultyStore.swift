@@ -70,6 +70,10 @@ public final class FaultyStore: Sendable {
         case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
         /// Storing, opening and removing pushed authorization requests.
         case addPushedRequest, openPushedRequest, removePushedRequest
+        /// Reading and changing the policy for unregistered clients, storing such clients, and counting their users.
+        case unregisteredClientPolicy, updateUnregisteredClientPolicy, addSelfRegisteredClient, userCount
+        /// Storing, reading and deleting the tokens for registrations.
+        case addInitialAccessToken, initialAccessTokens, removeInitialAccessToken
         /// Deleting expired records, and recording client assertions.
         case deleteExpired, noteAssertion
     }

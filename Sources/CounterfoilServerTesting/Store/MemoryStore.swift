@@ -40,6 +40,8 @@ public final class MemoryStore: Sendable {
         var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
         var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]
         var service = ServiceRecord()
+        var unregisteredClientPolicy = UnregisteredClientPolicy()
+        var initialAccessTokens: [InitialAccessToken] = []
     }
 
     /// A queued back-channel logout notification, with the time at which it is due and the time of queueing.

@@ -61,8 +61,8 @@ extension MemoryStore: ClientStore {
                 redirectURIs: client.redirectURIs, scope: client.scope, optionalScope: client.optionalScope,
                 origins: client.origins, appleApps: client.appleApps, androidApps: client.androidApps,
                 postLogoutRedirectURIs: client.postLogoutRedirectURIs,
-                backchannelLogoutURI: client.backchannelLogoutURI, keys: client.keys,
-                policy: client.policy, createdAt: stored.createdAt, changedAt: client.changedAt,
+                backchannelLogoutURI: client.backchannelLogoutURI, keys: client.keys, keysURI: client.keysURI,
+                source: client.source, policy: client.policy, createdAt: stored.createdAt, changedAt: client.changedAt,
                 revision: stored.revision + 1
             )
             state.removeLogoIfUnused(stored.presentation.logo)
@@ -73,26 +73,8 @@ extension MemoryStore: ClientStore {
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         state.withLock { state in
-            guard let index = state.clients.firstIndex(where: { $0.id == id }) else { return false }
-            let removed = state.clients.remove(at: index)
+            guard state.removeClient(id) else { return false }
             state.removedClients.insert(id)
-            let grants = Set(state.grants.values.filter { $0.clientID == id }.map(\.id))
-            for code in state.codes.values where grants.contains(code.grantID) {
-                state.interactions.remove(code.interaction)
-                state.codes[code.digest] = nil
-            }
-            state.devices = state.devices.filter { $0.value.clientID != id }
-            for grant in grants { state.grants[grant] = nil }
-            for family in state.refreshFamilies.values where grants.contains(family.grantID) {
-                state.refreshFamilies[family.digest] = nil
-            }
-            state.refreshStatistics[id] = nil
-            state.deliveries.removeAll { $0.delivery.clientID == id }
-            state.pushedRequests = state.pushedRequests.filter { $0.value.clientID != id }
-            for key in state.consents.keys where key.client == id { state.consents[key] = nil }
-            state.clientSecrets.removeAll { $0.clientID == id }
-            state.pkceExceptions[id] = nil
-            state.removeLogoIfUnused(removed.presentation.logo)
             return true
         }
     }
@@ -140,7 +122,7 @@ extension MemoryStore.State {
     }
 
     /// Returns the scopes in the registration of a client that are not defined in this store.
-    fileprivate func unknownScopes(of client: RegisteredClient) -> Scope {
+    func unknownScopes(of client: RegisteredClient) -> Scope {
         Scope(client.scope.union(client.optionalScope).tokens.filter { scopes[$0] == nil })
     }
 
@@ -164,5 +146,31 @@ extension MemoryStore.State {
     mutating func removeLogoIfUnused(_ id: LogoIdentifier?) {
         guard let id, branding.logo != id, !clients.contains(where: { $0.presentation.logo == id }) else { return }
         logos[id] = nil
+    }
+}
+
+extension MemoryStore.State {
+    /// Deletes a client with all its records; returns false if the client does not exist.
+    mutating func removeClient(_ id: ClientIdentifier) -> Bool {
+        guard let index = clients.firstIndex(where: { $0.id == id }) else { return false }
+        let removed = clients.remove(at: index)
+        let ended = Set(grants.values.filter { $0.clientID == id }.map(\.id))
+        for code in codes.values where ended.contains(code.grantID) {
+            interactions.remove(code.interaction)
+            codes[code.digest] = nil
+        }
+        devices = devices.filter { $0.value.clientID != id }
+        for grant in ended { grants[grant] = nil }
+        for family in refreshFamilies.values where ended.contains(family.grantID) {
+            refreshFamilies[family.digest] = nil
+        }
+        refreshStatistics[id] = nil
+        deliveries.removeAll { $0.delivery.clientID == id }
+        pushedRequests = pushedRequests.filter { $0.value.clientID != id }
+        for key in consents.keys where key.client == id { consents[key] = nil }
+        clientSecrets.removeAll { $0.clientID == id }
+        pkceExceptions[id] = nil
+        removeLogoIfUnused(removed.presentation.logo)
+        return true
     }
 }

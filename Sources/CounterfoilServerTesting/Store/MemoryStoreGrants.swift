@@ -10,7 +10,8 @@ extension MemoryStore: GrantStore {
         state.withLock { state in
             let (grant, code) = (approval.grant, approval.code)
             guard !state.interactions.contains(code.interaction) else { return .alreadyAnswered }
-            guard let client = state.clients.first(where: { $0.id == grant.clientID }) else { return .clientDeleted }
+            let stored = state.clients.first { $0.id == grant.clientID }
+            guard let client = stored ?? approval.newClient else { return .clientDeleted }
             guard state.hasPushedRequest(of: approval) else { return .pushedRequestGone }
             guard client.revision == approval.clientRevision else { return .clientChanged }
             guard state.isActive(grant.personID) else { return .personNotActive }
@@ -21,6 +22,7 @@ extension MemoryStore: GrantStore {
                 guard state.isPending(code, of: grant) else { return .deviceNotPending }
                 state.devices[code.digest] = nil
             }
+            if stored == nil { state.clients.append(client) }
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
             state.interactions.insert(code.interaction)

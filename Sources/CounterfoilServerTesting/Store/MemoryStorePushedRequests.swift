@@ -10,7 +10,9 @@ extension MemoryStore: PushedRequestStore {
         _ request: PushedRequest, within limits: PushedRequestLimits
     ) async throws(StoreFault) -> AddPushedRequestOutcome {
         state.withLock { state in
-            guard state.clients.contains(where: { $0.id == request.clientID }) else { return .clientDeleted }
+            guard request.clientID.isURL || state.clients.contains(where: { $0.id == request.clientID }) else {
+                return .clientDeleted
+            }
             let ofClient = state.pushedRequests.values.filter {
                 $0.clientID == request.clientID && $0.expiresAt > request.pushedAt
             }

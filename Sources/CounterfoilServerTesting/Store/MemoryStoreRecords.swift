@@ -237,8 +237,11 @@ extension MemoryStore: MaintenanceStore {
                 $0.expiresAt < limits.now - DeviceAuthorization.retention
             }.prefix(rows)
             for device in devices { state.devices[device.digest] = nil }
+            let tokens = state.initialAccessTokens.filter { $0.expiresAt < limits.now }.prefix(rows)
+            state.initialAccessTokens.removeAll { tokens.contains($0) }
+            let clients = state.removeUnusedClients(limits, atMost: rows)
             return codes.count + sessions.count + families.count + grants.count + assertions.count + pushed.count
-                + devices.count
+                + devices.count + tokens.count + clients
         }
     }
 }

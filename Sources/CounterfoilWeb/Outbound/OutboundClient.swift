@@ -22,6 +22,10 @@ public struct OutboundClient: Sendable {
         package let status: Int
         /// The value of `Content-Type`; nil unless the response has this field exactly once.
         package let contentType: String?
+        /// The value of `ETag`; nil unless the response has this field exactly once.
+        package let entityTag: String?
+        /// The values of `Cache-Control`, joined by commas; nil if there are none.
+        package let cacheControl: String?
         /// The body; empty unless the status is 200.
         package let body: [UInt8]
     }
@@ -53,16 +57,24 @@ public struct OutboundClient: Sendable {
     ///   - url: The URL of the document.
     ///   - type: The content type that the request accepts.
     ///   - byteLimit: The maximum size of the body; a larger one throws ``OutboundFailure/tooLarge``.
+    ///   - entityTag: The value of `If-None-Match`; nil for none.
     ///   - party: The developer, client or host whose lookups are limited together.
     package func get(
-        _ url: AbsoluteURI, accepting type: String, upTo byteLimit: Int, for party: String
+        _ url: AbsoluteURI, accepting type: String, upTo byteLimit: Int, unless entityTag: String? = nil,
+        for party: String
     ) async throws(OutboundFailure) -> Response {
         try await send(to: url, for: party) { request in
             request.headers.add(name: "Accept", value: type)
+            if let entityTag { request.headers.add(name: "If-None-Match", value: entityTag) }
         } read: { response in
-            let types = response.headers["Content-Type"]
+            func single(_ name: String) -> String? {
+                let values = response.headers[name]
+                return values.count == 1 ? values[0] : nil
+            }
+            let cacheControl = response.headers["Cache-Control"]
             return Response(
-                status: Int(response.status.code), contentType: types.count == 1 ? types[0] : nil,
+                status: Int(response.status.code), contentType: single("Content-Type"), entityTag: single("ETag"),
+                cacheControl: cacheControl.isEmpty ? nil : cacheControl.joined(separator: ", "),
                 body: response.status == .ok
                     ? Array(try await response.body.collect(upTo: byteLimit).readableBytesView) : [])
         }

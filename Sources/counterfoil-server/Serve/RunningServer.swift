@@ -66,9 +66,9 @@ struct RunningServer {
             keys: keys,
             hasher: PasswordHasher(),
             pages: .console,
-            // There are two outbound clients, so that DNS lookups for association files cannot delay logout
-            // notifications.
+            // There are several outbound clients, so that DNS lookups for one purpose cannot delay those for another.
             associations: AssociationFileFetcher(OutboundClient(outbound)),
+            clientFiles: OutboundClientFiles(OutboundClient(outbound)),
             logoutSender: LogoutNoticePost(OutboundClient(outbound)),
             logger: logger
         )

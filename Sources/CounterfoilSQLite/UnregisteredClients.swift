@@ -1,0 +1,319 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+import GRDB
+
+extension Migration {
+    /// Adds the clients that no person registered, the policy for them, and the tokens for registrations.
+    static let unregisteredClients = Migration { database in
+        try database.execute(
+            sql: """
+                ALTER TABLE clients ADD COLUMN keys_uri TEXT;
+                ALTER TABLE clients ADD COLUMN
+                    source TEXT NOT NULL DEFAULT 'console' CHECK (source IN ('console', 'documents', 'registration'));
+                -- The metadata of a client that identified or registered itself, as JSON.
+                ALTER TABLE clients ADD COLUMN metadata BLOB;
+                ALTER TABLE clients ADD COLUMN registration_access_token BLOB;
+                CREATE INDEX clients_source ON clients (source, changed_at) WHERE source <> 'console';
+
+                CREATE TABLE unregistered_client_policy (
+                    id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                    kinds TEXT NOT NULL,
+                    allowed_hosts TEXT NOT NULL,
+                    refused_hosts TEXT NOT NULL,
+                    default_scope TEXT NOT NULL,
+                    maximum_scope TEXT,
+                    resources TEXT,
+                    refresh_tokens TEXT NOT NULL,
+                    access_token_lifetime INTEGER,
+                    refresh_idle_lifetime INTEGER,
+                    refresh_lifetime INTEGER,
+                    approvers TEXT NOT NULL,
+                    requires_initial_access_token INTEGER NOT NULL CHECK (requires_initial_access_token IN (0, 1)),
+                    revision INTEGER NOT NULL
+                ) STRICT;
+
+                CREATE TABLE initial_access_tokens (
+                    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+                    name TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    expires_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX initial_access_tokens_expires ON initial_access_tokens (expires_at);
+                """)
+        for change in ["INSERT", "UPDATE"] {
+            try database.execute(sql: renewal(of: "unregistered_client_policy", after: change))
+        }
+        // A client with a document has no row until a user allows it something, so these tables no longer reference
+        // the table of the clients.
+        for (table, statements) in [
+            ("pushed_requests", pushedRequestTable), ("device_authorizations", deviceAuthorizationTable),
+        ] {
+            try database.execute(sql: "ALTER TABLE \(table) RENAME TO former_\(table)")
+            for index in try database.all(
+                "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+                "former_\(table)", read: { columns in try columns.text() })
+            {
+                try database.execute(sql: "DROP INDEX \(index)")
+            }
+            try database.execute(sql: statements)
+            try database.execute(sql: "INSERT INTO \(table) SELECT * FROM former_\(table)")
+            try database.execute(sql: "DROP TABLE former_\(table)")
+        }
+    }
+
+    private static let pushedRequestTable = """
+        CREATE TABLE pushed_requests (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            client_id TEXT NOT NULL,
+            -- The parameters as a query, without the credentials of the client.
+            parameters TEXT NOT NULL,
+            source TEXT,
+            pushed_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            opened_at INTEGER
+        ) STRICT;
+        CREATE INDEX pushed_requests_client ON pushed_requests (client_id, expires_at);
+        CREATE INDEX pushed_requests_source ON pushed_requests (client_id, source, expires_at);
+        CREATE INDEX pushed_requests_expires ON pushed_requests (expires_at);
+        """
+
+    private static let deviceAuthorizationTable = """
+        CREATE TABLE device_authorizations (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            user_code BLOB NOT NULL UNIQUE CHECK (length(user_code) = 32),
+            client_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            resources TEXT NOT NULL,
+            -- Always an S256 challenge.
+            code_challenge TEXT,
+            requested_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            source TEXT NOT NULL,
+            user_agent TEXT NOT NULL,
+            poll_interval INTEGER NOT NULL CHECK (poll_interval > 0),
+            last_polled_at INTEGER,
+            denied_at INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX device_authorizations_client ON device_authorizations (client_id);
+        CREATE INDEX device_authorizations_source ON device_authorizations (source, expires_at);
+        CREATE INDEX device_authorizations_expires ON device_authorizations (expires_at);
+        """
+}
+
+extension SQLiteStore: UnregisteredClientStore {
+    /// Reads the policy for unregistered clients, which has its default values until it is changed.
+    ///
+    /// The policy comes from a cache as long as no process has changed it, a client, a client secret or an API.
+    public func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
+        try read(0, in: cachedPolicy) { database in try database.unregisteredClientPolicy() }
+    }
+
+    /// Changes the policy if its stored revision still equals that of `policy`, and increases the revision by one.
+    public func updateUnregisteredClientPolicy(
+        _ policy: UnregisteredClientPolicy
+    ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {
+        try await commits.commit { database in
+            guard try database.unregisteredClientPolicy().revision == policy.revision else { return .changedMeanwhile }
+            var changed = policy
+            changed.revision += 1
+            try database.keep(changed)
+            return .updated
+        }
+    }
+
+    /// Registers a client that registers itself, unless too many such clients are unused.
+    public func addSelfRegisteredClient(
+        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
+    ) async throws(StoreFault) -> AddClientOutcome {
+        try await commits.commit { database in
+            let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
+            guard isTaken == [false] else { return .identifierTaken }
+            let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
+            guard unknown.isEmpty else { return .unknownScopes(unknown) }
+            guard try database.answers(Self.unusedAreTooMany, unusedLimit) == [false] else { return .tooMany }
+            try database.insert(client)
+            if let secret { try database.insert(secret) }
+            return .added
+        }
+    }
+
+    /// Counts the users who have allowed something to a client, at most `limit`.
+    public func userCount(of id: ClientIdentifier, atMost limit: Int) async throws(StoreFault) -> Int {
+        try read { database in
+            try database.first(Self.usersOfClient, id.rawValue, limit) { columns in Int(try columns.integer()) } ?? 0
+        }
+    }
+
+    /// Stores a token for registrations.
+    public func addInitialAccessToken(_ token: InitialAccessToken) async throws(StoreFault) {
+        _ = try await commits.commit { database in
+            try database.run(
+                "INSERT INTO initial_access_tokens (digest, name, created_at, expires_at) VALUES (?, ?, ?, ?)",
+                Data(token.digest.bytes),
+                token.name,
+                token.createdAt.microseconds,
+                token.expiresAt.microseconds
+            )
+        }
+    }
+
+    /// Reads the tokens for registrations, oldest first, even if they have expired.
+    public func initialAccessTokens() async throws(StoreFault) -> [InitialAccessToken] {
+        try read { database in
+            try database.all(
+                "SELECT \(InitialAccessToken.columns) FROM initial_access_tokens ORDER BY created_at, rowid",
+                read: InitialAccessToken.init(_:))
+        }
+    }
+
+    /// Reads a token for registrations; nil if there is none with this digest, or if it has expired.
+    public func initialAccessToken(
+        _ digest: ArtefactDigest, at time: Date
+    ) async throws(StoreFault) -> InitialAccessToken? {
+        try read { database in
+            try database.first(
+                "SELECT \(InitialAccessToken.columns) FROM initial_access_tokens WHERE digest = ? AND expires_at > ?",
+                Data(digest.bytes), time.microseconds, read: InitialAccessToken.init(_:))
+        }
+    }
+
+    /// Deletes a token for registrations; returns false if there is none with this digest.
+    @discardableResult
+    public func removeInitialAccessToken(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            try database.run("DELETE FROM initial_access_tokens WHERE digest = ?", Data(digest.bytes)) == 1
+        }
+    }
+
+    /// The query whether a number of clients that registered themselves have no consent.
+    static let unusedAreTooMany = """
+        SELECT count(*) >= ?1 FROM (
+            SELECT 1 FROM clients
+            WHERE source = 'registration' AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = clients.id)
+            LIMIT ?1
+        )
+        """
+
+    /// The query for the number of consents of a client, at most ?2.
+    static let usersOfClient = """
+        SELECT count(*) FROM (SELECT 1 FROM consents WHERE client_id = ?1 LIMIT ?2)
+        """
+}
+
+extension Database {
+    /// Deletes clients that identified or registered themselves and are no longer used, and returns their number.
+    func removeUnusedClients(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
+        var removed = 0
+        // There is one query for each condition, so that each can use the index.
+        for (condition, moment) in [
+            (Self.clientIsUnused, limits.unusedClientsBefore), (Self.clientIsIdle, limits.idleClientsBefore),
+        ] where removed < rows {
+            let clients = try all(
+                "SELECT id FROM clients WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
+            ) { columns in try columns.value(ClientIdentifier.init(_:)) }
+            for client in clients { try removeClient(client) }
+            removed += clients.count
+        }
+        return removed
+    }
+
+    /// No user allows the client anything, and it has no valid code, since before ?1.
+    private static let clientIsUnused = """
+        source IN ('documents', 'registration') AND changed_at < ?1
+            AND NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = clients.id)
+            AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.client_id = clients.id)
+        """
+
+    /// The client registered itself, and no user has used it since before ?1.
+    private static let clientIsIdle = """
+        source = 'registration' AND changed_at < ?1
+            AND NOT EXISTS (
+                SELECT 1 FROM consents
+                WHERE consents.client_id = clients.id
+                    AND (consents.allowed_at >= ?1 OR consents.last_used_at >= ?1)
+            )
+        """
+
+    fileprivate func unregisteredClientPolicy() throws -> UnregisteredClientPolicy {
+        try first(
+            "SELECT \(UnregisteredClientPolicy.columns) FROM unregistered_client_policy",
+            read: UnregisteredClientPolicy.init(_:)) ?? UnregisteredClientPolicy()
+    }
+
+    fileprivate func keep(_ policy: UnregisteredClientPolicy) throws {
+        try run(
+            """
+            INSERT INTO unregistered_client_policy (id, \(UnregisteredClientPolicy.columns))
+            VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET
+                (\(UnregisteredClientPolicy.columns)) = (\(UnregisteredClientPolicy.excluded))
+            """,
+            policy.kinds.map(\.rawValue).sorted().joined(separator: " "),
+            policy.allowedHosts.map(\.rawValue).joined(separator: " "),
+            policy.refusedHosts.map(\.rawValue).joined(separator: " "),
+            policy.defaultScope.description,
+            policy.maximumScope?.description,
+            policy.resources?.map(\.rawValue).joined(separator: " "),
+            policy.refreshTokens.rawValue,
+            policy.accessTokenLifetime,
+            policy.refreshIdleLifetime,
+            policy.refreshLifetime,
+            policy.approvers.rawValue,
+            policy.requiresInitialAccessToken,
+            policy.revision
+        )
+    }
+}
+
+extension UnregisteredClientPolicy {
+    private static let names = [
+        "kinds", "allowed_hosts", "refused_hosts", "default_scope", "maximum_scope", "resources", "refresh_tokens",
+        "access_token_lifetime", "refresh_idle_lifetime", "refresh_lifetime", "approvers",
+        "requires_initial_access_token", "revision",
+    ]
+    fileprivate static let columns = names.joined(separator: ", ")
+    fileprivate static let excluded = names.map { "excluded." + $0 }.joined(separator: ", ")
+
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(
+            kinds: Set(try columns.list(UnregisteredClientKind.init(rawValue:))),
+            allowedHosts: try columns.list(HostPattern.init(_:)),
+            refusedHosts: try columns.list(HostPattern.init(_:)),
+            defaultScope: try columns.scope(),
+            maximumScope: try columns.optionalValue(Scope.init(stored:)),
+            resources: try columns.optionalValue { text in
+                try text.split(separator: " ").map { try Resource(String($0)) }
+            },
+            refreshTokens: try columns.value(RefreshTokenPolicy.init(rawValue:)),
+            accessTokenLifetime: try columns.optionalInteger().map(Int.init),
+            refreshIdleLifetime: try columns.optionalInteger().map(Int.init),
+            refreshLifetime: try columns.optionalInteger().map(Int.init),
+            approvers: try columns.value(UnregisteredClientPolicy.Approvers.init(rawValue:)),
+            requiresInitialAccessToken: try columns.flag(),
+            revision: Int(try columns.integer())
+        )
+    }
+}
+
+extension Scope {
+    /// Parses a stored list of scope tokens, which can be empty; nil if one of them is invalid.
+    fileprivate init?(stored text: String) {
+        var tokens: [Token] = []
+        for piece in text.split(separator: " ") {
+            guard let token = Token(String(piece)) else { return nil }
+            tokens.append(token)
+        }
+        self.init(tokens)
+    }
+}
+
+extension InitialAccessToken {
+    fileprivate static let columns = "digest, name, created_at, expires_at"
+
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init(
+            digest: try columns.digest(), name: try columns.text(), createdAt: try columns.date(),
+            expiresAt: try columns.date())
+    }
+}

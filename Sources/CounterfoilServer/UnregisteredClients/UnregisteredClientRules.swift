@@ -1,0 +1,169 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+
+/// The rules that turn the metadata of a document or a registration request into a client.
+///
+/// A registration request with a value that the server does not support is refused. In a document, which is written
+/// for many servers, such a value is left aside if the client can do without it.
+struct UnregisteredClientRules: Sendable {
+    let settings: ServerSettings
+    let policy: UnregisteredClientPolicy
+    /// The scopes that the client can request.
+    let scope: Scope
+
+    typealias Refusal = ClientMetadata.Refusal
+
+    /// The methods of client authentication that use a symmetric secret.
+    static let symmetricMethods: Set<String> = ["client_secret_basic", "client_secret_post", "client_secret_jwt"]
+
+    /// Creates the rules under a policy.
+    ///
+    /// - Parameter definitions: The scopes of the server.
+    init(settings: ServerSettings, policy: UnregisteredClientPolicy, definitions: [ScopeDefinition]) {
+        self.settings = settings
+        self.policy = policy
+        let maximum = policy.maximumScope
+        scope = Scope(
+            definitions.filter { maximum?.contains($0.token) ?? ($0.isListed || $0.token.isStandard) }.map(\.token)
+        )
+    }
+
+    /// Returns the client that a document describes.
+    func client(
+        of document: ClientMetadata, at url: ClientDocumentURL, source: ClientSource, now: Date
+    ) throws(Refusal) -> RegisteredClient {
+        if let member = document.secretMembers.first { throw Refusal("it must not contain \(member)") }
+        let keys = try keys(document)
+        let usesKeys = document.authenticationMethod == "private_key_jwt"
+        if let method = document.authenticationMethod, Self.symmetricMethods.contains(method) {
+            throw Refusal("token_endpoint_auth_method must not be \(method), because a document is public")
+        }
+        guard !usesKeys || keys != nil || document.keysURI != nil else {
+            throw Refusal("private_key_jwt needs jwks or jwks_uri")
+        }
+        guard !document.redirectURIs.isEmpty else { throw Refusal(.invalidRedirectURI, "redirect_uris is missing") }
+        let type = usesKeys ? ClientType.web : Self.publicType(of: document)
+        let context = context(of: type, id: url.clientID)
+        let verdicts = document.redirectURIs.prefix(RedirectURIRegistration.limit).map {
+            RedirectURIRegistration.verdict(on: $0, for: context)
+        }
+        let redirectURIs = verdicts.compactMap { verdict in
+            if case .accepted(let uri, _) = verdict { uri } else { nil }
+        }
+        guard !redirectURIs.isEmpty else { throw Refusal(.invalidRedirectURI, "no redirect URI can be used") }
+        return RegisteredClient(
+            id: url.clientID,
+            type: type,
+            presentation: presentation(document, fallbackName: url.host),
+            redirectURIs: redirectURIs,
+            scope: scope,
+            origins: type == .singlePage ? [RegisteredOrigin](of: redirectURIs) : [],
+            postLogoutRedirectURIs: document.postLogoutRedirectURIs.prefix(RedirectURIRegistration.limit)
+                .compactMap { text in
+                    if case .accepted(let uri, _) = RedirectURIRegistration.verdict(on: text, for: context) {
+                        uri
+                    } else {
+                        nil
+                    }
+                },
+            keys: usesKeys ? keys ?? JSONWebKeySet() : nil,
+            keysURI: usesKeys ? try keysURI(document) : nil,
+            source: source,
+            policy: policy(for: type, document),
+            createdAt: now
+        )
+    }
+
+    /// The type of a client that does not authenticate.
+    ///
+    /// A client with an address on the device of the user is native, unless it says that it is a page.
+    static func publicType(of metadata: ClientMetadata) -> ClientType {
+        switch metadata.applicationType {
+        case .native: return .native
+        case .web: return .singlePage
+        case nil:
+            let isOnDevice = metadata.redirectURIs.contains { text in
+                guard let kind = try? RedirectURI(text).kind else { return false }
+                if case .https = kind { return false }
+                return true
+            }
+            return isOnDevice ? .native : .singlePage
+        }
+    }
+
+    func context(of type: ClientType, id: ClientIdentifier?) -> RedirectURIContext {
+        RedirectURIContext(
+            type: type, clientID: id, issuer: settings.issuer, callbackOrigin: settings.callbackOrigin,
+            plainSchemes: settings.plainSchemes, allowsDevelopment: settings.allowsDevelopmentRedirectURIs)
+    }
+
+    /// Reads `jwks`, in which every key must be public; nil if there is none.
+    func keys(_ metadata: ClientMetadata) throws(Refusal) -> JSONWebKeySet? {
+        guard let keys = metadata.keys else { return nil }
+        guard case .object(let members) = keys, case .array(let entries)? = members["keys"] else {
+            throw Refusal("jwks is not a JSON Web Key Set")
+        }
+        guard entries.count <= ClientKeys.limit else { throw Refusal("jwks has more than \(ClientKeys.limit) keys") }
+        for case .object(let key) in entries where !Self.privateMembers.isDisjoint(with: key.keys) {
+            throw Refusal("jwks contains a private or symmetric key; publish public keys only")
+        }
+        guard let set = try? JSONWebKeySet(parsing: keys.encoded()) else {
+            throw Refusal("jwks is not a JSON Web Key Set")
+        }
+        return set
+    }
+
+    /// The members of a private or symmetric key (RFC 7518 §6).
+    private static let privateMembers: Set<String> = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+
+    func keysURI(_ metadata: ClientMetadata) throws(Refusal) -> AbsoluteURI? {
+        try metadata.keysURI.map { text throws(Refusal) in
+            guard let uri = Self.pageURL(text) else { throw Refusal("jwks_uri must be an https URL") }
+            return uri
+        }
+    }
+
+    /// The texts that pages show; a value that cannot be shown is left aside.
+    func presentation(_ metadata: ClientMetadata, fallbackName: String) -> ClientPresentation {
+        ClientPresentation(
+            name: metadata.name.flatMap(ClientRules.shownName) ?? String(fallbackName.prefix(100)),
+            privacyURI: metadata.policyURI.flatMap(Self.pageURL),
+            termsURI: metadata.termsURI.flatMap(Self.pageURL))
+    }
+
+    static func pageURL(_ text: String) -> AbsoluteURI? {
+        guard let uri = try? AbsoluteURI(parsing: text), uri.scheme == "https", let host = uri.host, !host.isEmpty,
+            uri.userInformation == nil
+        else { return nil }
+        return uri
+    }
+
+    func policy(for type: ClientType, _ metadata: ClientMetadata) -> ClientPolicy {
+        var clientPolicy = ClientPolicy.standard(for: type)
+        // Many of these clients send no `state`, because PKCE protects them against the same attack.
+        clientPolicy.requiresState = false
+        clientPolicy.pkce = .s256
+        clientPolicy.webViews = .warn
+        clientPolicy.requiresPushedRequests = metadata.requiresPushedRequests
+        clientPolicy.requiresBoundTokens = metadata.requiresBoundTokens
+        clientPolicy.apply(policy)
+        if let algorithm = metadata.idTokenAlgorithm.flatMap(SigningAlgorithm.init(rawValue:)),
+            KeyRing.algorithms.contains(algorithm)
+        {
+            clientPolicy.idTokenAlgorithm = algorithm
+        }
+        if metadata.subjectType == SubjectType.pairwise.rawValue { clientPolicy.subjectType = .pairwise }
+        return clientPolicy
+    }
+}
+
+extension ClientPolicy {
+    /// Replaces what the owner's policy for unregistered clients determines.
+    mutating func apply(_ policy: UnregisteredClientPolicy) {
+        refreshTokens = policy.refreshTokens
+        refreshTokenLife = RefreshTokenLife(
+            idleLifetime: policy.refreshIdleLifetime, lifetime: policy.refreshLifetime)
+        if let lifetime = policy.accessTokenLifetime { accessTokenLifetime = lifetime }
+    }
+}

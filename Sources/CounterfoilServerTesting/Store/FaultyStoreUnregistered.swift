@@ -1,0 +1,55 @@
+// The store protocols document these methods.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+
+extension FaultyStore: UnregisteredClientStore {
+    public func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
+        try await enter(.unregisteredClientPolicy)
+        return try await store.unregisteredClientPolicy()
+    }
+
+    public func updateUnregisteredClientPolicy(
+        _ policy: UnregisteredClientPolicy
+    ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {
+        try await enter(.updateUnregisteredClientPolicy)
+        return try await store.updateUnregisteredClientPolicy(policy)
+    }
+
+    public func addSelfRegisteredClient(
+        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
+    ) async throws(StoreFault) -> AddClientOutcome {
+        try await enter(.addSelfRegisteredClient)
+        return try await store.addSelfRegisteredClient(client, secret: secret, unusedLimit: unusedLimit)
+    }
+
+    public func userCount(of id: ClientIdentifier, atMost limit: Int) async throws(StoreFault) -> Int {
+        try await enter(.userCount)
+        return try await store.userCount(of: id, atMost: limit)
+    }
+
+    public func addInitialAccessToken(_ token: InitialAccessToken) async throws(StoreFault) {
+        try await enter(.addInitialAccessToken)
+        try await store.addInitialAccessToken(token)
+    }
+
+    public func initialAccessTokens() async throws(StoreFault) -> [InitialAccessToken] {
+        try await enter(.initialAccessTokens)
+        return try await store.initialAccessTokens()
+    }
+
+    public func initialAccessToken(
+        _ digest: ArtefactDigest, at time: Date
+    ) async throws(StoreFault) -> InitialAccessToken? {
+        try await enter(.initialAccessTokens)
+        return try await store.initialAccessToken(digest, at: time)
+    }
+
+    @discardableResult
+    public func removeInitialAccessToken(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
+        try await enter(.removeInitialAccessToken)
+        return try await store.removeInitialAccessToken(digest)
+    }
+}
