@@ -14,6 +14,8 @@ struct Console: Sendable {
     let random: RandomBytes
     let logger: Logger
     let auditor: Auditor
+    /// Returns the path of the logo of a client at a time; nil if it has none.
+    let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
     init(_ components: ServerComponents) {
         settings = components.settings
@@ -23,6 +25,7 @@ struct Console: Sendable {
         random = components.random
         logger = components.logger
         auditor = components.auditor
+        logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
     /// The maximum length in bytes of the path and query to which the browser returns after a sign-in.

@@ -74,7 +74,7 @@ extension ServerPages {
         templates: consoleTemplates,
         handlers: { components in
             let console = Console(components)
-            let encoder = LogoEncoder()
+            let encoder = components.logoEncoder
             return ConsoleSignInEndpoint(
                 console: console, form: components.signInForm(at: .consoleSignIn, purpose: .consoleSignIn)
             ).handlers

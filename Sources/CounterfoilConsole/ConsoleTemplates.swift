@@ -26,6 +26,7 @@ extension ServerPages {
         "icon-next": PackageResources.icon_next_mustache,
         "account-tabs": PackageResources.account_tabs_mustache,
         "connected-badge": PackageResources.connected_badge_mustache,
+        "unregistered": PackageResources.unregistered_mustache,
         "app-mark": PackageResources.app_mark_mustache,
         "back": PackageResources.back_mustache,
         "code-block": PackageResources.code_block_mustache,

@@ -1,6 +1,6 @@
 package import CounterfoilProtocol
 import CounterfoilTokens
-import Foundation
+package import Foundation
 package import Logging
 
 /// The components that the endpoints of a server share, created once from the configuration.
@@ -15,6 +15,10 @@ package struct ServerComponents: Sendable {
     /// The fetcher of association files from other hosts; nil if the server was created without one.
     package let associations: (any AssociationFetcher)?
     let directory: ClientDirectory
+    /// The encoder of logos, of which a process has one.
+    package let logoEncoder: LogoEncoder
+    /// The logos of unregistered clients; nil if the server fetches none.
+    let publishedLogos: ClientLogos?
     package let sessions: SessionManager
     package let tickets: TicketAuthority
     package let signInThrottle: SignInThrottle
@@ -58,6 +62,9 @@ package struct ServerComponents: Sendable {
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         directory = ClientDirectory(
             settings: settings, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) }, auditor: auditor)
+        let logoEncoder = LogoEncoder()
+        self.logoEncoder = logoEncoder
+        publishedLogos = clientFiles.map { ClientLogos(fetcher: $0, encoder: logoEncoder) }
         cookies = Cookies(issuer: settings.issuer)
         subjects = SubjectIdentifiers(serverKey)
         sessions = SessionManager(store: store, settings: settings, cookies: cookies, random: random)
@@ -77,6 +84,17 @@ package struct ServerComponents: Sendable {
         SignInForm(
             endpoint: endpoint, purpose: purpose, settings: settings, people: people, sessions: sessions,
             tickets: tickets, earlierSignIns: earlierSignIns, auditor: auditor, random: random)
+    }
+
+    /// The introductions of unregistered clients on the consent page.
+    private var introductions: UnregisteredClientIntroductions {
+        UnregisteredClientIntroductions(store: store, logos: publishedLogos, suffixes: .system)
+    }
+
+    /// Returns the path of the logo of a client: of an unregistered client, only if the logo is in memory.
+    package func logoPath(of client: RegisteredClient, now: Date) async -> String? {
+        guard client.isUnregistered else { return settings.issuer.logoPath(of: client) }
+        return await publishedLogos?.knownLogo(of: client, now: now).map { settings.issuer.path(of: $0) }
     }
 
     var maintenance: MaintenanceService {
@@ -114,7 +132,7 @@ package struct ServerComponents: Sendable {
                 settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,
                 signInPath: settings.issuer.path + pages.signIn.path
             ).handlers,
-            LogoEndpoint(store: store).handlers,
+            LogoEndpoint(store: store, published: publishedLogos).handlers,
             CallbackEndpoint(settings: settings, store: store).handlers,
             AssociationEndpoint(settings: settings, store: store).handlers,
         ]
@@ -125,7 +143,7 @@ package struct ServerComponents: Sendable {
     private func authorizationHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
         let pages = AuthorizationPages(
             settings: settings, store: store, tickets: tickets, cookies: cookies,
-            signInForm: signInForm(at: .signIn, purpose: .signIn), random: random)
+            signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions)
         return AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
             + SignInEndpoint(flow: flow, pages: pages).handlers
             + ConsentEndpoint(question: .consent, flow: flow, pages: pages, sessions: sessions).handlers
@@ -140,7 +158,8 @@ package struct ServerComponents: Sendable {
             random: random)
         let pages = DevicePages(
             settings: settings, store: store, tickets: tickets,
-            signInForm: signInForm(at: .deviceSignIn, purpose: .deviceSignIn), random: random)
+            signInForm: signInForm(at: .deviceSignIn, purpose: .deviceSignIn), random: random,
+            introductions: introductions)
         return DeviceEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
             + DeviceConsentEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
     }

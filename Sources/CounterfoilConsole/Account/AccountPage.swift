@@ -60,7 +60,18 @@ package struct AccountPaths: Sendable, Hashable {
 
 /// An app that a user has allowed, for lists and headings.
 package struct ConnectedApp: Sendable, Hashable {
+    /// A client that no person registered.
+    package struct Unregistered: Sendable, Hashable {
+        /// The host of the client's document; nil if the client registered itself.
+        package var host: ShownHost?
+    }
+
+    /// The name; that of a client with a document is shown beside ``Unregistered/host``.
     package var name: DisplayName
+    /// The name for texts, which contains the host of an unregistered client.
+    package var fullName: DisplayName
+    /// Nil for a client that a person registered.
+    package var unregistered: Unregistered?
     /// The initials that replace a missing logo.
     package var initials: String
     package var logo: String?
@@ -78,10 +89,13 @@ package struct ConnectedApp: Sendable, Hashable {
     package var path: String
 
     package init(
-        name: DisplayName, logo: String? = nil, publisher: DisplayName? = nil, isFirstParty: Bool = false,
-        isVouchedFor: Bool = false, permissions: [String], since: String, lastUsed: String? = nil, path: String
+        name: DisplayName, fullName: DisplayName? = nil, unregistered: Unregistered? = nil, logo: String? = nil,
+        publisher: DisplayName? = nil, isFirstParty: Bool = false, isVouchedFor: Bool = false, permissions: [String],
+        since: String, lastUsed: String? = nil, path: String
     ) {
         self.name = name
+        self.fullName = fullName ?? name
+        self.unregistered = unregistered
         initials = name.initials
         self.logo = logo
         self.publisher = publisher

@@ -44,7 +44,7 @@ package struct ConnectedAppPage: ConsolePage, Hashable {
         self.problems = problems
         self.paths = paths
         self.application = application
-        applicationName = application.name
+        applicationName = application.fullName
         self.allowed = allowed
         self.privacyURI = privacyURI
         self.termsURI = termsURI

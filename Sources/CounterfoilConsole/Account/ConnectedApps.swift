@@ -16,6 +16,10 @@ struct ConnectedApps: Sendable {
     func list(_ visit: Console.Visit) async throws -> Reply {
         let person = visit.person
         let titles = try await titles(visit)
+        var applications: [ConnectedApp] = []
+        for facts in try await console.store.consents(of: person.id) {
+            applications.append(await application(facts, titles, visit))
+        }
         let page = AccountPage(
             console: console.head(visit, in: .account),
             notice: visit.notice(AccountNotice.self),
@@ -24,7 +28,7 @@ struct ConnectedApps: Sendable {
                 username: person.username.rawValue, email: person.email?.rawValue
             ),
             paths: console.accountPaths(at: .applications),
-            applications: try await console.store.consents(of: person.id).map { application($0, titles, visit) }
+            applications: applications
         )
         return Reply(.ok, .page(page))
     }
@@ -98,7 +102,7 @@ struct ConnectedApps: Sendable {
         return ConnectedAppPage(
             console: console.head(visit, in: .account),
             paths: console.accountPaths(at: .applications),
-            application: application(facts, titles, visit),
+            application: await application(facts, titles, visit),
             allowed: visit.words.date(facts.consent.allowedAt),
             privacyURI: client.presentation.privacyURI?.rawValue,
             termsURI: client.presentation.termsURI?.rawValue,
@@ -117,11 +121,13 @@ struct ConnectedApps: Sendable {
 
     private func application(
         _ facts: ConsentFacts, _ titles: [Scope.Token: String], _ visit: Console.Visit
-    ) -> ConnectedApp {
+    ) async -> ConnectedApp {
         let client = facts.client
         return ConnectedApp(
-            name: client.displayName,
-            logo: console.settings.issuer.logoPath(of: client),
+            name: client.documentHost == nil ? client.displayName : client.claimedName,
+            fullName: client.displayName,
+            unregistered: client.isUnregistered ? .init(host: client.shownHost(.system)) : nil,
+            logo: await console.logoPath(client, visit.now),
             publisher: client.presentation.publisher.map { DisplayName($0) },
             isFirstParty: client.policy.isFirstParty,
             isVouchedFor: client.policy.isVouchedFor,

@@ -33,14 +33,37 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
     /// Sanitizes the display name of a user; if nothing visible remains, the username is used.
     package init(of person: Person) { self.init(person.displayName, orElse: person.username.rawValue) }
 
+    /// Creates the shown form of a host or of several.
+    ///
+    /// A long one loses its beginning, because its end tells whose it is.
+    init(host: String) {
+        description = host.count > Self.maximumLength ? "…" + host.suffix(Self.maximumLength - 1) : host
+    }
+
+    private init(shown description: String) { self.description = description }
+
+    /// Returns the name followed by the host by which its bearer is known: `Photo Viewer (viewer.example)`.
+    ///
+    /// The host is always the last part, whatever the name contains. It is isolated from a name that is written from
+    /// right to left, which could change the order of its labels (Unicode Standard Annex #9 §2.4).
+    func of(_ host: String) -> DisplayName {
+        let host = DisplayName(host: host).description
+        guard !host.isEmpty, host != description else { return self }
+        let isASCII = description.utf8.allSatisfy { $0 < 0x80 }
+        return DisplayName(shown: "\(description) (" + (isASCII ? host : "\u{2066}\(host)\u{2069}") + ")")
+    }
+
     /// Creates a name from a literal, which is sanitized too.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 
     /// One or two characters that are shown instead of a missing logo: `EP` for Example Photos, `Li` for Lightbox.
+    ///
+    /// A word in parentheses, such as a host, has no part in them.
     public var initials: String {
-        let words = description.split(separator: " ").compactMap { word in
+        let parts = description.split(separator: " ")
+        let words = (parts.prefix(1) + parts.dropFirst().filter { !$0.hasPrefix("(") }).compactMap { word in
             word.drop { !$0.isLetter && !$0.isNumber }.first
         }
         guard let first = words.first else { return String(description.prefix(1)) }

@@ -24,7 +24,7 @@ struct AuthorizationAnswer: Sendable {
     /// given, when the user presses the button.
     func page(_ kind: ReturnPage.Kind, choosing host: String? = nil, issuer: Issuer) -> Reply {
         var page = ReturnPage(
-            applicationName: client.displayName,
+            applicationName: client.displayName(at: .init(redirectURI, of: client.type)),
             applicationLogo: issuer.logoPath(of: client),
             destination: redirectURI.rawValue, kind: kind, host: host)
         switch mode {

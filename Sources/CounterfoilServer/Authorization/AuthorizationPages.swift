@@ -10,6 +10,7 @@ struct AuthorizationPages: Sendable {
     let cookies: Cookies
     let signInForm: SignInForm
     let random: RandomBytes
+    let introductions: UnregisteredClientIntroductions
 
     /// The query parameter with the ticket that proves to the authorization endpoint that the user has just signed
     /// in.
@@ -34,7 +35,7 @@ struct AuthorizationPages: Sendable {
     ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
     func signIn(_ visit: AuthorizationVisit, again: SignInForm.Again? = nil) -> Reply {
         let content = SignInForm.Content(
-            carried: visit.carried, applicationName: visit.client.displayName,
+            carried: visit.carried, applicationName: visit.applicationName,
             username: visit.authorization.request.loginHint ?? "", openInBrowserLink: openInBrowserLink(visit))
         return signInForm.page(content, again: again, on: visit.request, now: visit.now)
     }
@@ -44,9 +45,10 @@ struct AuthorizationPages: Sendable {
         let branding = try await store.branding()
         let question = ConsentPresenter(
             access: visit.authorization.access,
-            redirectDestination: .init(visit.authorization.redirectURI.uri, of: visit.client.type),
-            person: session.person, earlier: earlier,
-            asksAgain: visit.authorization.request.prompt.contains(.consent), branding: branding, settings: settings,
+            redirectDestination: visit.destination, person: session.person, earlier: earlier,
+            asksAgain: visit.authorization.request.prompt.contains(.consent),
+            introduction: try await introductions.introduction(of: visit.client, now: visit.now), branding: branding,
+            settings: settings,
             words: visit.request.words)
         var page = question.page(
             definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.consent.path,
@@ -61,10 +63,9 @@ struct AuthorizationPages: Sendable {
     /// Returns the page on which the user confirms a sign-in that needs no consent.
     func confirmation(_ visit: AuthorizationVisit, session: LiveSession) -> Reply {
         let page = ContinuePage(
-            applicationName: visit.client.displayName,
+            applicationName: visit.applicationName,
             applicationLogo: settings.issuer.logoPath(of: visit.client),
-            redirectDestination: ConsentPage.RedirectDestination(
-                visit.authorization.redirectURI.uri, of: visit.client.type),
+            redirectDestination: visit.destination,
             personName: DisplayName(of: session.person),
             personEmail: MaskedEmail(of: session.person),
             action: settings.issuer.path + Endpoint.confirmation.path, request: visit.carried,
@@ -88,7 +89,7 @@ struct AuthorizationPages: Sendable {
             return nil
         }
         let page = WebViewPage(
-            applicationName: visit.client.displayName,
+            applicationName: visit.applicationName,
             applicationLogo: settings.issuer.logoPath(of: visit.client),
             openInBrowserLink: OpenInBrowserLink(
                 settings.issuer.authorizationURL(carried: visit.carried), from: webView)

@@ -12,4 +12,8 @@ struct AuthorizationVisit: Sendable {
     let now: Date
 
     var client: RegisteredClient { authorization.client }
+    /// The destination of the authorization response, in terms that a user can understand.
+    var destination: ConsentPage.RedirectDestination { .init(authorization.redirectURI.uri, of: client.type) }
+    /// The name of the client, which contains the host of an unregistered client.
+    var applicationName: DisplayName { client.displayName(at: destination) }
 }

@@ -5,6 +5,7 @@ import CounterfoilProtocol
 /// The reason depends on the redirect URI. Every program on the device can use a loopback address or a
 /// private-use scheme (RFC 8252 §8.4). So these kinds of redirect URI give no assurance, whatever the policy of
 /// the client says. A development redirect URI of a web client gives none either, although the client authenticates.
+/// Of the clients that no person registered, only those with a key in their document give one.
 enum ClientAssurance: Sendable, Hashable {
     /// The code goes to an https URL of a first-party client, which belongs to the owner of this server.
     case firstParty
@@ -18,6 +19,9 @@ enum ClientAssurance: Sendable, Hashable {
     ///
     /// Only the page at this URL receives the code. A native app would also have to prove that it claims the URL.
     case vouchedHTTPS
+    /// The code goes to an https URL at the host of the client's document, and only a client that authenticates with a
+    /// key of this document can redeem it (draft-ietf-oauth-client-id-metadata-document §6.2).
+    case documentHost
 
     /// Determines the assurance for a client and a redirect URI; nil if there is none.
     ///
@@ -25,6 +29,12 @@ enum ClientAssurance: Sendable, Hashable {
     ///   another client could also claim (see ``CallbackOrigin``).
     init?(of client: RegisteredClient, at redirectURI: RedirectURI, isAtCallbackOrigin: Bool) {
         guard case .https = redirectURI.kind else { return nil }
+        // No policy speaks for a client that no person has registered.
+        guard !client.isUnregistered else {
+            guard client.isAtOwnHost(redirectURI) else { return nil }
+            self = .documentHost
+            return
+        }
         if client.policy.isFirstParty && !isAtCallbackOrigin {
             self = .firstParty
             return
@@ -46,6 +56,19 @@ enum ClientAssurance: Sendable, Hashable {
 }
 
 extension RegisteredClient {
+    /// Returns true if the client authenticates with a key of its document, and a redirect URI has the host and the
+    /// port of this document.
+    ///
+    /// Anyone who registers a client can choose its host and its secret, so it is false for a client that registered
+    /// itself.
+    fileprivate func isAtOwnHost(_ redirectURI: RedirectURI) -> Bool {
+        guard case .document = source, authenticationMethods == ["private_key_jwt"],
+            let document = try? AbsoluteURI(parsing: id.rawValue), let host = document.host
+        else { return false }
+        return redirectURI.uri.host?.lowercased() == host.lowercased()
+            && (redirectURI.uri.port ?? 443) == (document.port ?? 443)
+    }
+
     /// Returns true if the browser may continue to a redirect URI of the client without a choice of the user
     /// (RFC 9700 §4.11.2).
     ///

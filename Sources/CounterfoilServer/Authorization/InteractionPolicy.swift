@@ -62,7 +62,8 @@ enum InteractionPolicy {
     /// first-party client; this check holds even if the store contains one.
     private static func isFirstParty(_ authorization: ValidatedAuthorization) -> Bool {
         let client = authorization.client
-        return client.policy.isFirstParty && !authorization.redirectURI.uri.isForDevelopment(of: client.type)
+        return client.policy.isFirstParty && !client.isUnregistered
+            && !authorization.redirectURI.uri.isForDevelopment(of: client.type)
     }
 
     /// Decides the next step.

@@ -81,7 +81,29 @@ package struct ConsentPage: Sendable, Hashable {
         }
     }
 
+    /// The statements of the page about a client that no person registered.
+    package struct UnregisteredClient: Sendable, Hashable {
+        /// The host of the client's document; nil if the client registered itself.
+        package var host: ShownHost?
+        /// The name that the client gives itself; nil if it gives itself none but its host.
+        package var name: DisplayName?
+        /// When the client was first seen, and how many people use it, in one or two sentences.
+        package var use: String
+        /// Whether the response goes to a loopback address, at which every program on the device can receive it.
+        package var isOnDevice: Bool
+
+        package init(host: ShownHost?, name: DisplayName?, use: String, isOnDevice: Bool = false) {
+            self.host = host
+            self.name = name
+            self.use = use
+            self.isOnDevice = isOnDevice
+        }
+    }
+
+    /// The name of the client; for an unregistered client its host, or its name with the host of the redirect URI.
     package var applicationName: DisplayName
+    /// The statements about an unregistered client; nil for a client that a person registered.
+    package var unregisteredClient: UnregisteredClient?
     /// The publisher of the client, if known.
     package var publisher: DisplayName?
     /// The initials shown if the client has no logo.
@@ -133,7 +155,7 @@ package struct ConsentPage: Sendable, Hashable {
 
     /// Creates the page; if `applicationInitials` is nil, the initials are derived from the name.
     package init(
-        applicationName: DisplayName, publisher: DisplayName? = nil,
+        applicationName: DisplayName, unregisteredClient: UnregisteredClient? = nil, publisher: DisplayName? = nil,
         applicationInitials: String? = nil, applicationLogo: String? = nil, isVouchedFor: Bool = true,
         redirectDestination: RedirectDestination,
         personName: DisplayName, personEmail: MaskedEmail?, action: String, switchAccountAction: String,
@@ -144,6 +166,7 @@ package struct ConsentPage: Sendable, Hashable {
         earlierConsent: String? = nil, openInBrowserLink: OpenInBrowserLink? = nil
     ) {
         self.applicationName = applicationName
+        self.unregisteredClient = unregisteredClient
         self.publisher = publisher
         self.applicationInitials = applicationInitials ?? applicationName.initials
         self.applicationLogo = applicationLogo

@@ -11,6 +11,8 @@ struct ConsentPresenter: Sendable {
     ///
     /// A request with `prompt=consent` (OpenID Connect Core §3.1.2.1) and that of a device (RFC 8628 §5.4) do so.
     let asksAgain: Bool
+    /// The facts about an unregistered client; nil for a client that a person registered.
+    let introduction: UnregisteredClientIntroduction?
     /// The branding, which contains the consent text of the service.
     let branding: Branding
     let settings: ServerSettings
@@ -31,10 +33,15 @@ struct ConsentPresenter: Sendable {
         let language = branding.textLanguage(in: words.language)
         let allowed = allowedBefore
         let others = access.asked.tokens.filter { !allowed.contains($0) }
+        // Users could take a text of a client that introduces itself for one of this service.
+        let applicationWords = introduction == nil ? presentation.consentText : nil
         return ConsentPage(
-            applicationName: client.displayName,
+            applicationName: applicationName,
+            unregisteredClient: introduction?.section(of: client, at: redirectDestination, in: words),
             publisher: presentation.publisher.flatMap { DisplayName.isVisible($0) ? DisplayName($0) : nil },
-            applicationLogo: settings.issuer.logoPath(of: client),
+            applicationInitials: client.claimedName.initials,
+            applicationLogo: introduction?.logo.map { settings.issuer.path(of: $0) }
+                ?? settings.issuer.logoPath(of: client),
             isVouchedFor: client.policy.isTrusted,
             redirectDestination: redirectDestination,
             personName: DisplayName(of: person),
@@ -48,13 +55,21 @@ struct ConsentPresenter: Sendable {
             siteWords: statement.text.flatMap { try? ConsentText(markdown: $0).html },
             siteWordsLanguage: language == words.language ? nil : language.rawValue,
             sitePrivacy: statement.privacyURI.flatMap { .init($0) },
-            applicationWords: presentation.consentText.flatMap { try? ConsentText(markdown: $0).html },
+            applicationWords: applicationWords.flatMap { try? ConsentText(markdown: $0).html },
             privacy: presentation.privacyURI.flatMap { .init($0) },
             terms: presentation.termsURI.flatMap { .init($0) },
             resources: resources,
             lifetime: lifetime,
             earlierConsent: earlierConsent
         )
+    }
+
+    /// The name in the texts of the page.
+    ///
+    /// A client with a document is known by the host of the document, and its own name is a claim.
+    private var applicationName: DisplayName {
+        access.client.documentHost.map { DisplayName(host: $0.text) }
+            ?? access.client.displayName(at: redirectDestination)
     }
 
     /// The requested scopes that the user is not asked about again, because the request adds others to them.
@@ -99,7 +114,7 @@ struct ConsentPresenter: Sendable {
 
     private var lifetime: String {
         let client = access.client
-        let application = LocalizedText.Value.name(client.displayName)
+        let application = LocalizedText.Value.name(applicationName)
         guard !RefreshTokenTerms.areIssued(to: client, for: access.scope) else {
             let terms = RefreshTokenTerms(of: client, settings: settings)
             return words(

@@ -9,6 +9,7 @@ struct DevicePages: Sendable {
     let tickets: TicketAuthority
     let signInForm: SignInForm
     let random: RandomBytes
+    let introductions: UnregisteredClientIntroductions
 
     /// The query parameter with the ticket that proves that the user has typed the code and signed in just now.
     static let signedInParameter = "sign_in_ticket"
@@ -72,7 +73,8 @@ struct DevicePages: Sendable {
         let question = ConsentPresenter(
             access: visit.access, redirectDestination: .waitingDevice(visit.shown), person: session.person,
             earlier: try await store.consent(of: session.person.id, to: client.id), asksAgain: true,
-            branding: branding, settings: settings, words: request.words)
+            introduction: try await introductions.introduction(of: client, now: visit.now), branding: branding,
+            settings: settings, words: request.words)
         var page = question.page(
             definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
             request: carried,

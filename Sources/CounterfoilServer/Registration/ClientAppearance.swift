@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilTokens
 import Crypto
 
 /// A digest of the properties by which users recognize a client; when one of them changes, users must consent again.
@@ -14,6 +15,9 @@ public struct ClientAppearance: Sendable, Hashable {
 
     /// Computes the digest from the presentation, the type and the redirect URIs of a client; the order of the URIs
     /// does not matter.
+    ///
+    /// The digest of an unregistered client also covers the URL of its logo and its keys
+    /// (draft-ietf-oauth-client-id-metadata-document §6.3). If the keys have a URL, the client may replace them there.
     public init(of client: RegisteredClient) {
         let presentation = client.presentation
         let parts =
@@ -21,7 +25,7 @@ public struct ClientAppearance: Sendable, Hashable {
                 client.type.rawValue, presentation.name, presentation.publisher ?? "", presentation.consentText ?? "",
                 presentation.privacyURI?.rawValue ?? "", presentation.termsURI?.rawValue ?? "",
                 presentation.logo?.rawValue ?? "",
-            ] + client.redirectURIs.map(\.rawValue).sorted()
+            ] + client.redirectURIs.map(\.rawValue).sorted() + Self.ownMetadata(of: client)
         var hash = SHA256()
         for part in parts {
             let bytes = Array(part.utf8)
@@ -31,5 +35,11 @@ public struct ClientAppearance: Sendable, Hashable {
             hash.update(data: bytes)
         }
         bytes = Array(hash.finalize())
+    }
+
+    private static func ownMetadata(of client: RegisteredClient) -> [String] {
+        guard client.isUnregistered else { return [] }
+        let keys = client.keysURI?.rawValue ?? client.keys.map { String(decoding: $0.encoded(), as: UTF8.self) }
+        return ["logo_uri", client.logoURI?.rawValue ?? "", "keys", keys ?? ""]
     }
 }

@@ -128,9 +128,6 @@ public struct RegisteredClient: Sendable, Hashable {
         self.revision = revision
     }
 
-    /// The client name in a form that is safe to show on pages and in a terminal.
-    public var displayName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
-
     /// The allowed methods of client authentication, the preferred one first (`token_endpoint_auth_method`, RFC
     /// 7591 §2).
     public var authenticationMethods: [String] {

@@ -3,7 +3,8 @@ import CounterfoilServer
 /// The source of a template, with placeholders for messages of the catalogue.
 ///
 /// `[[key]]` is replaced with the message of the key as HTML, with arguments in `<bdi>` and bold words in
-/// `<b>`. `[[=key]]` is replaced with the message without markup, for attributes and titles.
+/// `<b>`. The place `client-host` is the host of an unregistered client. `[[=key]]` is replaced with the message
+/// without markup, for attributes and titles.
 struct TemplateSource: Sendable {
     let name: String
     let text: String
@@ -34,12 +35,19 @@ struct TemplateSource: Sendable {
         message.pieces.map { piece in
             switch piece {
             case .text(let text): HTMLText().escapeText(text)
+            case .place("client-host"): clientHost
             case .place(let name): "<bdi>{{\(path(of: name))}}</bdi>"
             case .boldBegins: "<b>"
             case .boldEnds: "</b>"
             }
         }.joined()
     }
+
+    /// The host of an unregistered client, with its registrable domain in bold.
+    private static let clientHost =
+        "{{#page.unregisteredClient.host}}"
+        + #"<bdi class="host">{{.subdomains}}<b>{{.domain}}</b>{{.port}}</bdi>"#
+        + "{{/page.unregisteredClient.host}}"
 
     private static func plain(_ message: MessageTemplate) -> String {
         message.pieces.map { piece in

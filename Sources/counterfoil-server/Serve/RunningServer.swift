@@ -72,6 +72,11 @@ struct RunningServer {
             logoutSender: LogoutNoticePost(OutboundClient(outbound)),
             logger: logger
         )
+        if PublicSuffixList.system == nil {
+            logger.warning(
+                "failed to load libpsl, so the consent page sets off the whole host of a client",
+                metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
+        }
         do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }
     }
 

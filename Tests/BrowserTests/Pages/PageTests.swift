@@ -175,6 +175,34 @@ struct PageTests {
         }
     }
 
+    // draft-ietf-oauth-client-id-metadata-document §6.4
+    @Test func `the consent page sets off the registrable domain, and reads the host as one word`() async throws {
+        try await PageFolder.run { folder in
+            let url = try folder.write(SamplePage.consentForDocument, as: "consent")
+            try await Browser.run { browser in
+                try await browser.emulateScreen(width: 360, height: 740, mobile: true)
+                try await browser.navigate(to: url)
+                let heading = try await browser.find("h1").text
+                #expect(heading == "apps.viewer.co.uk:8443 wants to access your Example Photos account")
+                let weights = try await browser.execute(
+                    """
+                    const host = document.querySelector('h1 .host');
+                    return [host, host.querySelector('b')].map(e => getComputedStyle(e).fontWeight);
+                    """)
+                #expect(weights.array?.compactMap(\.string) == ["400", "700"])
+                // The claim of the client and the warnings are read before the permissions and the buttons.
+                let text = try await browser.text
+                let parts = [
+                    "apps.viewer.co.uk", "It calls itself Photo Viewer.", "First seen here on 3 October 2026.",
+                    "No one at Example Photos has checked this app.", "could be another one", "will be able to",
+                ]
+                let places = parts.map { text.range(of: $0)?.lowerBound }
+                #expect(places.allSatisfy { $0 != nil })
+                #expect(places.compactMap(\.self) == places.compactMap(\.self).sorted())
+            }
+        }
+    }
+
     /// Saves a screenshot in the folder that `SCREENSHOTS` names.
     private func keepPicture(of browser: Browser, as name: String) async throws {
         guard let path = ProcessInfo.processInfo.environment["SCREENSHOTS"] else { return }

@@ -23,6 +23,9 @@ struct SamplePage: Sendable {
         SamplePage(name: "device-over", page: DeviceDonePage(kind: .over, codePath: "/device")),
         SamplePage(name: "consent-long", page: consentLong),
         SamplePage(name: "consent-unverified", page: consentUnverified),
+        SamplePage(name: "consent-document", page: consentForDocument),
+        SamplePage(name: "consent-document-long", page: consentForLongHost),
+        SamplePage(name: "consent-registered-itself", page: consentForSelfRegistered),
         SamplePage(name: "continue", page: continuing),
         SamplePage(name: "go-on", page: proceed),
         SamplePage(name: "go-on-denied", page: goOnDenied),
@@ -147,6 +150,38 @@ struct SamplePage: Sendable {
         page.sitePrivacy = .init(address: "https://example.com/privacy", host: "example.com")
         page.privacy = .init(address: "https://lightbox.example/privacy", host: "lightbox.example")
         page.terms = .init(address: "https://lightbox.example/terms", host: "lightbox.example")
+        return page
+    }
+
+    static var consentForDocument: ConsentPage {
+        var page = consent
+        page.applicationName = "apps.viewer.co.uk"
+        page.applicationInitials = "PV"
+        page.publisher = nil
+        page.isVouchedFor = false
+        page.unregisteredClient = .init(
+            host: ShownHost("apps.viewer.co.uk", port: 8443, suffixes: .system), name: "Photo Viewer",
+            use: "First seen here on 3 October 2026. 12 people here use it.", isOnDevice: true)
+        return page
+    }
+
+    static var consentForLongHost: ConsentPage {
+        let host = String(repeating: "accounts-of-your-bank.", count: 8) + String(repeating: "a", count: 60) + ".co.uk"
+        var page = consentForDocument
+        page.applicationName = DisplayName(String(host.suffix(DisplayName.maximumLength)))
+        page.unregisteredClient = .init(
+            host: ShownHost(host, suffixes: .system), name: DisplayName(String(repeating: "W", count: 500)),
+            use: "First seen here today.")
+        page.redirectDestination = .website(host: host)
+        return page
+    }
+
+    static var consentForSelfRegistered: ConsentPage {
+        var page = consentForDocument
+        page.applicationName = "Photo Viewer (viewer.example)"
+        page.redirectDestination = .website(host: "viewer.example")
+        page.unregisteredClient = .init(
+            host: nil, name: "Photo Viewer", use: "First seen here today. More than 1,000 people here use it.")
         return page
     }
 

@@ -1,0 +1,61 @@
+import CounterfoilProtocol
+
+/// The names by which users know clients that no person registered.
+///
+/// Such a client chooses its name itself, so pages show the name only together with a host.
+extension RegisteredClient {
+    /// The name for pages and lists; that of an unregistered client contains its host: `Photo Viewer (viewer.example)`.
+    ///
+    /// A client that registered itself has no host of its own, so the name contains those of its redirect URIs.
+    public var displayName: DisplayName {
+        guard isUnregistered else { return claimedName }
+        if let documentHost { return claimedName.of(documentHost.text) }
+        let places = redirectURIs.compactMap { ConsentPage.RedirectDestination($0, of: type).place }
+        return claimedName.of(Set(places).sorted().joined(separator: ", "))
+    }
+
+    /// Returns the name for a page of a request whose response goes to a destination.
+    ///
+    /// A client that registered itself can have redirect URIs at several hosts, and only this one gets the response.
+    func displayName(at destination: ConsentPage.RedirectDestination) -> DisplayName {
+        guard case .registration = source, let place = destination.place else { return displayName }
+        return claimedName.of(place)
+    }
+
+    /// The name without a host, which only a page that shows the host separately can use.
+    package var claimedName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
+
+    /// The host of the document of a client, and the port if its URL contains one; nil if it has no document.
+    package var documentHost: (name: String, port: Int?, text: String)? {
+        guard case .document = source, let url = try? AbsoluteURI(parsing: id.rawValue), let host = url.host else {
+            return nil
+        }
+        let name = DomainName.canonical(host)
+        return (name, url.port, name + (url.port.map { ":\($0)" } ?? ""))
+    }
+
+    /// Returns the host of the document of a client as pages show it; nil if the client has no document.
+    package func shownHost(_ suffixes: PublicSuffixList?) -> ShownHost? {
+        documentHost.map { ShownHost($0.name, port: $0.port, suffixes: suffixes) }
+    }
+}
+
+extension ConsentPage.RedirectDestination {
+    /// The host or the scheme that gets the response; nil for a device, which gets none.
+    fileprivate var place: String? {
+        switch self {
+        case .thisComputer(let host), .development(let host), .website(let host): host
+        case .thisComputerByName: "localhost"
+        case .app(let scheme): scheme + ":"
+        case .waitingDevice: nil
+        }
+    }
+
+    /// Whether the response goes to a program on the device, at a loopback address (RFC 8252 §7.3).
+    var isLoopback: Bool {
+        switch self {
+        case .thisComputer, .thisComputerByName, .development: true
+        case .app, .website, .waitingDevice: false
+        }
+    }
+}
