@@ -124,7 +124,7 @@ struct ConnectedApps: Sendable {
     ) async -> ConnectedApp {
         let client = facts.client
         return ConnectedApp(
-            name: client.documentHost == nil ? client.displayName : client.claimedName,
+            name: client.nameBesideHost,
             fullName: client.displayName,
             unregistered: client.isUnregistered ? .init(host: client.shownHost(.system)) : nil,
             logo: await console.logoPath(client, visit.now),

@@ -35,10 +35,8 @@ struct UnregisteredClientIntroduction: Sendable {
     func section(
         of client: RegisteredClient, at destination: ConsentPage.RedirectDestination, in words: Localizer
     ) -> ConsentPage.UnregisteredClient {
-        let name = client.claimedName
-        return ConsentPage.UnregisteredClient(
-            host: host, name: name.description == client.documentHost?.text ? nil : name,
-            use: use(of: client, in: words), isOnDevice: destination.isLoopback)
+        ConsentPage.UnregisteredClient(
+            host: host, name: client.ownName, use: use(of: client, in: words), isOnDevice: destination.isLoopback)
     }
 
     /// When the client was first seen, and how many people use it, in one or two sentences.

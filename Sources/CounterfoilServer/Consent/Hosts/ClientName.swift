@@ -9,7 +9,7 @@ extension RegisteredClient {
     /// A client that registered itself has no host of its own, so the name contains those of its redirect URIs.
     public var displayName: DisplayName {
         guard isUnregistered else { return claimedName }
-        if let documentHost { return claimedName.of(documentHost.text) }
+        if let documentHost { return ownName?.of(documentHost.text) ?? DisplayName(host: documentHost.text) }
         let places = redirectURIs.compactMap { ConsentPage.RedirectDestination($0, of: type).place }
         return claimedName.of(Set(places).sorted().joined(separator: ", "))
     }
@@ -22,8 +22,17 @@ extension RegisteredClient {
         return claimedName.of(place)
     }
 
-    /// The name without a host, which only a page that shows the host separately can use.
-    package var claimedName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
+    /// The name for a place that shows the host of the document beside it.
+    package var nameBesideHost: DisplayName { documentHost == nil ? displayName : ownName ?? displayName }
+
+    /// The name without a host.
+    var claimedName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
+
+    /// The name that the client gives itself; nil if its document names none, so that the host stands for it.
+    var ownName: DisplayName? {
+        guard let documentHost, presentation.name == documentHost.name.prefix(100) else { return claimedName }
+        return nil
+    }
 
     /// The host of the document of a client, and the port if its URL contains one; nil if it has no document.
     package var documentHost: (name: String, port: Int?, text: String)? {

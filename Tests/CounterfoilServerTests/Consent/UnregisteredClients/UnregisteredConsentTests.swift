@@ -151,6 +151,7 @@ struct UnregisteredConsentTests {
         let name = try reply.consentPage.applicationName.description
         #expect(name.count == DisplayName.maximumLength)
         #expect(name.hasPrefix("…") && name.hasSuffix("aaa.attacker.co.uk:8443"))
+        #expect(try reply.consentPage.unregisteredClient?.name == nil)
         #expect(try reply.consentPage.unregisteredClient?.host?.domain == "attacker.co.uk")
         #expect(try reply.consentPage.unregisteredClient?.host?.port == ":8443")
     }
