@@ -35,7 +35,8 @@ struct DocumentClient: Sendable {
         if let name { document["client_name"] = .string(name) }
         try publish(members)
         _ = try await test.store.updateUnregisteredClientPolicy(
-            UnregisteredClientPolicy(kinds: [.document, .registration]))
+            UnregisteredClientPolicy(
+                kinds: [.document, .registration], maximumScope: try Scope(parsing: "openid photos.read")))
     }
 
     /// Changes members of the document, and publishes it.

@@ -23,7 +23,7 @@ struct UnregisteredAssuranceTests {
 
     // B-05, R357, SEC-312: RFC 8252 §8.6
     @Test(arguments: [
-        ("https://apps.viewer.co.uk/callback", true), ("https://APPS.viewer.co.uk:443/callback", true),
+        ("https://apps.viewer.co.uk/callback", true),
         ("https://viewer.co.uk/callback", false), ("https://www.apps.viewer.co.uk/callback", false),
         ("https://apps.viewer.co.uk:8443/callback", false), ("https://apps.viewer.co.uk.attacker.example/cb", false),
     ])

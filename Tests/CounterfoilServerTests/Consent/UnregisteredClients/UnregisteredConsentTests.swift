@@ -8,7 +8,7 @@ import Testing
 
 /// The pages that name a client that no person registered.
 struct UnregisteredConsentTests {
-    // R253, R243, SEC-310: draft-ietf-oauth-client-id-metadata-document §6.4
+    // R253, SEC-310: draft-ietf-oauth-client-id-metadata-document §6.4
     @Test func `the consent page names a client by the host of its document`() async throws {
         let viewer = try await DocumentClient()
         var browser = try await viewer.browser()
@@ -48,7 +48,6 @@ struct UnregisteredConsentTests {
         #expect(host == .init(try RedirectURI(sent), of: isOnDevice || sent.hasPrefix("uk") ? .native : .singlePage))
     }
 
-    // R243
     @Test(arguments: Language.allCases)
     func `the page says in every language that no one has checked the client`(language: Language) async throws {
         let viewer = try await DocumentClient()
