@@ -25,8 +25,7 @@ package struct CallbackURL: Sendable, Hashable {
     ///
     /// A reserved character could change the path to that of another client.
     private static func isPossible(for client: ClientIdentifier, _ type: ClientType) -> Bool {
-        type == .native && client.rawValue.utf8.allSatisfy(\.isUnreserved)
-            && client.rawValue.utf8.contains { $0 != UInt8(ascii: ".") }
+        type == .native && ClientPathSegment.isPlain(client)
     }
 }
 

@@ -76,8 +76,10 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// Returns ``path`` with the identifier of a client in place of `{client_id}`.
-    package func path(of client: ClientIdentifier) -> String { path.replacing("{client_id}", with: client.rawValue) }
+    /// Returns ``path`` with a client in place of `{client_id}`, in the form of ``ClientPathSegment``.
+    package func path(of client: ClientIdentifier) -> String {
+        path.replacing("{client_id}", with: ClientPathSegment.encode(client))
+    }
 }
 
 extension Endpoint: Hashable, CustomStringConvertible {

@@ -82,11 +82,7 @@ public struct RouteTable: Sendable {
         for (segment, wanted) in zip(segments, pattern) {
             switch wanted {
             case "{client_id}":
-                // The client identifiers of this server need no percent-encoding, so a segment with
-                // percent-encoding cannot be one.
-                guard !segment.isEmpty, !segment.utf8.contains(UInt8(ascii: "%")),
-                    let id = ClientIdentifier(String(segment))
-                else { return nil }
+                guard let id = ClientPathSegment.decode(segment) else { return nil }
                 parameters.clientID = id
             case "{logo}":
                 guard let logo = LogoIdentifier(String(segment)) else { return nil }
