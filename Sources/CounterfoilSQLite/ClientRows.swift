@@ -14,12 +14,13 @@ extension Database {
     func insert(_ client: RegisteredClient) throws {
         try run(
             RegisteredClient.insertion,
-            values: [client.id.rawValue, client.type.rawValue, client.createdAt.microseconds] + client.changeableValues
+            values: [client.id.rawValue, client.type.rawValue, client.createdAt.microseconds]
+                + client.changeableValues + [client.documentHost]
         )
     }
 
     func update(_ client: RegisteredClient) throws {
-        try run(RegisteredClient.change, values: client.changeableValues + [client.id.rawValue])
+        try run(RegisteredClient.change, values: client.changeableValues + [client.documentHost, client.id.rawValue])
     }
 }
 
@@ -36,16 +37,21 @@ extension RegisteredClient {
         "puts_user_claims_in_id_token", "machine_scope", "changed_at", "revision",
     ]
     private static let all = ["id", "type", "created_at"] + changeable
+    /// The columns that only queries use, and that no record contains.
+    private static let derived = ["host"]
 
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = all.map { "clients." + $0 }.joined(separator: ", ")
 
     fileprivate static let insertion = """
-        INSERT INTO clients (\(all.joined(separator: ", "))) VALUES (\(places(all.count)))
+        INSERT INTO clients (\((all + derived).joined(separator: ", ")))
+        VALUES (\(places(all.count + derived.count)))
         """
 
     fileprivate static let change = """
-        UPDATE clients SET (\(changeable.joined(separator: ", "))) = (\(places(changeable.count))) WHERE id = ?
+        UPDATE clients SET (\((changeable + derived).joined(separator: ", ")))
+            = (\(places(changeable.count + derived.count)))
+        WHERE id = ?
         """
 
     private static func places(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }

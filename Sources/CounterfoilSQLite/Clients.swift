@@ -11,15 +11,18 @@ extension SQLiteStore: ClientStore {
         try read(id, in: cachedClients) { database in try database.client(id) }
     }
 
-    /// Reads every client, oldest first.
+    /// Reads every client that a person registered, oldest first.
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
         try read { database in
-            try database.all(
-                "SELECT \(RegisteredClient.columns) FROM clients ORDER BY clients.created_at, clients.rowid",
-                read: RegisteredClient.init(_:)
-            )
+            try database.all(Self.registeredClients, read: RegisteredClient.init(_:))
         }
     }
+
+    /// The query for every client that a person registered; it reads only the partial index `clients_registered`.
+    static let registeredClients = """
+        SELECT \(RegisteredClient.columns) FROM clients WHERE clients.source = 'console'
+        ORDER BY clients.created_at, clients.rowid
+        """
 
     /// Reads the clients that a developer has registered, oldest first.
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
@@ -143,13 +146,13 @@ extension Database {
             [try columns.optionalValue(LogoIdentifier.init(_:))]
         }
         guard let logo else { return false }
-        for statement in Self.removals { try run(statement, id.rawValue) }
+        for statement in Self.clientRemovals { try run(statement, id.rawValue) }
         try removeLogoIfUnused(logo.first ?? nil)
         return true
     }
 
     /// The statements that delete a client with its records, in an order that keeps every foreign key valid.
-    private static let removals = [
+    static let clientRemovals = [
         "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
         "DELETE FROM device_authorizations WHERE client_id = ?",
         "DELETE FROM refresh_tokens WHERE grant_number IN (SELECT number FROM grants WHERE client_id = ?)",

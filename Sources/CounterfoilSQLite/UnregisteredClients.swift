@@ -14,7 +14,13 @@ extension Migration {
                 -- The metadata of a client that identified or registered itself, as JSON.
                 ALTER TABLE clients ADD COLUMN metadata BLOB;
                 ALTER TABLE clients ADD COLUMN registration_access_token BLOB;
+                -- The host of the document of a client, in lower case.
+                ALTER TABLE clients ADD COLUMN host TEXT;
                 CREATE INDEX clients_source ON clients (source, changed_at) WHERE source <> 'console';
+                CREATE INDEX clients_host ON clients (source, host, created_at, id) WHERE source <> 'console';
+                CREATE INDEX clients_registered ON clients (created_at) WHERE source = 'console';
+                CREATE INDEX consents_client ON consents (client_id);
+                CREATE INDEX grants_client ON grants (client_id);
 
                 CREATE TABLE unregistered_client_policy (
                     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -190,7 +196,8 @@ extension SQLiteStore: UnregisteredClientStore {
     static let unusedAreTooMany = """
         SELECT count(*) >= ?1 FROM (
             SELECT 1 FROM clients
-            WHERE source = 'registration' AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = clients.id)
+            WHERE source <> 'console' AND source = 'registration'
+                AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = clients.id)
             LIMIT ?1
         )
         """
@@ -219,15 +226,15 @@ extension Database {
     }
 
     /// No user allows the client anything, and it has no valid code, since before ?1.
-    private static let clientIsUnused = """
-        source IN ('documents', 'registration') AND changed_at < ?1
+    static let clientIsUnused = """
+        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
             AND NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = clients.id)
             AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.client_id = clients.id)
         """
 
     /// The client registered itself, and no user has used it since before ?1.
-    private static let clientIsIdle = """
-        source = 'registration' AND changed_at < ?1
+    static let clientIsIdle = """
+        source <> 'console' AND source = 'registration' AND changed_at < ?1
             AND NOT EXISTS (
                 SELECT 1 FROM consents
                 WHERE consents.client_id = clients.id

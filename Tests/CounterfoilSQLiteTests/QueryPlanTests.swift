@@ -84,6 +84,38 @@ struct QueryPlanTests {
         #expect(steps.contains("SCAN clients USING COVERING INDEX clients_origins"), "\(steps)")
     }
 
+    // A stranger can create any number of clients, so no query may read them all.
+    @Test(
+        arguments: [
+            SQLiteStore.nextHost, SQLiteStore.unusedAreTooMany, SQLiteStore.consentsToClient, SQLiteStore.usersOfClient,
+            "SELECT id FROM clients WHERE \(Database.clientIsUnused) LIMIT ?2",
+            "SELECT id FROM clients WHERE \(Database.clientIsIdle) LIMIT ?2",
+        ]
+            + [UnregisteredClientFamily.host("app.example.com"), .registrations].flatMap {
+                [SQLiteStore.page(of: $0), SQLiteStore.members(of: $0), SQLiteStore.count(of: $0)]
+            })
+    func `unregistered clients and their users are found with an index, in their order`(
+        _ statement: String
+    ) async throws {
+        let steps = try await plan(of: statement)
+        #expect(!steps.isEmpty)
+        // A subquery with a limit is not a table.
+        let tables = steps.filter { !$0.hasPrefix("SCAN (subquery") && !$0.hasPrefix("SCAN CONSTANT ROW") }
+        #expect(!tables.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
+    }
+
+    @Test func `registered clients are listed without reading the others`() async throws {
+        let steps = try await plan(of: SQLiteStore.registeredClients)
+        #expect(steps.contains { $0.contains("USING INDEX clients_registered") }, "\(steps)")
+        #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+    }
+
+    @Test(arguments: Database.clientRemovals)
+    func `a client is deleted without reading the records of others`(_ statement: String) async throws {
+        let steps = try await plan(of: statement)
+        #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(statement): \(steps)")
+    }
+
     @Test func `the next back-channel logout of a client is found without reading the others`() async throws {
         let due = try await plan(of: LogoutQueues.due)
         #expect(due.contains { $0.hasPrefix("SEARCH logout_queues USING INDEX logout_queues_due") }, "\(due)")

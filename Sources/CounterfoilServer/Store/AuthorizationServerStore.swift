@@ -12,7 +12,7 @@
 public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientAssertionStore & ClientStore
     & ConsentStore & DeviceAuthorizationStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore
     & PushedRequestStore & RefreshTokenStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore
-    & SigningKeyStore & UnregisteredClientStore
+    & SigningKeyStore & UnregisteredClientStore & UnregisteredClientUseStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

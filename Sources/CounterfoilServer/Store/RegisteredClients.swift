@@ -231,7 +231,7 @@ public struct PKCEExceptionUse: Sendable, Hashable {
 public protocol ClientStore: Sendable {
     /// Reads the client with an identifier; nil if it does not exist, for example because it was deleted.
     func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient?
-    /// Reads all clients, oldest first.
+    /// Reads all clients that a person registered, oldest first.
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]

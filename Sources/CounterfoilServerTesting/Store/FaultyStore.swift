@@ -74,6 +74,8 @@ public final class FaultyStore: Sendable {
         case unregisteredClientPolicy, updateUnregisteredClientPolicy, addSelfRegisteredClient, userCount
         /// Storing, reading and deleting the tokens for registrations.
         case addInitialAccessToken, initialAccessTokens, removeInitialAccessToken
+        /// Reading the use of unregistered clients, and deleting them.
+        case unregisteredClients, removeUnregisteredClients
         /// Deleting expired records, and recording client assertions.
         case deleteExpired, noteAssertion
     }

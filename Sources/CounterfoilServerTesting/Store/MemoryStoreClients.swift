@@ -11,7 +11,7 @@ extension MemoryStore: ClientStore {
     }
 
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
-        state.withLock { state in state.clients.sorted { $0.createdAt < $1.createdAt } }
+        state.withLock { state in state.clients.filter { !$0.isUnregistered }.sorted { $0.createdAt < $1.createdAt } }
     }
 
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {

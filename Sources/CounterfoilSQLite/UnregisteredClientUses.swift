@@ -1,0 +1,146 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+import Foundation
+import GRDB
+
+extension SQLiteStore: UnregisteredClientUseStore {
+    /// Reads hosts that have stored client documents, by name.
+    public func unregisteredClientHosts(
+        after name: String?, limit: Int
+    ) async throws(StoreFault) -> [UnregisteredClientHost] {
+        try read { database in
+            var hosts: [UnregisteredClientHost] = []
+            var last = name ?? ""
+            // Each step finds the next name in the index, so clients of the same host are not read one by one.
+            while hosts.count < limit,
+                let next = try database.first(Self.nextHost, last, read: { columns in try columns.optionalText() }),
+                let next
+            {
+                hosts.append(UnregisteredClientHost(name: next, count: try database.count(of: .host(next))))
+                last = next
+            }
+            return hosts
+        }
+    }
+
+    /// Counts the clients of a family.
+    public func unregisteredClientCount(
+        of family: UnregisteredClientFamily
+    ) async throws(StoreFault) -> UnregisteredClientCount {
+        try read { database in try database.count(of: family) }
+    }
+
+    /// Reads clients of a family, newest first.
+    public func unregisteredClients(
+        of family: UnregisteredClientFamily, after last: UnregisteredClientPlace?, limit: Int
+    ) async throws(StoreFault) -> [UnregisteredClientUse] {
+        try read { database in
+            let clients = try database.all(
+                Self.page(of: family), family.host, last?.createdAt.microseconds ?? .max, last?.id.rawValue ?? "",
+                limit,
+                read: RegisteredClient.init(_:))
+            return try clients.map { try database.use(of: $0) }
+        }
+    }
+
+    /// Reads one client; nil if there is none, or if a person registered it.
+    public func unregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> UnregisteredClientUse? {
+        try read { database in
+            guard let client = try database.client(id), client.isUnregistered else { return nil }
+            return try database.use(of: client)
+        }
+    }
+
+    /// Deletes a client that no person registered, with everything that belongs to it.
+    @discardableResult
+    public func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            guard try database.client(id)?.isUnregistered == true else { return false }
+            return try database.removeClient(id)
+        }
+    }
+
+    /// Deletes clients of a family in one transaction, and returns their number.
+    public func removeUnregisteredClients(
+        of family: UnregisteredClientFamily, atMost limit: Int
+    ) async throws(StoreFault) -> Int {
+        try await commits.commit { database in
+            let clients = try database.all(Self.members(of: family), family.host, limit) { columns in
+                try columns.value(ClientIdentifier.init(_:))
+            }
+            for client in clients { try database.removeClient(client) }
+            return clients.count
+        }
+    }
+
+    /// The query for the first host after ?1.
+    ///
+    /// The condition `source <> 'console'` here and below lets SQLite use the partial index.
+    static let nextHost = """
+        SELECT min(host) FROM clients WHERE source <> 'console' AND source = 'documents' AND host > ?1
+        """
+
+    /// The query for a page of ?4 clients of a family, older than the client with the time ?2 and the identifier ?3.
+    static func page(of family: UnregisteredClientFamily) -> String {
+        """
+        SELECT \(RegisteredClient.columns) FROM clients
+        WHERE \(family.condition) AND (clients.created_at, clients.id) < (?2, ?3)
+        ORDER BY clients.created_at DESC, clients.id DESC LIMIT ?4
+        """
+    }
+
+    /// The query for the identifiers of ?2 clients of a family.
+    static func members(of family: UnregisteredClientFamily) -> String {
+        "SELECT id FROM clients WHERE \(family.condition) LIMIT ?2"
+    }
+
+    /// The query for the number of clients of a family and of those without a user, both of the first ?2 clients.
+    static func count(of family: UnregisteredClientFamily) -> String {
+        """
+        SELECT count(*), ifnull(sum(is_unused), 0) FROM (
+            SELECT NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = clients.id) AS is_unused
+            FROM clients WHERE \(family.condition) LIMIT ?2
+        )
+        """
+    }
+
+    /// The query for the consents of at most ?2 users to a client.
+    static let consentsToClient = "SELECT scope, last_used_at FROM consents WHERE client_id = ?1 LIMIT ?2"
+}
+
+extension UnregisteredClientFamily {
+    /// The condition for the rows of the family; ?1 is ``host``.
+    fileprivate var condition: String {
+        switch self {
+        case .host: "clients.source <> 'console' AND clients.source = 'documents' AND clients.host = ?1"
+        case .registrations: "clients.source <> 'console' AND clients.source = 'registration' AND clients.host IS ?1"
+        }
+    }
+
+    fileprivate var host: String? {
+        switch self {
+        case .host(let name): name
+        case .registrations: nil
+        }
+    }
+}
+
+extension Database {
+    fileprivate func count(of family: UnregisteredClientFamily) throws -> UnregisteredClientCount {
+        let counted = try first(SQLiteStore.count(of: family), family.host, UnregisteredClientCount.limit) { columns in
+            UnregisteredClientCount(clients: Int(try columns.integer()), unused: Int(try columns.integer()))
+        }
+        return counted ?? UnregisteredClientCount(clients: 0, unused: 0)
+    }
+
+    fileprivate func use(of client: RegisteredClient) throws -> UnregisteredClientUse {
+        let consents = try all(
+            SQLiteStore.consentsToClient, client.id.rawValue, UnregisteredClientUse.consentLimit
+        ) { columns in (scope: try columns.text(), lastUsedAt: try columns.optionalDate()) }
+        // Most users allow the same scopes, so equal texts are parsed once.
+        let tokens = Set(consents.map(\.scope)).flatMap { $0.split(separator: " ") }
+        return UnregisteredClientUse(
+            client: client, users: consents.count, lastUsedAt: consents.compactMap(\.lastUsedAt).max(),
+            scope: Scope(Set(tokens).sorted().compactMap { Scope.Token(String($0)) }))
+    }
+}
