@@ -65,6 +65,10 @@ public struct ServerSettings: Sendable, Hashable {
     /// If false, none can be registered, and the registered ones match no request.
     public var allowsDevelopmentRedirectURIs = true
 
+    /// The kinds of unregistered clients that this process accepts; nil if the stored
+    /// ``UnregisteredClientPolicy/kinds`` decide.
+    public var unregisteredClients: Set<UnregisteredClientKind>?
+
     /// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.

@@ -19,6 +19,7 @@ extension AuthorizationFlow {
         by session: LiveSession,
         interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationAnswer {
+        try await checkApprover(of: visit, session)
         try await count(visit, by: session)
         let (authorization, now) = (visit.authorization, visit.now)
         let interaction = interaction ?? InteractionIdentifier(random: random)
@@ -115,6 +116,18 @@ extension AuthorizationFlow {
     private func inactive(_ visit: AuthorizationVisit) -> any Error {
         guard visit.authorization.request.prompt.contains(.none) else { return ApprovalError.personNotActive }
         return refusal(OAuthError(.loginRequired, "the user cannot sign in"), of: visit.authorization)
+    }
+
+    /// Throws if the user may not allow the client anything.
+    ///
+    /// The page was shown before this check, and the policy can have changed since.
+    private func checkApprover(of visit: AuthorizationVisit, _ session: LiveSession) async throws {
+        let approvers = try await store.approvers(of: visit.client, settings)
+        guard !InteractionPolicy.mayApprove(session.person, approvers) else { return }
+        guard visit.authorization.request.prompt.contains(.none) else {
+            throw ApprovalError.needsAdministrator(visit.client.displayName)
+        }
+        throw refusal(InteractionPolicy.needsAdministrator, of: visit.authorization)
     }
 
     /// Counts an approval against the rate limit of its user.

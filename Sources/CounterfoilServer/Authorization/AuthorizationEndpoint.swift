@@ -68,6 +68,8 @@ struct AuthorizationEndpoint: Sendable {
             return try await pages.consent(visit, session: session, earlier: earlier)
         case .confirm(let session):
             return pages.confirmation(visit, session: session)
+        case .needsAdministrator:
+            throw AuthorizationFlow.ApprovalError.needsAdministrator(visit.client.displayName)
         case .answer(let session, _):
             return try await flow.approve(visit, by: session).reply(.allowed, issuer: flow.settings.issuer)
         case .refuse(let error):

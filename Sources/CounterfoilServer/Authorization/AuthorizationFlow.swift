@@ -57,6 +57,8 @@ struct AuthorizationFlow: Sendable {
         case clientChanged(askAgain: String)
         case clientDeleted
         case personNotActive
+        /// Only administrators may allow something to the client with this name, and the user is none.
+        case needsAdministrator(DisplayName)
         /// The session ended or the consent was withdrawn while the request was processed; `startAgain` is the
         /// URL that starts the request again.
         case outdated(startAgain: String, OAuthError)
@@ -125,6 +127,7 @@ struct AuthorizationFlow: Sendable {
         _ parsed: ParsedAuthorizationRequest, for verified: VerifiedResponseTarget, now: Date
     ) async throws -> ValidatedAuthorization {
         let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
+        try await store.checkAPIs(checked.request.resources, of: verified.client, settings)
         return try AuthorizationValidation.narrow(
             checked, to: try await store.named(checked.request.resources, issuer: settings.issuer))
     }
@@ -148,7 +151,8 @@ struct AuthorizationFlow: Sendable {
             earlier = try await store.consent(of: session.person.id, to: authorization.client.id)
         }
         return InteractionPolicy.next(
-            for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier)
+            for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier,
+            approvers: try await store.approvers(of: authorization.client, settings))
     }
 
     /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names

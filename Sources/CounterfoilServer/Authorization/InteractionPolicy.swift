@@ -12,6 +12,8 @@ enum InteractionPolicy {
         case askConsent(LiveSession, earlier: Consent?)
         /// The page "Continue as …" is shown: consent is not needed, but the user must confirm the sign-in.
         case confirm(LiveSession)
+        /// A page is shown that says that only administrators may allow something to the client.
+        case needsAdministrator
         /// No interaction is needed: the code is issued.
         case answer(LiveSession, because: Ground)
         /// The next step would be a page, but `prompt=none` forbids it; the client gets this error.
@@ -20,7 +22,7 @@ enum InteractionPolicy {
         /// Whether the user sees a page next.
         var showsPage: Bool {
             switch self {
-            case .signIn, .askConsent, .confirm: true
+            case .signIn, .askConsent, .confirm, .needsAdministrator: true
             case .answer, .refuse: false
             }
         }
@@ -72,16 +74,21 @@ enum InteractionPolicy {
     ///   - session: the result of ``sufficient(_:for:signedInForThis:now:)``; nil if the user must sign in.
     ///   - signedInForThis: whether the user has signed in for this request.
     ///   - earlier: the remembered consent of the user for the client.
+    ///   - approvers: the users who may allow something to the client.
     static func next(
         for authorization: ValidatedAuthorization,
         session: LiveSession?,
         signedInForThis: Bool,
-        earlier: Consent?
+        earlier: Consent?,
+        approvers: UnregisteredClientPolicy.Approvers
     ) -> Step {
         let prompt = authorization.request.prompt
         guard let session else {
             return prompt.contains(.none)
                 ? .refuse(OAuthError(.loginRequired, "the user must sign in")) : .signIn
+        }
+        guard mayApprove(session.person, approvers) else {
+            return prompt.contains(.none) ? .refuse(needsAdministrator) : .needsAdministrator
         }
         let isFirstParty = isFirstParty(authorization)
         if !prompt.contains(.consent), isFirstParty || isRemembered(earlier, for: authorization) {
@@ -97,6 +104,18 @@ enum InteractionPolicy {
             ? .refuse(OAuthError(.consentRequired, "the user must give consent"))
             : .askConsent(session, earlier: earlier)
     }
+
+    /// Returns true if a user may allow something to a client, however often the user has done so before.
+    static func mayApprove(_ person: Person, _ approvers: UnregisteredClientPolicy.Approvers) -> Bool {
+        switch approvers {
+        case .everyone: true
+        case .administrators: person.isAdministrator
+        }
+    }
+
+    /// The error for the client when the user may not allow it anything.
+    static let needsAdministrator = OAuthError(
+        .accessDenied, "only administrators of this server may approve an unregistered client")
 
     /// Decides the step for a first-party client whose redirect URI gives no assurance.
     ///

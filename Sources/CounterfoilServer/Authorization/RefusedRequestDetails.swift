@@ -18,7 +18,7 @@ struct RefusedRequestDetails: Sendable {
     private let advice: Advice?
     /// The reason why the document of the client cannot be used, in English; nil if it can.
     private let documentRefusal: ClientDocumentRefusal?
-    /// The client whose settings can be changed; nil if the client is unknown.
+    /// The client whose settings can be changed; nil if the client is unknown, or if no person has registered it.
     private let client: ClientIdentifier?
 
     /// The advice on what to change, and where.
@@ -54,7 +54,7 @@ struct RefusedRequestDetails: Sendable {
             advice = .redirectURI
         }
         documentRefusal = if case .clientDocument(let refusal, _) = error { refusal } else { nil }
-        client = error.client?.id
+        client = error.client.flatMap { $0.isUnregistered ? nil : $0.id }
         redirectURI = received.map(EscapedText.init)
         redirectURILength = received?.utf8.count ?? 0
         nearest = error.nearest

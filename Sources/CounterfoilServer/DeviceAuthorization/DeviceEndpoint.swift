@@ -55,8 +55,11 @@ struct DeviceEndpoint: Sendable {
         _ code: UserCode, session: LiveSession, on request: IncomingRequest, now: Date
     ) async throws -> Reply {
         switch try await flow.find(code, for: session.person, on: request, now: now) {
-        case .found(let visit): try await pages.consent(visit, session: session)
-        case .refused(let again): pages.code(code.description, again: again, on: request, now: now)
+        case .found(let visit):
+            try await flow.checkApprover(of: visit, session.person)
+            return try await pages.consent(visit, session: session)
+        case .refused(let again):
+            return pages.code(code.description, again: again, on: request, now: now)
         }
     }
 

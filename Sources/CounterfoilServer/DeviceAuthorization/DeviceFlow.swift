@@ -51,6 +51,7 @@ struct DeviceFlow: Sendable {
                 userCode: ArtefactDigest(of: code), at: now),
             let client = try await client(of: authorization, now: now)
         else { return nil }
+        try await store.checkAPIs(authorization.resources, of: client, settings)
         let named = try await store.named(authorization.resources, issuer: settings.issuer)
         let access = try AuthorizationValidation.access(to: authorization.scope, at: named, by: client)
         return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
@@ -60,6 +61,15 @@ struct DeviceFlow: Sendable {
     private func client(of authorization: DeviceAuthorization, now: Date) async throws -> RegisteredClient? {
         do { return try await directory.beginning(authorization.clientID, now: now) } catch is ClientDocumentRefusal {
             return nil
+        }
+    }
+
+    /// Throws ``AuthorizationFlow/ApprovalError/needsAdministrator(_:)`` if a user may not allow the client anything.
+    func checkApprover(of visit: DeviceVisit, _ person: Person) async throws {
+        let client = visit.access.client
+        let approvers = try await store.approvers(of: client, settings)
+        guard InteractionPolicy.mayApprove(person, approvers) else {
+            throw AuthorizationFlow.ApprovalError.needsAdministrator(client.displayName)
         }
     }
 
@@ -79,6 +89,7 @@ struct DeviceFlow: Sendable {
     func approve(
         _ visit: DeviceVisit, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
     ) async throws -> Bool {
+        try await checkApprover(of: visit, session.person)
         try await count(visit, by: session)
         let (access, now) = (visit.access, visit.now)
         let grant = Grant(

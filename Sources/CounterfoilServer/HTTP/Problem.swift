@@ -43,6 +43,9 @@ package enum Problem: String, CaseIterable, Sendable {
     case clientChanged = "client-changed"
     /// The account was disabled while the page was open.
     case personNotActive = "person-not-active"
+    /// Only administrators may allow something to the client, because no person has registered it; placeholder
+    /// `application`.
+    case needsAdministrator = "needs-administrator"
     /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
     /// refresh too often.
     case tooBusy = "too-busy"

@@ -87,6 +87,8 @@ extension AuthorizationFlow.ApprovalError: Refusing {
             Refusal(.conflict, .invalidRequest, .clientChanged, continueLink: .address(askAgain))
         case .clientDeleted: Refusal(.badRequest, .invalidRequest, .clientDeleted)
         case .personNotActive: Refusal(.forbidden, .accessDenied, .personNotActive)
+        case .needsAdministrator(let application):
+            Refusal(.forbidden, .accessDenied, .needsAdministrator, ["application": .name(application)])
         case .outdated(let startAgain, let error): Refusal(error, to: .seeOther(startAgain))
         }
     }

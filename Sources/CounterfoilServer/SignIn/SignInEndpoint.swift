@@ -35,7 +35,7 @@ struct SignInEndpoint: Sendable {
 
     private func proceed(_ visit: AuthorizationVisit, session: LiveSession) async throws -> Reply {
         switch try await flow.next(for: visit, session: session, signedInForThis: true) {
-        case .signIn, .askConsent, .confirm:
+        case .signIn, .askConsent, .confirm, .needsAdministrator:
             return pages.afterSignIn(visit, session: session)
         case .answer(let session, _):
             return try await flow.approve(visit, by: session).page(.allowed, issuer: flow.settings.issuer)

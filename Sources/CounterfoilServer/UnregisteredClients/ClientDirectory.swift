@@ -30,7 +30,7 @@ struct ClientDirectory: Sendable {
     func existing(_ id: ClientIdentifier) async throws -> RegisteredClient? {
         guard let client = try await store.client(id) else { return nil }
         guard client.isUnregistered else { return client }
-        return accepted(client, under: try await store.unregisteredClientPolicy())
+        return accepted(client, under: try await store.effectiveUnregisteredClientPolicy(settings))
     }
 
     /// Returns the client of a request that begins an authorization; nil if there is none.
@@ -39,7 +39,7 @@ struct ClientDirectory: Sendable {
     func beginning(_ id: ClientIdentifier, now: Date) async throws -> RegisteredClient? {
         let stored = try await store.client(id)
         guard stored?.isUnregistered ?? id.isURL else { return stored }
-        let policy = try await store.unregisteredClientPolicy()
+        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
         switch stored?.source {
         case .console?: return stored
         case .registration?:

@@ -23,10 +23,7 @@ struct UnregisteredClientRules: Sendable {
     init(settings: ServerSettings, policy: UnregisteredClientPolicy, definitions: [ScopeDefinition]) {
         self.settings = settings
         self.policy = policy
-        let maximum = policy.maximumScope
-        scope = Scope(
-            definitions.filter { maximum?.contains($0.token) ?? ($0.isListed || $0.token.isStandard) }.map(\.token)
-        )
+        scope = policy.requestableScope(of: definitions)
     }
 
     /// Returns the client that a document describes.

@@ -52,4 +52,20 @@ extension Reply {
     package var brandingPage: BrandingPage {
         get throws(UnexpectedReply) { try page("the branding", as: BrandingPage.self) }
     }
+
+    package var unregisteredClientsPage: UnregisteredClientsPage {
+        get throws(UnexpectedReply) { try page("the unregistered clients", as: UnregisteredClientsPage.self) }
+    }
+
+    package var unregisteredPolicyPage: UnregisteredPolicyPage {
+        get throws(UnexpectedReply) { try page("the policy for them", as: UnregisteredPolicyPage.self) }
+    }
+
+    package var unregisteredFamilyPage: UnregisteredFamilyPage {
+        get throws(UnexpectedReply) { try page("the clients of a host", as: UnregisteredFamilyPage.self) }
+    }
+
+    package var unregisteredClientPage: UnregisteredClientPage {
+        get throws(UnexpectedReply) { try page("an unregistered client", as: UnregisteredClientPage.self) }
+    }
 }

@@ -11,7 +11,7 @@ struct ChosenClientIdentifierTests {
     @Test(arguments: [
         "native-2746fSDgdgTAWsKE", "1000.R2K7A2NQIYQZ4I8B0UEUOQUVWYXZAB", "0oa2hl2inow5Uqc6c357", "a", "0", "_",
         "e3f5a1f0-1c5a-4a8e-9a52-0f1b1f3d5e10", "1234-abc.apps.example.com", "app_lightbox", "~x",
-        String(repeating: "a", count: 128),
+        String(repeating: "a", count: 128), "https://app.example.com/client.json",
     ])
     func `identifiers of other servers are kept unchanged`(text: String) throws {
         #expect(try ChosenClientIdentifier(text, beside: .console).id.rawValue == text)
@@ -19,7 +19,9 @@ struct ChosenClientIdentifierTests {
 
     @Test(arguments: [
         ("", ChosenClientIdentifier.Refusal.length), (String(repeating: "a", count: 129), .length),
-        ("https://app.example.com/client.json", .url), ("http://localhost:3000/", .url),
+        ("https://app.example.com", .url), ("http://localhost:3000/", .url), ("https://127.0.0.1/client", .url),
+        ("https://a@app.example.com/client", .url), ("https://app.example.com/client#a", .url),
+        ("https://app.example.com/../client", .url), ("https://app.example.com/é", .url),
         ("a b", .character), ("a/b", .character), ("a%2Fb", .character), ("a?b", .character), ("a#b", .character),
         ("a:b", .character), ("a+b", .character), ("a&b=c", .character), ("a\nb", .character), ("\u{7F}", .character),
         ("é", .character), ("<script>", .character), ("a\"b", .character), ("*", .character),

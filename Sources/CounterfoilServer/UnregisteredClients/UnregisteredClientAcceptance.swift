@@ -1,0 +1,77 @@
+import CounterfoilProtocol
+
+/// The kinds of unregistered clients that the server accepts, by the names of the command line and of forms.
+package enum UnregisteredClientSwitch: String, Sendable, Hashable, CaseIterable {
+    case none
+    case documents
+    case registration
+    case both
+
+    /// Creates the switch for a set of kinds.
+    package init(_ kinds: Set<UnregisteredClientKind>) {
+        self =
+            switch (kinds.contains(.document), kinds.contains(.registration)) {
+            case (false, false): .none
+            case (true, false): .documents
+            case (false, true): .registration
+            case (true, true): .both
+            }
+    }
+
+    /// The accepted kinds.
+    package var kinds: Set<UnregisteredClientKind> {
+        switch self {
+        case .none: []
+        case .documents: [.document]
+        case .registration: [.registration]
+        case .both: [.document, .registration]
+        }
+    }
+}
+
+extension UnregisteredClientStore {
+    /// Reads the policy that applies in this process.
+    ///
+    /// It is the stored policy. If ``ServerSettings/unregisteredClients`` is set, that setting replaces the accepted
+    /// kinds.
+    package func effectiveUnregisteredClientPolicy(
+        _ settings: ServerSettings
+    ) async throws(StoreFault) -> UnregisteredClientPolicy {
+        var policy = try await unregisteredClientPolicy()
+        if let kinds = settings.unregisteredClients { policy.kinds = kinds }
+        return policy
+    }
+
+    /// Reads which users may allow something to a client; every user may if a person has registered it.
+    func approvers(
+        of client: RegisteredClient, _ settings: ServerSettings
+    ) async throws(StoreFault) -> UnregisteredClientPolicy.Approvers {
+        guard client.isUnregistered else { return .everyone }
+        return try await effectiveUnregisteredClientPolicy(settings).approvers
+    }
+
+    /// Throws `invalid_target` if the policy does not let an unregistered client name one of the APIs of a request
+    /// (RFC 8707 §2).
+    ///
+    /// A registered client can name every API.
+    func checkAPIs(
+        _ resources: [Resource], of client: RegisteredClient, _ settings: ServerSettings
+    ) async throws {
+        guard client.isUnregistered, !resources.isEmpty else { return }
+        try await effectiveUnregisteredClientPolicy(settings).check(resources, issuer: settings.issuer)
+    }
+}
+
+extension UnregisteredClientPolicy {
+    /// Throws `invalid_target` if the policy does not contain one of the APIs; the server itself is always allowed.
+    func check(_ resources: [Resource], issuer: Issuer) throws(OAuthError) {
+        guard let allowed = self.resources else { return }
+        let server = try? Resource(issuer.rawValue)
+        for resource in resources where !allowed.contains(resource) && resource != server {
+            throw OAuthError(
+                .invalidTarget,
+                "an unregistered client cannot request access to \(resource) at this server; "
+                    + "its administrators can allow it, or register the client")
+        }
+    }
+}
