@@ -51,6 +51,17 @@ extension Endpoint {
     package static let administration = page("administration", "/admin").administrators
     /// The form that changes the branding.
     package static let branding = form("branding", "/admin/branding", bodyLimit: 640 * 1024).administrators.recent
+    /// The hosts and registrations of the clients that no person registered.
+    package static let unregisteredClients = page("unregisteredClients", "/admin/unregistered").administrators
+    /// The form that changes the policy for unregistered clients.
+    package static let unregisteredPolicy = form("unregisteredPolicy", "/admin/unregistered/policy")
+        .administrators.recent
+    /// The unregistered clients of a host, or those that registered themselves, and the form that deletes them.
+    package static let unregisteredFamily = form("unregisteredFamily", "/admin/unregistered/clients")
+        .administrators.recent
+    /// One unregistered client, and the forms that delete or adopt it.
+    package static let unregisteredClient = form("unregisteredClient", "/admin/unregistered/clients/{client_id}")
+        .administrators.recent
     /// The audit log, for administrators.
     package static let audit = page("audit", "/admin/audit").administrators
 
@@ -69,7 +80,7 @@ extension ServerPages {
             .consoleSignIn, .account, .connectedApp, .sessions, .password, .signOut, .applications,
             .newApp, .application, .editApp, .applicationLogo, .applicationPolicy, .connectApp,
             .applicationSecrets, .applicationAssociation, .deleteApp, .verdicts, .administration, .branding,
-            .audit,
+            .audit, .unregisteredClients, .unregisteredPolicy, .unregisteredFamily, .unregisteredClient,
         ],
         templates: consoleTemplates,
         handlers: { components in

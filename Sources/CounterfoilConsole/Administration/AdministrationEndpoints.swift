@@ -15,10 +15,16 @@ struct AdministrationEndpoints: Sendable {
 
     var handlers: [EndpointHandler] {
         let audit = AuditLog(console: console)
+        let unregistered = UnregisteredClients(console: console)
+        let policy = UnregisteredPolicyForm(console: console)
         return [
             console.handler(.administration, show: list),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.audit, show: audit.show),
+            console.handler(.unregisteredClients, show: unregistered.list),
+            console.handler(.unregisteredPolicy, show: policy.show, change: policy.change),
+            console.handler(.unregisteredFamily, show: unregistered.showFamily, change: unregistered.endHost),
+            console.handler(.unregisteredClient, show: unregistered.show, change: unregistered.change),
         ]
     }
 

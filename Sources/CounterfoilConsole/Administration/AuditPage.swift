@@ -43,17 +43,21 @@ package struct AuditPage: ConsolePage, Hashable {
 package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the list of all clients.
     package let applications: String
+    package let unregistered: String
     package let branding: String
     package let audit: String
     package let isAtApps: Bool
+    package let isAtUnregistered: Bool
     package let isAtBranding: Bool
     package let isAtAudit: Bool
 
     init(_ console: Console, at endpoint: Endpoint) {
         applications = console.path(.administration)
+        unregistered = console.path(.unregisteredClients)
         branding = console.path(.branding)
         audit = console.path(.audit)
         isAtApps = endpoint == .administration
+        isAtUnregistered = endpoint == .unregisteredClients
         isAtBranding = endpoint == .branding
         isAtAudit = endpoint == .audit
     }

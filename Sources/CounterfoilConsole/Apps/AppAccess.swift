@@ -13,12 +13,12 @@ struct AccessibleApp: Sendable {
     }
 }
 
-/// The access rule for clients: their owner and every administrator may manage them.
+/// The access rule for clients that a person registered: their owner and every administrator may manage them.
 ///
 /// For other users, a client is treated as if it did not exist.
 enum AppAccess {
     static func judge(_ client: RegisteredClient?, by person: Person) -> AccessibleApp? {
-        guard let client else { return nil }
+        guard let client, !client.isUnregistered else { return nil }
         if person.isAdministrator { return AccessibleApp(client, byAdministrator: true) }
         return client.owner == person.id ? AccessibleApp(client, byAdministrator: false) : nil
     }

@@ -69,6 +69,7 @@ enum AppNotice: String, LocalizationKey, Notice {
     case registered = "applications.notice.registered"
     case registeredWithStandardScopes = "applications.notice.registered-with-standard-scopes"
     case saved = "applications.notice.saved"
+    case adopted = "applications.notice.adopted"
     case deleted = "applications.notice.deleted"
     case secretRemoved = "applications.notice.secret-removed"
 }

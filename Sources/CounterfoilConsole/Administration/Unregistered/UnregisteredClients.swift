@@ -1,0 +1,207 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+import Logging
+
+/// `/admin/unregistered` and the pages below it: the clients that no person registered, by host, and their end.
+struct UnregisteredClients: Sendable {
+    let console: Console
+
+    /// The number of hosts or clients on a page.
+    private static let limit = 50
+    /// The number of clients that one transaction deletes, so that other writes run between two of them.
+    private static let batch = 50
+
+    /// The values of the form field `decision`.
+    private enum Decision: String {
+        case end
+        case adopt
+    }
+
+    /// The query parameters of a list.
+    private struct Question {
+        var host: String?
+        var after: String?
+        var before: String?
+
+        init(_ visit: Console.Visit) {
+            guard let query = try? FormParameters(parsing: visit.request.query) else { return }
+            host = (try? query.single("host")).flatMap { $0.isEmpty ? nil : $0.lowercased() }
+            after = try? query.single("after")
+            before = try? query.single("before")
+        }
+
+        var family: UnregisteredClientFamily { host.map(UnregisteredClientFamily.host) ?? .registrations }
+    }
+
+    func list(_ visit: Console.Visit) async throws -> Reply {
+        let settings = console.settings
+        let policy = try await console.store.effectiveUnregisteredClientPolicy(settings)
+        let hosts = try await console.store.unregisteredClientHosts(
+            after: Question(visit).after, limit: Self.limit)
+        let registered = try await console.store.unregisteredClientCount(of: .registrations)
+        let words = visit.words
+        let page = UnregisteredClientsPage(
+            console: console.head(visit, in: .administration),
+            notice: visit.notice(UnregisteredNotice.self),
+            paths: AdministrationPaths(console, at: .unregisteredClients),
+            accepted: words(UnregisteredClientSwitch(policy.kinds).sentence),
+            isFixed: settings.unregisteredClients != nil,
+            policyPath: console.path(.unregisteredPolicy),
+            hosts: hosts.map { host in
+                UnregisteredClientsPage.Row(
+                    name: host.name, count: words(host.count.text), path: path(of: .host(host.name)))
+            },
+            more: hosts.count < Self.limit
+                ? nil
+                : hosts.last.map {
+                    console.path(.unregisteredClients) + "?" + FormParameters(["after": $0.name]).encoded
+                },
+            registrations: registered.clients == 0
+                ? nil
+                : UnregisteredClientsPage.Row(
+                    name: words(UnregisteredMessage.registrations), count: words(registered.text),
+                    path: path(of: .registrations)))
+        return Reply(.ok, .page(page))
+    }
+
+    func showFamily(_ visit: Console.Visit) async throws -> Reply {
+        let question = Question(visit)
+        let uses = try await console.store.unregisteredClients(
+            of: question.family, after: question.before.flatMap(UnregisteredClientPlace.init(parameter:)),
+            limit: Self.limit)
+        let count = try await console.store.unregisteredClientCount(of: question.family)
+        let action = console.path(.unregisteredFamily)
+        let page = UnregisteredFamilyPage(
+            console: console.head(visit, in: .administration),
+            listPath: console.path(.unregisteredClients),
+            host: question.host,
+            count: visit.words(count.text),
+            rows: uses.map { row($0, visit) },
+            older: uses.count < Self.limit
+                ? nil
+                : uses.last.map { path(of: question.family, before: UnregisteredClientPlace(of: $0.client).parameter) },
+            action: action,
+            ticket: console.ticket(visit, for: action))
+        return Reply(.ok, .page(page))
+    }
+
+    /// Deletes every client of a host, and refuses the host from now on if the form says so.
+    func endHost(_ visit: Console.Visit) async throws -> Reply {
+        let (form, _) = try console.form(visit)
+        guard let host = HostPattern(try form.value("host")), !host.rawValue.hasPrefix("*") else {
+            throw NotFoundError()
+        }
+        // The host is refused first, so that none of its clients is allowed again while they are deleted.
+        if try form.value("refuse") == "on", let changed = try await console.store.refuseClients(of: host) {
+            await console.note(.setting, by: visit, detail: changed)
+        }
+        let removed = try await console.store.removeAllUnregisteredClients(of: .host(host.rawValue), batch: Self.batch)
+        console.logger.notice(
+            "deleted the unregistered clients of a host",
+            metadata: [
+                "host": "\(host)", "count": "\(removed)", "user": "\(visit.person.id)",
+                "request": "\(visit.request.id)",
+            ])
+        await console.note(.application, by: visit, detail: "deleted \(removed) unregistered apps of \(host)")
+        return .done(UnregisteredNotice.hostEnded, at: console.path(.unregisteredClients))
+    }
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        page(try await client(visit), visit)
+    }
+
+    /// Deletes or adopts a client.
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let (form, _) = try console.form(visit)
+        let use = try await client(visit)
+        switch Decision(rawValue: try form.value("decision")) {
+        case .end:
+            guard try await console.store.removeUnregisteredClient(use.client.id) else { throw NotFoundError() }
+            console.logger.notice(
+                "deleted an unregistered client",
+                metadata: [
+                    "client_id": "\(use.client.id)", "user": "\(visit.person.id)", "request": "\(visit.request.id)",
+                ])
+            await console.note(.application, by: visit, client: use.client.id, detail: "deleted, unregistered")
+            return .done(UnregisteredNotice.ended, at: console.path(.unregisteredClients))
+        case .adopt:
+            guard use.client.documentHost != nil else { throw NotFoundError() }
+            guard Int(try form.value("revision")) == use.client.revision else { return changed(use, visit) }
+            switch try await console.store.updateClient(use.client.adopted(now: visit.now), logo: .keep) {
+            case .updated:
+                await console.note(.application, by: visit, client: use.client.id, detail: "adopted")
+                return .done(AppNotice.adopted, at: console.path(.application, of: use.client.id))
+            case .changedMeanwhile, .unknownScopes: return changed(try await client(visit), visit)
+            case .notFound: throw NotFoundError()
+            }
+        case nil: throw PageProblem.noDecision
+        }
+    }
+
+    private func client(_ visit: Console.Visit) async throws -> UnregisteredClientUse {
+        guard let id = visit.request.parameters.clientID,
+            let use = try await console.store.unregisteredClient(id)
+        else { throw NotFoundError() }
+        return use
+    }
+
+    private func changed(_ use: UnregisteredClientUse, _ visit: Console.Visit) -> Reply {
+        page(use, visit, problems: [FormProblem(visit.words(UnregisteredMessage.appChanged))], status: .conflict)
+    }
+
+    private func page(
+        _ use: UnregisteredClientUse, _ visit: Console.Visit, problems: [FormProblem] = [],
+        status: HTTPResponse.Status = .ok
+    ) -> Reply {
+        let client = use.client
+        let action = console.path(.unregisteredClient, of: client.id)
+        let page = UnregisteredClientPage(
+            console: console.head(visit, in: .administration),
+            problems: problems,
+            listPath: path(of: client.documentHost.map(UnregisteredClientFamily.host) ?? .registrations),
+            listName: client.documentHost ?? visit.words(UnregisteredMessage.registrations),
+            row: row(use, visit),
+            name: client.displayName,
+            redirectURIs: client.redirectURIs.map(\.rawValue),
+            canBeAdopted: client.documentHost != nil,
+            publishesKeys: client.keysURI != nil,
+            revision: client.revision,
+            action: action,
+            ticket: console.ticket(visit, for: action))
+        return Reply(status, .page(page))
+    }
+
+    private func row(_ use: UnregisteredClientUse, _ visit: Console.Visit) -> UnregisteredFamilyPage.Row {
+        UnregisteredFamilyPage.Row(
+            name: use.client.displayName,
+            clientID: use.client.id.rawValue,
+            firstSeen: visit.words.date(use.client.createdAt),
+            lastUsed: use.lastUsedAt.map { visit.words.ago($0, now: visit.now) },
+            users: visit.words(use.usersText),
+            scopes: use.scope.description,
+            path: console.path(.unregisteredClient, of: use.client.id))
+    }
+
+    private func path(of family: UnregisteredClientFamily, before place: String? = nil) -> String {
+        var query = FormParameters()
+        if case .host(let name) = family { query.append("host", name) }
+        if let place { query.append("before", place) }
+        let path = console.path(.unregisteredFamily)
+        return query.pairs.isEmpty ? path : path + "?" + query.encoded
+    }
+}
+
+extension UnregisteredClientPlace {
+    /// The place as a query parameter: the time in microseconds, a period and the identifier.
+    fileprivate var parameter: String { "\(Int64((createdAt.timeIntervalSince1970 * 1_000_000).rounded())).\(id)" }
+
+    fileprivate init?(parameter: String) {
+        let parts = parameter.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let time = Int64(parts[0]), let id = ClientIdentifier(String(parts[1])) else {
+            return nil
+        }
+        self.init(createdAt: Date(timeIntervalSince1970: TimeInterval(time) / 1_000_000), id: id)
+    }
+}

@@ -1,0 +1,152 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+import HTTPTypes
+
+/// `/admin/unregistered/policy`: the form for the policy for clients that no person registered.
+struct UnregisteredPolicyForm: Sendable {
+    let console: Console
+
+    private typealias Draft = UnregisteredPolicyDraft
+
+    func show(_ visit: Console.Visit) async throws -> Reply {
+        let policy = try await console.store.unregisteredClientPolicy()
+        let registry = try await Draft.Registry(console.store)
+        return page(visit, Draft(policy, beside: registry), registry, revision: policy.revision)
+    }
+
+    func change(_ visit: Console.Visit) async throws -> Reply {
+        let (form, _, isLate) = try console.formOrLate(visit)
+        let former = try await console.store.unregisteredClientPolicy()
+        let registry = try await Draft.Registry(console.store)
+        var draft = Draft(former, beside: registry)
+        try draft.read(form, isKindFixed: console.settings.unregisteredClients != nil)
+        func again(_ problems: [Draft.Problem], _ status: HTTPResponse.Status = .badRequest) -> Reply {
+            page(visit, draft, registry, revision: former.revision, problems: problems, status: status)
+        }
+        guard Int(try form.value("revision")) == former.revision else {
+            return again([Draft.Problem(nil, Draft.Problem.Reason.changedMeanwhile)], .conflict)
+        }
+        if isLate { return again([Draft.Problem(nil, Draft.Problem.Reason.pageExpired)]) }
+        let (changed, problems) = draft.checked(beside: registry, revision: former.revision)
+        guard problems.isEmpty else { return again(problems) }
+        switch try await console.store.updateUnregisteredClientPolicy(changed) {
+        case .updated:
+            await console.note(.setting, by: visit, detail: changed.difference(from: former))
+            return .done(UnregisteredNotice.policySaved, at: console.path(.unregisteredClients))
+        case .changedMeanwhile:
+            return again([Draft.Problem(nil, Draft.Problem.Reason.changedMeanwhile)], .conflict)
+        }
+    }
+
+    private func page(
+        _ visit: Console.Visit, _ draft: Draft, _ registry: Draft.Registry, revision: Int,
+        problems: [Draft.Problem] = [], status: HTTPResponse.Status = .ok
+    ) -> Reply {
+        let words = visit.words
+        func problem(_ field: Draft.Field) -> String? {
+            let said = problems.filter { $0.field == field }.map { words($0.text) }
+            return said.isEmpty ? nil : said.joined(separator: " ")
+        }
+        func field(_ field: Draft.Field, _ value: String) -> FormField {
+            FormField(field.rawValue, value, problem: problem(field))
+        }
+        func lines(_ field: Draft.Field, _ values: [String]) -> FormLines {
+            FormLines(field.rawValue, values, problem: problem(field))
+        }
+        func choices(_ name: String, _ chosen: String, _ all: [(String, LocalizedText)], problem: String? = nil)
+            -> FormChoices
+        {
+            FormChoices(
+                name, all.map { FormChoices.Choice($0.0, label: words($0.1), isChosen: $0.0 == chosen) },
+                problem: problem)
+        }
+        func boxes(_ field: Draft.Field, _ chosen: [String]) -> FormChoices {
+            FormChoices(
+                field.rawValue,
+                registry.scopes.map {
+                    FormChoices.Choice(
+                        $0.token.rawValue, label: $0.token.rawValue, detail: words($0),
+                        isChosen: chosen.contains($0.token.rawValue))
+                }, problem: problem(field))
+        }
+        let fixed = console.settings.unregisteredClients.map { words(UnregisteredClientSwitch($0).sentence) }
+        let action = console.path(.unregisteredPolicy)
+        let page = UnregisteredPolicyPage(
+            console: console.head(visit, in: .administration),
+            problems: problems.map { FormProblem(words($0.text), field: $0.field?.rawValue) },
+            listPath: console.path(.unregisteredClients),
+            action: action,
+            ticket: console.ticket(visit, for: action),
+            revision: revision,
+            kinds: fixed == nil
+                ? choices(
+                    Draft.Field.kinds.rawValue, draft.kinds,
+                    UnregisteredClientSwitch.allCases.map { ($0.rawValue, $0.label.text) }, problem: problem(.kinds))
+                : nil,
+            fixedKinds: fixed,
+            allowedHosts: lines(.allowedHosts, draft.allowedHosts),
+            refusedHosts: lines(.refusedHosts, draft.refusedHosts),
+            approvers: choices(
+                Draft.Field.approvers.rawValue, draft.approvers,
+                UnregisteredClientPolicy.Approvers.allCases.map { ($0.rawValue, $0.label.text) },
+                problem: problem(.approvers)),
+            requiresInitialAccessToken: FormCheck(
+                Draft.Field.requiresInitialAccessToken.rawValue, isOn: draft.requiresInitialAccessToken),
+            scopeLimit: choices(
+                Draft.scopeLimit, draft.maximumScopes == nil ? "listed" : Draft.chosen,
+                [
+                    ("listed", UnregisteredMessage.scopeListed.text),
+                    (Draft.chosen, UnregisteredMessage.scopeChosen.text),
+                ]),
+            maximumScope: boxes(.maximumScope, draft.maximumScopes ?? []),
+            defaultScope: boxes(.defaultScope, draft.defaultScopes),
+            resourceLimit: choices(
+                Draft.resourceLimit, draft.resources == nil ? "every" : Draft.chosen,
+                [("every", UnregisteredMessage.apiEvery.text), (Draft.chosen, UnregisteredMessage.apiChosen.text)]),
+            resources: registry.apis.isEmpty
+                ? nil
+                : FormChoices(
+                    Draft.Field.resources.rawValue,
+                    registry.apis.map { api in
+                        FormChoices.Choice(
+                            api.resource.rawValue, label: api.resource.rawValue, detail: "\(DisplayName(api.name))",
+                            isChosen: draft.resources?.contains(api.resource.rawValue) ?? false)
+                    }, problem: problem(.resources)),
+            refreshTokens: choices(
+                Draft.Field.refreshTokens.rawValue, draft.refreshTokens,
+                RefreshTokenPolicy.allCases.map { ($0.rawValue, $0.label) }, problem: problem(.refreshTokens)),
+            accessTokenLifetime: field(.accessTokenLifetime, draft.accessTokenLifetime),
+            refreshIdleLifetime: field(.refreshIdleLifetime, draft.refreshIdleLifetime),
+            refreshLifetime: field(.refreshLifetime, draft.refreshLifetime))
+        return Reply(status, .page(page))
+    }
+}
+
+extension UnregisteredPolicyDraft {
+    /// The field that says whether ``maximumScopes`` is a limit.
+    fileprivate static let scopeLimit = "scope_limit"
+    /// The field that says whether ``resources`` is a limit.
+    fileprivate static let resourceLimit = "resource_limit"
+    /// The value of both fields if the selected boxes are the limit.
+    fileprivate static let chosen = "chosen"
+
+    /// Reads every field from the form, except the accepted kinds if the command line determines them.
+    fileprivate mutating func read(_ form: PageForm, isKindFixed: Bool) throws {
+        func lines(_ field: Field) throws -> [String] {
+            try form.value(field.rawValue).split(whereSeparator: \.isNewline).map(String.init)
+        }
+        if !isKindFixed { kinds = try form.value(Field.kinds.rawValue) }
+        allowedHosts = try lines(.allowedHosts)
+        refusedHosts = try lines(.refusedHosts)
+        approvers = try form.value(Field.approvers.rawValue)
+        requiresInitialAccessToken = try form.value(Field.requiresInitialAccessToken.rawValue) == "on"
+        defaultScopes = form.all(Field.defaultScope.rawValue)
+        maximumScopes = try form.value(Self.scopeLimit) == Self.chosen ? form.all(Field.maximumScope.rawValue) : nil
+        resources = try form.value(Self.resourceLimit) == Self.chosen ? form.all(Field.resources.rawValue) : nil
+        refreshTokens = try form.value(Field.refreshTokens.rawValue)
+        accessTokenLifetime = try form.value(Field.accessTokenLifetime.rawValue)
+        refreshIdleLifetime = try form.value(Field.refreshIdleLifetime.rawValue)
+        refreshLifetime = try form.value(Field.refreshLifetime.rawValue)
+    }
+}

@@ -1,0 +1,199 @@
+import CounterfoilConsole
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import HTTPTypes
+import Testing
+
+/// `/admin/unregistered` and the pages below it: clients that no person registered, their end and their adoption.
+struct UnregisteredClientsTests {
+    private static let url = "https://app.example.com/oauth/client.json"
+
+    private let test: TestServer
+    private let files = ScriptedClientFiles()
+    private var administrator: Developer
+
+    init() async throws {
+        test = try await TestServer(clientFiles: files)
+        try await test.acceptUnregisteredClients()
+        administrator = try await Developer("ada", of: test, isAdministrator: true)
+    }
+
+    /// Lets alice allow an app with a document something, and returns the tokens of the app.
+    private func allow(_ url: String = Self.url, name: String = "Album") async throws -> TokenResponse {
+        files.set(url, .json(TestServer.document(of: url, name: name)))
+        let client = try test.documentClient(url, name: name)
+        return try await Attempt(test, by: client, for: "openid").tokens()
+    }
+
+    private static func path(of url: String, below parent: String) -> String {
+        "\(parent)/~\(Base64URL.encode(Array(url.utf8)))"
+    }
+
+    private static let page = path(of: url, below: "/admin/unregistered/clients")
+
+    @Test mutating func `administrators see who came, when, and what they got`() async throws {
+        _ = try await allow()
+        _ = try await allow("https://app.example.com/second", name: "Second")
+        for number in 1...3 { _ = try await test.selfRegisteredClient("app_\(number)") }
+        let list = try await administrator.browser.open("/admin/unregistered").unregisteredClientsPage
+        #expect(list.hosts.map(\.name) == ["app.example.com"])
+        #expect(list.hosts.map(\.count) == ["0 of 2 unused"])
+        #expect(list.registrations?.count == "3 of 3 unused")
+        #expect(list.more == nil && !list.isFixed)
+        test.clock.advance(by: 3 * 3600)
+        try await administrator.browser.signInToConsole(username: "ada")
+
+        let host = try await administrator.browser.open(list.hosts[0].path).unregisteredFamilyPage
+        #expect(host.host == "app.example.com")
+        #expect(Set(host.rows.map(\.name)) == ["Album", "Second"])
+        let row = try #require(host.rows.first { $0.name == "Album" })
+        #expect(row.clientID == Self.url)
+        #expect(row.firstSeen == "15 January 2027" && row.lastUsed == "3 hours ago")
+        #expect(row.users == "1 user" && row.scopes == "openid")
+        #expect(row.path == Self.page)
+
+        let registrations = try #require(list.registrations)
+        let family = try await administrator.browser.open(registrations.path).unregisteredFamilyPage
+        #expect(family.host == nil && family.rows.map(\.users) == ["0 users", "0 users", "0 users"])
+        #expect(family.rows.allSatisfy { $0.lastUsed == nil })
+
+        let listed = try await administrator.browser.open("/admin").administrationPage.applications
+        #expect(listed.map(\.clientID) == ["app_lightbox"])
+    }
+
+    // A stranger can register any number of apps, so no page reads them all.
+    @Test mutating func `long lists are shown in pages`() async throws {
+        for number in 100..<160 { _ = try await test.selfRegisteredClient("app_\(number)") }
+        var path: String? = "/admin/unregistered/clients"
+        var seen: [String] = []
+        var pages = 0
+        while let next = path {
+            let page = try await administrator.browser.open(next).unregisteredFamilyPage
+            seen += page.rows.map(\.clientID)
+            (path, pages) = (page.older, pages + 1)
+        }
+        #expect(pages == 2)
+        #expect(seen == (100..<160).reversed().map { "app_\($0)" })
+    }
+
+    @Test mutating func `ending an app ends its tokens, and the app can ask again`() async throws {
+        let tokens = try await allow()
+        let api = try await test.addAPI()
+        #expect(try await api.sees(tokens.accessToken.exposed))
+        let page = try await administrator.browser.open(Self.page).unregisteredClientPage
+        let form = FormParameters(["ticket": page.ticket, "decision": "end"])
+        let list = try await administrator.browser.submit(form, to: page.action).unregisteredClientsPage
+        #expect(list.notice != nil && list.hosts.isEmpty)
+        #expect(try await !api.sees(tokens.accessToken.exposed))
+        let event = try #require(try await test.store.audit(AuditQuery(kind: .application)).first?.event)
+        #expect(event.clientID?.rawValue == Self.url && event.detail == "deleted, unregistered")
+        #expect(try await administrator.browser.open(Self.page).status == .notFound)
+        _ = try await allow()
+    }
+
+    @Test(arguments: [true, false])
+    mutating func `ending every app of a host refuses the host only if the form says so`(refuses: Bool) async throws {
+        for number in 1...3 { _ = try await allow("https://app.example.com/\(number)") }
+        _ = try await allow("https://other.example/app")
+        let page = try await administrator.browser.open("/admin/unregistered/clients?host=app.example.com")
+            .unregisteredFamilyPage
+        var form = FormParameters(["ticket": page.ticket, "host": try #require(page.host)])
+        if refuses { form.append("refuse", "on") }
+        let list = try await administrator.browser.submit(form, to: page.action).unregisteredClientsPage
+        #expect(list.hosts.map(\.name) == ["other.example"])
+        let events = try await test.store.audit(AuditQuery()).map(\.event.detail)
+        #expect(events.contains("deleted 3 unregistered apps of app.example.com"))
+        #expect(events.contains("unregistered apps: refused_hosts with app.example.com") == refuses)
+        let again = try await Attempt(
+            test, by: try test.documentClient("https://app.example.com/1"), for: "openid"
+        ).firstReply()
+        #expect((again.status == .ok) != refuses)
+    }
+
+    // R320 for an identifier with slashes: the address of the page contains it in one segment.
+    @Test mutating func `a user disconnects an app whose identifier is a URL`() async throws {
+        _ = try await allow()
+        var browser = test.browser()
+        let account = try await browser.signInToConsole(username: "alice").accountPage
+        let app = try #require(account.applications.first)
+        #expect(app.path == Self.path(of: Self.url, below: "/account/apps"))
+        let page = try await browser.open(app.path).connectedAppPage
+        let form = FormParameters(["ticket": page.ticket, "decision": "disconnect"])
+        #expect(try await browser.submit(form, to: page.action).accountPage.applications.isEmpty)
+        let client = try #require(ClientIdentifier(Self.url))
+        #expect(try await test.store.consent(of: test.alice.id, to: client) == nil)
+    }
+
+    @Test mutating func `an adopted app is a registered one, and its document is never read again`() async throws {
+        _ = try await allow()
+        let page = try await administrator.browser.open(Self.page).unregisteredClientPage
+        #expect(page.canBeAdopted && !page.publishesKeys)
+        let form = FormParameters([
+            "ticket": page.ticket, "decision": "adopt", "revision": String(page.revision),
+        ])
+        let app = try await administrator.browser.submit(form, to: page.action).applicationPage
+        #expect(app.notice != nil && app.application.clientID == Self.url)
+        #expect(app.paths.edit == Self.path(of: Self.url, below: "/apps") + "/edit")
+        let event = try #require(try await test.store.audit(AuditQuery(kind: .application)).first?.event)
+        #expect(event.detail == "adopted")
+
+        let requests = files.requests.count
+        files.set(Self.url, .json(TestServer.document(of: Self.url, name: "Impostor")))
+        test.clock.advance(by: 30 * 86_400)
+        try await administrator.browser.signInToConsole(username: "ada")
+        let client = try #require(try await test.store.client(try #require(ClientIdentifier(Self.url))))
+        #expect(client.source == .console)
+        _ = try await Attempt(test, by: client, for: "openid").tokens()
+        #expect(files.requests.count == requests)
+
+        let listed = try await administrator.browser.open("/admin").administrationPage.applications
+        #expect(listed.map(\.clientID).contains(Self.url))
+        let edit = try await administrator.browser.open(app.paths.edit).applicationFormPage
+        let changed = try await administrator.browser.submit(
+            FormParameters([
+                "ticket": edit.ticket, "revision": String(edit.revision), "name": "Album Two",
+                "redirect_uris": "http://127.0.0.1/callback", "scope": "openid",
+            ]), to: edit.action
+        ).applicationPage
+        #expect(changed.application.name == "Album Two")
+        #expect(try await administrator.browser.open("/admin/unregistered").unregisteredClientsPage.hosts.isEmpty)
+    }
+
+    // The administrator adopts what the page showed; the document may have changed since.
+    @Test mutating func `an app that changed meanwhile is not adopted`() async throws {
+        _ = try await allow()
+        let page = try await administrator.browser.open(Self.page).unregisteredClientPage
+        let client = try #require(try await test.store.client(try #require(ClientIdentifier(Self.url))))
+        try await test.change(client) { $0.presentation.name = "Impostor" }
+        let form = FormParameters([
+            "ticket": page.ticket, "decision": "adopt", "revision": String(page.revision),
+        ])
+        let reply = try await administrator.browser.submit(form, to: page.action)
+        #expect(reply.status == .conflict)
+        let again = try reply.unregisteredClientPage
+        #expect(again.name == "Impostor" && !again.problems.isEmpty)
+        #expect(try await test.store.unregisteredClient(client.id) != nil)
+    }
+
+    @Test mutating func `an app that registered itself is not adopted, and is ended`() async throws {
+        let client = try await test.selfRegisteredClient()
+        let page = try await administrator.browser.open("/admin/unregistered/clients/\(client.id)")
+            .unregisteredClientPage
+        #expect(!page.canBeAdopted)
+        let adopt = FormParameters(["ticket": page.ticket, "decision": "adopt", "revision": "0"])
+        #expect(try await administrator.browser.submit(adopt, to: page.action).status == .notFound)
+        let end = FormParameters(["ticket": page.ticket, "decision": "end"])
+        _ = try await administrator.browser.submit(end, to: page.action).unregisteredClientsPage
+        #expect(try await test.store.client(client.id) == nil)
+    }
+
+    // An administrator edits only what a person registered: the next document would undo the change.
+    @Test mutating func `the pages of registered apps do not show the others`() async throws {
+        _ = try await allow()
+        for page in ["", "/edit", "/policy", "/delete", "/secrets", "/connect", "/logo"] {
+            let path = Self.path(of: Self.url, below: "/apps") + page
+            #expect(try await administrator.browser.open(path).status == .notFound, "\(path)")
+        }
+    }
+}
