@@ -304,8 +304,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "TestSupport", "counterfoil",
-                "counterfoil-server", httpTypes,
+                "CounterfoilClient", "CounterfoilClientTesting", "CounterfoilProtocol", "CounterfoilSQLite",
+                "CounterfoilServer", "TestSupport", "counterfoil", "counterfoil-server", httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -374,8 +374,9 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilWeb", "TestSupport",
-                "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore, nioHTTP1,
+                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilSQLite", "CounterfoilServer", "CounterfoilWeb",
+                "TestSupport", "counterfoil", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
+                nioHTTP1,
             ],
             swiftSettings: settings
         ),

@@ -10,10 +10,14 @@ struct AppArgument: ParsableArguments {
 }
 
 extension DataDirectory {
-    /// Returns the client with a `client_id`; fails the command if there is none.
+    /// Returns the registered client with a `client_id`; fails the command if there is none.
     func client(_ clientID: String) async throws -> RegisteredClient {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
             throw CommandFailure.noApp(clientID)
+        }
+        guard !client.isUnregistered else {
+            throw CommandFailure.refused(
+                "the app \(id) is unregistered; see: counterfoil-server unregistered --help")
         }
         return client
     }

@@ -11,7 +11,7 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Run a demo server with a sample user and app.",
         discussion: """
             The data is in a new directory, which is deleted when the server stops. The password is random and \
-            printed. The server listens on this machine only.
+            printed. The server listens on this machine only. It accepts unregistered apps.
 
             Example:
               counterfoil-server demo
@@ -81,6 +81,8 @@ struct DemoCommand: AsyncParsableCommand {
         _ = try await directory.store.addScope(
             ScopeDefinition(token: photos, description: "See your photos and albums"))
         _ = try await directory.store.addClient(lightbox)
+        _ = try await directory.store.updateUnregisteredClientPolicy(
+            UnregisteredClientPolicy(kinds: [.document, .registration]))
         return lightbox.id
     }
 }

@@ -22,6 +22,14 @@ struct RegistrationOptions: ParsableArguments {
         help: "Refuse redirect URIs for development: http on loopback, of web and single-page apps.")
     var refusesDevelopmentRedirectURIs = false
 
+    @Option(
+        name: .customLong("unregistered-clients"),
+        help: ArgumentHelp(
+            "The unregistered apps to accept: none, documents, registration or both. "
+                + "(default: the policy at /admin/unregistered)",
+            valueName: "kinds"))
+    var unregisteredClients: UnregisteredClientSwitch?
+
     func validate() throws {
         try LimitOptions.check(applicationsPerDeveloper, of: "--applications-per-developer")
         for scheme in plainSchemes where !PlainSchemes.isOne(scheme) {
@@ -33,3 +41,4 @@ struct RegistrationOptions: ParsableArguments {
 }
 
 extension RegistrationPolicy: ExpressibleByArgument {}
+extension UnregisteredClientSwitch: ExpressibleByArgument {}

@@ -29,6 +29,9 @@ struct ServeCommand: AsyncParsableCommand {
             serves the redirect URIs of native apps and the files that associate the apps with them. It has no sign-in \
             pages. With this option, requests for any other host get status 421.
 
+            --unregistered-clients overrides the policy for unregistered apps while this server runs, and the \
+            administration pages show it. Without it, the policy decides, which accepts none at first.
+
             The server key is a file in the data directory that only its owner can read. If the environment variable \
             COUNTERFOIL_SERVER_KEY is set, it is used instead and no file is created. Its value is 32 bytes in \
             base64url.
@@ -150,6 +153,7 @@ struct ServeCommand: AsyncParsableCommand {
         )
         settings.registration = registration.policy
         settings.applicationsPerDeveloper = registration.applicationsPerDeveloper
+        settings.unregisteredClients = registration.unregisteredClients?.kinds
         settings.plainSchemes.formUnion(registration.plainSchemes)
         settings.allowsDevelopmentRedirectURIs = !registration.refusesDevelopmentRedirectURIs
         settings.requiresPushedRequests = requirements.requiresPushedRequests

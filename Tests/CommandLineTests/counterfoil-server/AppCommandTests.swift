@@ -19,9 +19,6 @@ struct AppCommandTests {
             let again = try await site.administer(create)
             #expect(again.status == 3)
             #expect(again.errors.contains("the client_id 1000.R2K7A2NQIYQZ4I8B0UEUOQ is in use"))
-            let url = try await site.administer(create.dropLast() + ["https://app.example.com/client.json"])
-            #expect(url.status == 64)
-            #expect(url.errors.hasPrefix("Error: --client-id: a client_id that is a URL is reserved"))
         }
     }
 

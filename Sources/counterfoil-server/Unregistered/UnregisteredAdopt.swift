@@ -1,0 +1,45 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+struct UnregisteredAdopt: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Make an app with a document a registered app.",
+        discussion: """
+            The server keeps the app as its document describes it now, and never reads the document or its keys again. \
+            Users keep what they have allowed. Edit the app with: app edit. To register an app that no user has \
+            allowed anything yet, use: app create --client-id URL.
+
+            Example:
+              counterfoil-server unregistered adopt https://app.example.com/client.json \\
+                --data-dir ./data
+            """
+    )
+
+    @OptionGroup var app: AppArgument
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let client = try await directory.unregisteredClient(app.clientID).client
+            guard client.documentHost != nil else {
+                throw CommandFailure.refused(
+                    "the app \(client.id) registered itself and has no document; register it with app create")
+            }
+            switch try await directory.store.updateClient(client.adopted(now: Date()), logo: .keep) {
+            case .updated:
+                await directory.note(.application, client: client.id, detail: "adopted")
+                let document = AppDocument(try await directory.client(app.clientID))
+                if options.json { return try Output.json(document) }
+                Output.line(document.words)
+            case .changedMeanwhile:
+                throw CommandFailure.temporary("the app was changed at the same time; try again")
+            case .notFound: throw CommandFailure.noUnregisteredApp(app.clientID)
+            case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// An unregistered client in the output of commands.
+struct UnregisteredClientDocument: Encodable {
+    private let use: UnregisteredClientUse
+
+    init(_ use: UnregisteredClientUse) { self.use = use }
+
+    private enum CodingKeys: String, CodingKey {
+        case users, scope
+        case clientID = "client_id"
+        case name = "client_name"
+        case firstSeen = "first_seen"
+        case lastUsed = "last_used"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(use.client.id.rawValue, forKey: .clientID)
+        try values.encode(use.client.presentation.name, forKey: .name)
+        try values.encode(Moment.text(use.client.createdAt), forKey: .firstSeen)
+        try values.encodeIfPresent(use.lastUsedAt.map(Moment.text), forKey: .lastUsed)
+        try values.encode(use.users, forKey: .users)
+        try values.encode(use.scope.description, forKey: .scope)
+    }
+
+    /// The client as one line of text.
+    var line: String {
+        let used = use.lastUsedAt.map { "last used \(Moment.text($0))" } ?? "never used"
+        let users = use.users == 1 ? "1 user" : "\(use.users) users"
+        return "\(use.client.id)  \(use.client.displayName)  \(users), \(used)"
+            + (use.scope.isEmpty ? "" : ", scope \(use.scope)")
+    }
+}
+
+extension DataDirectory {
+    /// Returns the unregistered client with a `client_id`; fails the command if there is none.
+    func unregisteredClient(_ clientID: String) async throws -> UnregisteredClientUse {
+        guard let id = ClientIdentifier(clientID) else { throw CommandFailure.noUnregisteredApp(clientID) }
+        if let use = try await store.unregisteredClient(id) { return use }
+        guard try await store.client(id) == nil else {
+            throw CommandFailure.refused("the app \(id) is registered; see: counterfoil-server app show --help")
+        }
+        throw CommandFailure.noUnregisteredApp(clientID)
+    }
+}
+
+extension CommandFailure {
+    static func noUnregisteredApp(_ clientID: String) -> CommandFailure {
+        .refused(
+            "there is no unregistered app with the client_id \(clientID.prefix(100)); "
+                + "see: counterfoil-server unregistered list")
+    }
+}

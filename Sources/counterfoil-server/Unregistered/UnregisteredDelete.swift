@@ -1,0 +1,35 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+struct UnregisteredDelete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete an unregistered app, with all consent that users gave to it.",
+        discussion: """
+            There is no confirmation, and the deletion cannot be undone. All consent and every token of the app end at \
+            once. Users can allow an app with a document something again, unless the policy refuses it.
+
+            Example:
+              counterfoil-server unregistered delete https://app.example.com/client.json \\
+                --data-dir ./data
+            """
+    )
+
+    @OptionGroup var app: AppArgument
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let use = try await directory.unregisteredClient(app.clientID)
+            guard try await directory.store.removeUnregisteredClient(use.client.id) else {
+                throw CommandFailure.noUnregisteredApp(app.clientID)
+            }
+            await directory.note(.application, client: use.client.id, detail: "deleted, unregistered")
+            if options.json { return try Output.json(UnregisteredClientDocument(use)) }
+            Output.line(
+                "Deleted \(use.client.displayName), \(use.client.id), with all consent that users gave to it.")
+        }
+    }
+}

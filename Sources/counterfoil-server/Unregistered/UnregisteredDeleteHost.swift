@@ -1,0 +1,60 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+struct UnregisteredDeleteHost: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete-host",
+        abstract: "Delete every unregistered app whose document is at a host.",
+        discussion: """
+            There is no confirmation, and the deletion cannot be undone. With --refuse, the policy also refuses the \
+            host from now on.
+
+            Example:
+              counterfoil-server unregistered delete-host app.example.com --refuse \\
+                --data-dir ./data
+            """
+    )
+
+    @Argument(help: "The name of the host.")
+    var host: String
+
+    @Flag(name: .long, help: "Also refuse the host from now on.")
+    var refuse = false
+
+    @OptionGroup var options: AdministrationOptions
+
+    private static let batch = 50
+
+    private struct Removal: Encodable {
+        let host: String
+        let deleted: Int
+        let refused: Bool
+    }
+
+    func validate() throws { _ = try name() }
+
+    private func name() throws -> HostPattern {
+        guard let name = HostPattern(host), !name.rawValue.hasPrefix("*") else {
+            throw ValidationError("\(host) is not a host name, such as app.example.com.")
+        }
+        return name
+    }
+
+    func run() async throws {
+        let name = try name()
+        try await options.withDirectory(creating: false) { directory in
+            // The host is refused first, so that none of its apps is allowed again while they are deleted.
+            if refuse, let change = try await directory.store.refuseClients(of: name) {
+                await directory.note(.setting, detail: change)
+            }
+            let deleted = try await directory.store.removeAllUnregisteredClients(
+                of: .host(name.rawValue), batch: Self.batch)
+            await directory.note(.application, detail: "deleted \(deleted) unregistered apps of \(name)")
+            if options.json {
+                return try Output.json(Removal(host: name.rawValue, deleted: deleted, refused: refuse))
+            }
+            Output.line("Deleted \(deleted) apps of \(name)." + (refuse ? " The host is refused from now on." : ""))
+        }
+    }
+}

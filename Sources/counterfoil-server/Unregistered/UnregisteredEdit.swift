@@ -1,0 +1,54 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+
+struct UnregisteredEdit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change the policy for unregistered apps.",
+        discussion: """
+            Only the given options change. A list replaces the whole list, and an empty value clears: --maximum-scope \
+            "" lets apps request every scope in the metadata. A change applies from the next request.
+
+            Example:
+              counterfoil-server unregistered edit --accept documents \\
+                --allowed-host '*.example.com' --approvers administrators \\
+                --data-dir ./data
+            """
+    )
+
+    @OptionGroup var policy: UnregisteredPolicyOptions
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard policy.hasChanges else {
+            throw ValidationError("Give at least one change. See: counterfoil-server unregistered edit --help")
+        }
+    }
+
+    func run() async throws {
+        try await options.withDirectory { directory in
+            let former = try await directory.store.unregisteredClientPolicy()
+            let registry = try await UnregisteredPolicyDraft.Registry(directory.store)
+            var draft = UnregisteredPolicyDraft(former, beside: registry)
+            policy.write(into: &draft)
+            let (changed, problems) = draft.checked(beside: registry, revision: former.revision)
+            guard problems.isEmpty else {
+                let texts = problems.map { problem in
+                    (problem.field.map { "\($0.rawValue): " } ?? "") + Localizer.english(problem.text)
+                }
+                throw CommandFailure.refused(texts.joined(separator: " "))
+            }
+            switch try await directory.store.updateUnregisteredClientPolicy(changed) {
+            case .updated:
+                await directory.note(.setting, detail: changed.difference(from: former))
+                let document = UnregisteredPolicyDocument(try await directory.store.unregisteredClientPolicy())
+                if options.json { return try Output.json(document) }
+                Output.line(document.words)
+            case .changedMeanwhile:
+                throw CommandFailure.temporary("the policy was changed at the same time; try again")
+            }
+        }
+    }
+}

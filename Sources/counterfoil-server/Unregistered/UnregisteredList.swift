@@ -1,0 +1,93 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+struct UnregisteredList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List unregistered apps, or their hosts.",
+        discussion: """
+            Without --host and --registrations, the command lists the hosts and the number of their apps. Apps are \
+            listed newest first. An app with a document is stored when a user first allows it something.
+
+            Examples:
+              counterfoil-server unregistered list --data-dir ./data
+              counterfoil-server unregistered list --host app.example.com --data-dir ./data
+            """
+    )
+
+    @Option(name: .long, help: "List the apps whose documents are at this host.")
+    var host: String?
+
+    @Flag(name: .long, help: "List the apps that registered themselves.")
+    var registrations = false
+
+    @Option(name: .long, help: ArgumentHelp("Only apps older than this one.", valueName: "client_id"))
+    var after: String?
+
+    @Option(name: .long, help: ArgumentHelp("The number of apps to list, 1 to 1000.", valueName: "n"))
+    var limit = 100
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard (1...1000).contains(limit) else { throw ValidationError("--limit must be a number from 1 to 1000.") }
+        guard host == nil || !registrations else {
+            throw ValidationError("--host and --registrations cannot be combined.")
+        }
+        guard after == nil || host != nil || registrations else {
+            throw ValidationError("--after needs --host or --registrations.")
+        }
+    }
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            guard let host else {
+                return registrations
+                    ? try await list(.registrations, in: directory) : try await listHosts(in: directory)
+            }
+            try await list(.host(host.lowercased()), in: directory)
+        }
+    }
+
+    private func list(_ family: UnregisteredClientFamily, in directory: DataDirectory) async throws {
+        var place: UnregisteredClientPlace?
+        if let after {
+            place = UnregisteredClientPlace(of: try await directory.unregisteredClient(after).client)
+        }
+        let uses = try await directory.store.unregisteredClients(of: family, after: place, limit: limit)
+        let documents = uses.map(UnregisteredClientDocument.init)
+        if options.json { return try Output.json(documents) }
+        if documents.isEmpty { return Output.line("There are no such apps.") }
+        for document in documents { Output.line(document.line) }
+    }
+
+    /// A host in JSON; the clients that registered themselves have no host.
+    private struct Row: Encodable {
+        let host: String?
+        let apps: Int
+        let unused: Int
+    }
+
+    private static let page = 500
+
+    private func listHosts(in directory: DataDirectory) async throws {
+        var rows: [Row] = []
+        var last: String?
+        while true {
+            let hosts = try await directory.store.unregisteredClientHosts(after: last, limit: Self.page)
+            rows += hosts.map { Row(host: $0.name, apps: $0.count.clients, unused: $0.count.unused) }
+            last = hosts.last?.name
+            guard hosts.count == Self.page else { break }
+        }
+        let registered = try await directory.store.unregisteredClientCount(of: .registrations)
+        if registered.clients > 0 { rows.append(Row(host: nil, apps: registered.clients, unused: registered.unused)) }
+        if options.json { return try Output.json(rows) }
+        if rows.isEmpty { return Output.line("There are no unregistered apps.") }
+        for row in rows {
+            Output.line("\(row.host ?? "registered themselves")  \(row.unused) of \(row.apps) unused")
+        }
+    }
+}
