@@ -8,6 +8,8 @@ enum PageKind: String, CaseIterable, Sendable {
     case applications, applicationTypes = "application-types", applicationForm = "application-form", application
     case connect, secrets, deleteApp = "delete-application", policy, logo, association
     case administration, branding, audit
+    case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
+    case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
     case account, connectedApp = "connected-application", sessions, password
 
     /// The kind of a page; nil for a page that has no case here.
@@ -20,8 +22,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .setupDone, .deviceCode, .deviceDone:
             false
         case .applications, .applicationTypes, .applicationForm, .application, .connect, .secrets, .deleteApp,
-            .policy, .logo, .association, .administration, .branding, .audit, .account, .connectedApp,
-            .sessions,
+            .policy, .logo, .association, .administration, .branding, .audit, .unregisteredClients,
+            .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedApp, .sessions,
             .password:
             true
         }

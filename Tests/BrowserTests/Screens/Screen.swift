@@ -61,6 +61,11 @@ enum Screen: String, CaseIterable, Sendable {
     case danger = "app-danger"
     case branding = "admin-branding"
     case audit = "admin-audit"
+    case unregisteredPolicy = "admin-unregistered-policy"
+    case unregisteredPolicyProblems = "admin-unregistered-policy-problems"
+    case unregisteredClients = "admin-unregistered"
+    case unregisteredFamily = "admin-unregistered-host"
+    case unregisteredClient = "admin-unregistered-app"
     case notFound = "not-found"
 
     // Account pages.
@@ -90,7 +95,9 @@ enum Screen: String, CaseIterable, Sendable {
             .editApp, .connect, .logo, .association, .associationFindings, .deleteApp, .secrets,
             .secretRemoval, .applications:
             .developer
-        case .administration, .policy, .danger, .branding, .audit, .notFound: .administrator
+        case .administration, .policy, .danger, .branding, .audit, .unregisteredPolicy, .unregisteredPolicyProblems,
+            .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound:
+            .administrator
         case .accountNone, .account, .connectedApp, .sessions, .password, .passwordProblems: .account
         }
     }
@@ -126,6 +133,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .policy: .policy
         case .branding: .branding
         case .audit: .audit
+        case .unregisteredPolicy, .unregisteredPolicyProblems: .unregisteredPolicy
+        case .unregisteredClients: .unregisteredClients
+        case .unregisteredFamily: .unregisteredFamily
+        case .unregisteredClient: .unregisteredClient
         case .accountNone, .account: .account
         case .connectedApp: .connectedApp
         case .sessions: .sessions
