@@ -120,8 +120,12 @@ extension SQLiteStore: ClientStore {
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
+            // Nobody chooses the identifier of a client that identified or registered itself, so it need not be kept.
+            let isKept = try database.answers("SELECT source = 'console' FROM clients WHERE id = ?", id.rawValue)
             guard try database.removeClient(id) else { return false }
-            try database.run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id.rawValue)
+            if isKept == [true] {
+                try database.run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id.rawValue)
+            }
             return true
         }
     }

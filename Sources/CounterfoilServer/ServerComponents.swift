@@ -120,7 +120,9 @@ package struct ServerComponents: Sendable {
             approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
             HealthEndpoints(settings: settings, store: store, home: pages.home).handlers,
-            MetadataEndpoint(settings: settings, store: store, keys: keys).handlers,
+            MetadataEndpoint(
+                settings: settings, store: store, keys: keys, fetchesDocuments: directory.files != nil
+            ).handlers,
             authorizationHandlers(flow),
             deviceHandlers(approvals),
             clientHandlers(flow),
@@ -179,7 +181,8 @@ package struct ServerComponents: Sendable {
         let grants = GrantContext(
             settings: settings, store: store, issuer: issuer, refreshTokens: refreshTokens, challenges: challenges,
             proofs: proofs, auditor: auditor)
-        return PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
+        return registrationHandlers(forgeries: throttle)
+            + PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
             + TokenEndpoint(
                 authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
             ).handlers
@@ -198,6 +201,19 @@ package struct ServerComponents: Sendable {
             + UserInfoEndpoint(
                 settings: settings, store: store, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
                 throttle: throttle, auditor: auditor, wallClock: wallClock
+            ).handlers
+    }
+
+    /// Creates the handlers of the endpoints at which clients register themselves.
+    private func registrationHandlers(forgeries: ClientThrottle) -> [EndpointHandler] {
+        let sectors = SectorIdentifier(files: directory.files)
+        let limits = RegistrationLimits(
+            issuer: settings.issuer, throttle: RegistrationThrottle(), forgeries: forgeries, auditor: auditor)
+        return RegistrationEndpoint(
+            settings: settings, store: store, sectors: sectors, limits: limits, auditor: auditor, random: random
+        ).handlers
+            + RegisteredClientEndpoint(
+                settings: settings, store: store, sectors: sectors, limits: limits, auditor: auditor
             ).handlers
     }
 

@@ -20,7 +20,8 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         version: Build.version,
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
-            ResourceCommand.self, UnregisteredCommand.self, BrandingCommand.self, KeyCommand.self, AuditCommand.self,
+            ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
+            KeyCommand.self, AuditCommand.self,
         ]
     )
 

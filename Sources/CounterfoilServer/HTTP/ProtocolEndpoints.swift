@@ -5,7 +5,7 @@ extension Endpoint {
     package static let protocolEndpoints = [
         home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, pushedAuthorization,
         token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation, introspection, userInfo, logout,
-        logoutAnswer, setup, logo, callback, appleAssociation, androidAssociation,
+        logoutAnswer, registration, registeredClient, setup, logo, callback, appleAssociation, androidAssociation,
     ]
 
     /// The root of the server, which redirects every browser to the home page (``ServerPages``).
@@ -90,6 +90,15 @@ extension Endpoint {
 
     /// The endpoint that the form of the sign-out page is posted to.
     public static let logoutAnswer = posting("logoutAnswer", "/oauth2/logout/answer", bodyLimit: 128 * 1024)
+
+    // A client that registers itself can be a page of any origin. It has no cookie of this server.
+
+    /// The client registration endpoint (RFC 7591 §3).
+    public static let registration = answering("registration", "/oauth2/register", scriptAccess: .everyone)
+
+    /// The client configuration endpoint, at which a client manages its own registration (RFC 7592 §2).
+    public static let registeredClient = answering(
+        "registeredClient", "/oauth2/register/{client_id}", [.get, .put, .delete], scriptAccess: .everyone)
 
     /// The page behind the one-time link with which the first administrator creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)

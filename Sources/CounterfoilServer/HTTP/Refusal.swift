@@ -74,12 +74,15 @@ package struct Refusal: Sendable {
     }
 
     /// Creates a refusal from an OAuth error; the JSON contains its description, an error page only its code.
-    init(_ error: OAuthError, status: HTTPResponse.Status = .badRequest) {
+    ///
+    /// - Parameter challenge: The value of `WWW-Authenticate`; nil to leave it out.
+    init(_ error: OAuthError, status: HTTPResponse.Status = .badRequest, challenge: String? = nil) {
         self.status = status
         self.error = error
         problem = .requestRefused
         values = ["reason": .text(error.code.rawValue)]
         fault = nil
+        if let challenge { fields[.wwwAuthenticate] = challenge }
     }
 
     /// Creates a refusal whose response is a redirect; the OAuth error appears only in the log.

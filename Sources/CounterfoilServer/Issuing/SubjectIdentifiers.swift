@@ -64,10 +64,12 @@ struct SubjectIdentifiers: Sendable {
 }
 
 extension RegisteredClient {
-    /// The sector whose clients get the same pairwise identifiers: the host of the redirect URIs.
+    /// The sector whose clients get the same pairwise identifiers: the host of the redirect URIs, or that of
+    /// `sector_identifier_uri`.
     ///
     /// A client with redirect URIs on several hosts, or on none, is alone in its sector (OpenID Connect Core §8.1).
     fileprivate var subjectSector: String {
+        if case .registration(let registration) = source, let host = registration.sectorHost { return host }
         let hosts = Set(redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
         guard let host = hosts.first, hosts.count == 1, !host.isEmpty else { return id.rawValue }
         return host

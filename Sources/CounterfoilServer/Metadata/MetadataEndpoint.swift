@@ -9,25 +9,36 @@ import HTTPTypes
 /// This type also serves the key set (JWKS).
 final class MetadataEndpoint: Sendable {
     private let settings: ServerSettings
-    private let store: any ScopeStore
+    private let store: any ScopeStore & UnregisteredClientStore
     private let keys: KeyRing
+    /// Whether the server can fetch the documents of clients.
+    private let fetchesDocuments: Bool
     /// The metadata document of the last request, which is cached for `cacheLifetime`.
     private let last = Mutex<Answer?>(nil)
 
     private struct Answer {
-        let scopes: [String]
+        let facts: Facts
         let body: [UInt8]
-        /// The time when the scopes were read.
+        /// The time when the facts were read.
         let readAt: Date
     }
 
-    /// The lifetime of the cached response in seconds; it is short, because other processes can change the scopes.
+    /// What the store determines in the metadata.
+    private struct Facts: Equatable {
+        var scopes = MetadataEndpoint.standardScopes.map(\.rawValue)
+        var kinds: Set<UnregisteredClientKind> = []
+    }
+
+    /// The lifetime of the cached response in seconds; it is short, because other processes can change the facts.
     private static let cacheLifetime: TimeInterval = 1
 
-    init(settings: ServerSettings, store: any ScopeStore, keys: KeyRing) {
+    init(
+        settings: ServerSettings, store: any ScopeStore & UnregisteredClientStore, keys: KeyRing, fetchesDocuments: Bool
+    ) {
         self.settings = settings
         self.store = store
         self.keys = keys
+        self.fetchesDocuments = fetchesDocuments
     }
 
     var handlers: [EndpointHandler] {
@@ -46,28 +57,31 @@ final class MetadataEndpoint: Sendable {
     private func body(now: Date) async throws -> [UInt8] {
         let known = last.withLock { $0 }
         if let known, (0..<Self.cacheLifetime).contains(now.timeIntervalSince(known.readAt)) { return known.body }
-        let scopes = await scopes() ?? known?.scopes ?? Self.standardScopes.map(\.rawValue)
-        let body = known?.scopes == scopes ? known?.body : nil
-        let answer = Answer(
-            scopes: scopes, body: try body ?? Self.metadata(settings, scopes: scopes).encoded(), readAt: now)
+        let facts = await facts() ?? known?.facts ?? Facts()
+        let body = known?.facts == facts ? known?.body : nil
+        let answer = Answer(facts: facts, body: try body ?? metadata(facts).encoded(), readAt: now)
         last.withLock { $0 = answer }
         return answer.body
     }
 
-    /// Returns the standard scopes, and then the other listed scopes; nil if the store failed.
+    /// Returns the standard scopes and then the other listed scopes, with the accepted kinds of unregistered clients;
+    /// nil if the store failed.
     ///
-    /// After a failure, `body` uses the scopes that were read last, so that clients still get the rest of the
-    /// metadata.
-    private func scopes() async -> [String]? {
-        guard let scopes = try? await store.scopes() else { return nil }
-        return Self.standardScopes.map(\.rawValue)
-            + scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
+    /// After a failure, `body` uses the facts that were read last, so that clients still get the rest of the metadata.
+    private func facts() async -> Facts? {
+        guard let scopes = try? await store.scopes(), let policy = try? await store.unregisteredClientPolicy() else {
+            return nil
+        }
+        var facts = Facts()
+        facts.scopes += scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
+        facts.kinds = policy.kinds
+        return facts
     }
 
     /// The scopes of OpenID Connect Core §5.4 and §11.
     private static let standardScopes: [Scope.Token] = [.openID, .offlineAccess, .profile, .email, .address, .phone]
 
-    private static func metadata(_ settings: ServerSettings, scopes: [String]) -> AuthorizationServerMetadata {
+    private func metadata(_ facts: Facts) -> AuthorizationServerMetadata {
         let issuer = settings.issuer
         var metadata = AuthorizationServerMetadata(issuer: issuer)
         metadata.authorizationEndpoint = issuer.endpoint(Endpoint.authorization.path)
@@ -78,7 +92,7 @@ final class MetadataEndpoint: Sendable {
         metadata.userInfoEndpoint = issuer.endpoint(Endpoint.userInfo.path)
         metadata.endSessionEndpoint = issuer.endpoint(Endpoint.logout.path)
         metadata.jwksURI = issuer.endpoint(Endpoint.keySet.path)
-        metadata.scopesSupported = scopes
+        metadata.scopesSupported = facts.scopes
         metadata.responseTypesSupported = ["code"]
         metadata.responseModesSupported = ResponseMode.allCases.map(\.rawValue)
         metadata.grantTypesSupported = [
@@ -111,6 +125,11 @@ final class MetadataEndpoint: Sendable {
         metadata.requestURIParameterSupported = false
         metadata.pushedAuthorizationRequestEndpoint = issuer.endpoint(Endpoint.pushedAuthorization.path)
         metadata.requirePushedAuthorizationRequests = settings.requiresPushedRequests
+        if facts.kinds.contains(.registration) {
+            metadata.registrationEndpoint = issuer.endpoint(Endpoint.registration.path)
+        }
+        // A client that finds no such member goes on to the registration endpoint.
+        if facts.kinds.contains(.document), fetchesDocuments { metadata.clientIDMetadataDocumentSupported = true }
         return metadata
     }
 }

@@ -51,6 +51,20 @@ public struct ArtefactDigest: Sendable, Hashable {
         self.init(kind: "client assertion", text: client.rawValue + "\0" + identifier)
     }
 
+    /// Creates the digest of an initial access token (RFC 7591 §3), the key of
+    /// ``UnregisteredClientStore/initialAccessToken(_:at:)``.
+    package init(of token: InitialAccessTokenText) { self.init(kind: "initial access token", text: token.exposed) }
+
+    /// Creates the digest of a `registration_access_token` (``DynamicRegistration/accessToken``).
+    package init(of token: RegistrationAccessToken) {
+        self.init(kind: "registration access token", text: token.exposed)
+    }
+
+    /// Creates the digest of a stored digest, for ``InitialAccessToken/shortID``.
+    init(naming token: InitialAccessToken) {
+        self.init(kind: "name of an initial access token", text: Base64URL.encode(token.digest.bytes))
+    }
+
     private init(kind: String, text: String) {
         var hash = SHA256()
         hash.update(data: Array("counterfoil \(kind)\0".utf8))

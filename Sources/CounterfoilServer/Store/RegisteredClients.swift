@@ -260,7 +260,7 @@ public protocol ClientStore: Sendable {
     ///
     /// This includes its grants, codes, token families, consents, secrets, statistics and queued logout
     /// notifications. Its logo is deleted if nothing else uses it. The store remembers that the identifier was
-    /// used.
+    /// used, unless the client identified or registered itself.
     ///
     /// - Returns: False if there is no such client.
     @discardableResult

@@ -70,36 +70,36 @@ struct ClientMetadata: Sendable, Hashable {
 
     /// Reads the members of a JSON object.
     init(_ members: [String: JSONValue]) throws(Refusal) {
-        redirectURIs = try members.texts("redirect_uris") ?? []
-        authenticationMethod = try members.text("token_endpoint_auth_method")
-        grantTypes = try members.texts("grant_types")
-        responseTypes = try members.texts("response_types")
-        applicationType = try members.text("application_type").map { text throws(Refusal) in
+        redirectURIs = try members.strings("redirect_uris") ?? []
+        authenticationMethod = try members.string("token_endpoint_auth_method")
+        grantTypes = try members.strings("grant_types")
+        responseTypes = try members.strings("response_types")
+        applicationType = try members.string("application_type").map { text throws(Refusal) in
             guard let type = ApplicationType(rawValue: text) else {
                 throw Refusal("application_type must be native or web")
             }
             return type
         }
-        name = try members.text("client_name")
-        clientURI = try members.text("client_uri")
-        logoURI = try members.text("logo_uri")
-        policyURI = try members.text("policy_uri")
-        termsURI = try members.text("tos_uri")
-        scope = try members.text("scope").map { text throws(Refusal) in
+        name = try members.string("client_name")
+        clientURI = try members.string("client_uri")
+        logoURI = try members.string("logo_uri")
+        policyURI = try members.string("policy_uri")
+        termsURI = try members.string("tos_uri")
+        scope = try members.string("scope").map { text throws(Refusal) in
             guard let scope = try? Scope(parsing: text) else { throw Refusal("scope is not a list of scopes") }
             return scope
         }
         keys = members["jwks"].flatMap { $0 == .null ? nil : $0 }
-        keysURI = try members.text("jwks_uri")
+        keysURI = try members.string("jwks_uri")
         // RFC 7591 §2: the members must not both be present.
         guard keys == nil || keysURI == nil else { throw Refusal("jwks and jwks_uri must not both be present") }
-        postLogoutRedirectURIs = try members.texts("post_logout_redirect_uris") ?? []
-        backchannelLogoutURI = try members.text("backchannel_logout_uri")
-        requiresPushedRequests = try members.flag("require_pushed_authorization_requests")
-        requiresBoundTokens = try members.flag("dpop_bound_access_tokens")
-        idTokenAlgorithm = try members.text("id_token_signed_response_alg")
-        subjectType = try members.text("subject_type")
-        sectorIdentifierURI = try members.text("sector_identifier_uri")
+        postLogoutRedirectURIs = try members.strings("post_logout_redirect_uris") ?? []
+        backchannelLogoutURI = try members.string("backchannel_logout_uri")
+        requiresPushedRequests = try members.boolean("require_pushed_authorization_requests")
+        requiresBoundTokens = try members.boolean("dpop_bound_access_tokens")
+        idTokenAlgorithm = try members.string("id_token_signed_response_alg")
+        subjectType = try members.string("subject_type")
+        sectorIdentifierURI = try members.string("sector_identifier_uri")
         secretMembers = members.keys.filter { $0.hasPrefix("client_secret") }.sorted()
         hasSoftwareStatement = members["software_statement"] != nil
     }
@@ -125,7 +125,7 @@ struct ClientMetadata: Sendable, Hashable {
 
 extension [String: JSONValue] {
     /// Returns a member that is a string; nil if it is absent, null or empty.
-    fileprivate func text(_ name: String) throws(ClientMetadata.Refusal) -> String? {
+    func string(_ name: String) throws(ClientMetadata.Refusal) -> String? {
         switch self[name] {
         case nil, .null?, .string("")?: return nil
         case .string(let text)?: return try ClientMetadata.checked(text, name)
@@ -134,7 +134,7 @@ extension [String: JSONValue] {
     }
 
     /// Returns a member that is an array of strings; nil if it is absent or null.
-    fileprivate func texts(_ name: String) throws(ClientMetadata.Refusal) -> [String]? {
+    func strings(_ name: String) throws(ClientMetadata.Refusal) -> [String]? {
         switch self[name] {
         case nil, .null?: return nil
         case .array(let values)?: return try ClientMetadata.checked(values, name)
@@ -143,7 +143,7 @@ extension [String: JSONValue] {
     }
 
     /// Returns a member that is a boolean; false if it is absent or null.
-    fileprivate func flag(_ name: String) throws(ClientMetadata.Refusal) -> Bool {
+    func boolean(_ name: String) throws(ClientMetadata.Refusal) -> Bool {
         switch self[name] {
         case nil, .null?: return false
         case .boolean(let flag)?: return flag

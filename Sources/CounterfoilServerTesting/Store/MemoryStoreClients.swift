@@ -73,8 +73,9 @@ extension MemoryStore: ClientStore {
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         state.withLock { state in
+            let isUnregistered = state.clients.first { $0.id == id }?.isUnregistered ?? false
             guard state.removeClient(id) else { return false }
-            state.removedClients.insert(id)
+            if !isUnregistered { state.removedClients.insert(id) }
             return true
         }
     }

@@ -1,0 +1,37 @@
+import CounterfoilProtocol
+import Foundation
+
+/// The limits of the two endpoints for registrations, and the audit events of requests beyond them.
+struct RegistrationLimits: Sendable {
+    let issuer: Issuer
+    let throttle: RegistrationThrottle
+    /// The failures of tokens, which are counted together with forged access tokens.
+    let forgeries: ClientThrottle
+    let auditor: Auditor
+
+    /// Counts a registration or a change, before it causes a request to another host or a record.
+    ///
+    /// - Parameters:
+    ///   - client: The client that changes its registration; nil for a new one.
+    ///   - hasToken: Whether the request has a valid initial access token.
+    func count(
+        _ request: IncomingRequest, of client: ClientIdentifier? = nil, hasToken: Bool = false, now: Date
+    ) async throws {
+        do {
+            try throttle.note(from: request.countedSource(issuer), hasToken: hasToken, now: now)
+        } catch {
+            await auditor.note(.throttled, .refused, by: request, client: client, detail: "registrations", now: now)
+            throw error
+        }
+    }
+
+    /// Counts a token that is not valid; throws ``ClientThrottle/TooMany`` after too many from one IP address.
+    func noteForgery(_ request: IncomingRequest, now: Date) async throws {
+        do {
+            try forgeries.noteForgery(from: request.countedSource(issuer), now: now)
+        } catch {
+            await auditor.note(.throttled, .refused, by: request, detail: "registration tokens", now: now)
+            throw error
+        }
+    }
+}

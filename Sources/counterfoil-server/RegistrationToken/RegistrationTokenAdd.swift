@@ -1,0 +1,52 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+struct RegistrationTokenAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a token.",
+        discussion: """
+            The token is printed once and cannot be shown again. It permits any number of registrations until it \
+            expires or is removed. Registered apps stay registered then.
+
+            Example:
+              counterfoil-server registration-token add "Build system" --days 30 --data-dir ./data
+            """
+    )
+
+    @Argument(help: "The name by which you recognize the token, 1 to 100 characters.")
+    var name: String
+
+    @Option(name: .long, help: ArgumentHelp("The days until the token expires, 1 to 3650.", valueName: "days"))
+    var days = 90
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard (1...100).contains(name.count), DisplayName.isVisible(name),
+            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { throw ValidationError("The name of a token must have 1 to 100 visible characters.") }
+        guard (1...3650).contains(days) else { throw ValidationError("--days must be 1 to 3650.") }
+    }
+
+    func run() async throws {
+        let text = InitialAccessTokenText()
+        let now = Date()
+        let token = InitialAccessToken(
+            digest: ArtefactDigest(of: text), name: name, createdAt: now,
+            expiresAt: now.addingTimeInterval(TimeInterval(days) * 86_400))
+        try await options.withDirectory { directory in
+            try await directory.store.addInitialAccessToken(token)
+            await directory.note(.setting, detail: "added the registration token \(token.shortID)")
+            let document = RegistrationTokenDocument(token, newText: text)
+            if options.json { return try Output.json(document) }
+            Output.line("token: \(text.exposed)")
+            Output.note(
+                "The token is shown only once. It expires at \(Moment.text(token.expiresAt)); to remove it earlier, "
+                    + "run: counterfoil-server registration-token remove \(token.shortID)")
+        }
+    }
+}

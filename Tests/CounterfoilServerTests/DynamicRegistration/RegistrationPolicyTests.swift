@@ -1,0 +1,152 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("The policy for registrations")
+struct RegistrationPolicyTests {
+    private static let metadata = ["redirect_uris": [RegistrationDesk.callback]]
+
+    private static func members(of test: TestServer) async throws -> [String: Any] {
+        test.clock.advance(by: 1)
+        return try await test.send(.get, to: .metadata).members
+    }
+
+    // B-28: nothing is registered unless the owner allows it.
+    @Test func `registrations are refused until the policy accepts them`() async throws {
+        let desk = try await RegistrationDesk { $0.kinds = [] }
+        #expect(try await Self.members(of: desk.test)["registration_endpoint"] == nil)
+        let reply = try await desk.register(Self.metadata)
+        #expect(reply.status == .notFound)
+        #expect(try reply.members["error"] as? String == "access_denied")
+
+        try await desk.set { $0.kinds = [.registration] }
+        let endpoint = try await Self.members(of: desk.test)["registration_endpoint"] as? String
+        #expect(endpoint == "https://id.example.com/oauth2/register")
+        let client = try await desk.registered(Self.metadata)
+
+        // A client that registered before can still leave.
+        try await desk.set { $0.kinds = [.document] }
+        #expect(try await Self.members(of: desk.test)["registration_endpoint"] == nil)
+        #expect(try await client.replace(Self.metadata).status == .forbidden)
+        #expect(try await client.delete().status == .noContent)
+    }
+
+    @Test func `the metadata announce client documents only if the server can fetch them`() async throws {
+        for files in [nil, RegistrantFiles()] {
+            let desk = try await RegistrationDesk(files: files) { $0.kinds = [.document, .registration] }
+            let announced = try await Self.members(of: desk.test)["client_id_metadata_document_supported"] as? Bool
+            #expect(announced == (files == nil ? nil : true))
+        }
+    }
+
+    @Test func `the metadata keep the endpoint while the store is unavailable`() async throws {
+        let store = FaultyStore()
+        let desk = try await RegistrationDesk(store: store)
+        #expect(try await Self.members(of: desk.test)["registration_endpoint"] != nil)
+        store.fail(.unregisteredClientPolicy)
+        #expect(try await Self.members(of: desk.test)["registration_endpoint"] != nil)
+    }
+
+    // R243: RFC 7591 §3, RFC 6750 §3
+    @Test func `a registration needs a valid initial access token if the policy says so`() async throws {
+        let desk = try await RegistrationDesk { $0.requiresInitialAccessToken = true }
+        let text = InitialAccessTokenText()
+        let token = InitialAccessToken(
+            digest: ArtefactDigest(of: text), name: "Build system", createdAt: desk.test.clock.now,
+            expiresAt: desk.test.clock.now + 3600)
+        try await desk.test.store.addInitialAccessToken(token)
+        let missing = try await desk.register(Self.metadata)
+        #expect(missing.status == .unauthorized)
+        #expect(missing.fields[.wwwAuthenticate] == #"Bearer realm="registration""#)
+        #expect(try missing.members["error"] as? String == "invalid_token")
+        let inQuery = try await desk.send(
+            .post, to: "/oauth2/register?access_token=\(text.exposed)", #"{"redirect_uris": ["https://a.example/"]}"#)
+        #expect(inQuery.status == .unauthorized)
+
+        #expect(try await desk.register(Self.metadata, token: text.exposed).status == .created)
+        #expect(try await desk.register(Self.metadata, token: text.exposed).status == .created)
+        desk.test.clock.advance(by: 3600)
+        for wrong in [text.exposed, "invented"] {
+            let reply = try await desk.register(Self.metadata, token: wrong)
+            #expect(reply.status == .unauthorized)
+            #expect(reply.fields[.wwwAuthenticate]?.hasPrefix(#"Bearer error="invalid_token""#) == true)
+        }
+        for line in desk.test.log.lines { #expect(!line.contains(text.exposed)) }
+    }
+
+    // A token that is sent must be valid, so that its owner notices that it has expired.
+    @Test func `an invalid initial access token is refused although none is needed`() async throws {
+        let desk = try await RegistrationDesk()
+        #expect(try await desk.register(Self.metadata, token: "invented").status == .unauthorized)
+    }
+
+    // R243
+    @Test func `the hosts of the policy apply to the https redirect URIs`() async throws {
+        let allowed = try #require(HostPattern("*.example.net"))
+        let refused = try #require(HostPattern("evil.example.net"))
+        let desk = try await RegistrationDesk { policy in
+            policy.allowedHosts = [allowed]
+            policy.refusedHosts = [refused]
+        }
+        _ = try await desk.registered(Self.metadata)
+        _ = try await desk.registered(["redirect_uris": ["http://127.0.0.1/cb"]])
+        for uris in [
+            ["https://rp.example.com/cb"], ["https://evil.example.net/cb"],
+            [RegistrationDesk.callback, "https://EVIL.example.net/cb"],
+        ] {
+            try await desk.refusal(of: ["redirect_uris": uris], "invalid_redirect_uri")
+        }
+    }
+
+    // EP-24, R243: ASVS 10.4.7
+    @Test func `a flood of registrations is stopped, and unused clients are deleted`() async throws {
+        let desk = try await RegistrationDesk()
+        var statuses: [HTTPResponse.Status: Int] = [:]
+        for number in 0..<10_000 {
+            let reply = try await desk.register(Self.metadata, source: "198.51.100.\(number % 50)")
+            statuses[reply.status, default: 0] += 1
+            if reply.status == .tooManyRequests {
+                #expect(reply.fields[.retryAfter].flatMap { Int($0) } ?? 0 > 0)
+            }
+        }
+        #expect(statuses == [.created: 1000, .tooManyRequests: 9000])
+        #expect(try await desk.test.store.auditLog(after: 0, limit: 5000).count <= 1000 + 2 * 150)
+        desk.test.clock.advance(by: 8 * 86_400)
+        try await desk.test.server.maintenance.deleteAllExpired()
+        #expect(try await desk.test.store.clients().map(\.id) == [desk.test.lightbox.id])
+    }
+
+    // EP-24
+    @Test func `one address can register fifty clients in an hour, and one with a token more`() async throws {
+        let desk = try await RegistrationDesk()
+        for _ in 0..<50 { _ = try await desk.registered(Self.metadata) }
+        // Refused metadata do not count.
+        try await desk.refusal(of: [:], "invalid_redirect_uri")
+        let reply = try await desk.register(Self.metadata)
+        #expect(reply.status == .tooManyRequests)
+        #expect(reply.fields[.retryAfter] == "3600")
+        #expect(try await desk.register(Self.metadata, source: "198.51.100.7").status == .created)
+        let text = InitialAccessTokenText()
+        try await desk.test.store.addInitialAccessToken(
+            InitialAccessToken(
+                digest: ArtefactDigest(of: text), name: "Build system", createdAt: desk.test.clock.now,
+                expiresAt: desk.test.clock.now + 86_400))
+        #expect(try await desk.register(Self.metadata, token: text.exposed).status == .created)
+        desk.test.clock.advance(by: 3600)
+        #expect(try await desk.register(Self.metadata).status == .created)
+    }
+
+    @Test func `clients beyond the limit of unused ones are refused`() async throws {
+        let store = FaultyStore()
+        let desk = try await RegistrationDesk(store: store)
+        store.answer(addSelfRegisteredClient: .tooMany)
+        let reply = try await desk.register(Self.metadata)
+        #expect(reply.status == .serviceUnavailable)
+        #expect(reply.fields[.retryAfter] == "3600")
+        #expect(try reply.members["error"] as? String == "temporarily_unavailable")
+        #expect(try await desk.events.isEmpty)
+    }
+}
