@@ -85,6 +85,7 @@ public final class FaultyStore: Sendable {
         var calls: [Verb: Int] = [:]
         var switchedOff: [PersonIdentifier: Date] = [:]
         var interludes: [Verb: @Sendable () async -> Void] = [:]
+        var unusedLimit = Int.max
     }
 
     let store: any AuthorizationServerStore
@@ -110,6 +111,12 @@ public final class FaultyStore: Sendable {
 
     /// Makes the account of a user appear disabled since `time`; the wrapped store does not change.
     public func switchOff(_ id: PersonIdentifier, at time: Date) { state.withLock { $0.switchedOff[id] = time } }
+
+    /// Lowers the limit of clients that registered themselves and were never used.
+    public func limitUnusedClients(to limit: Int) { state.withLock { $0.unusedLimit = limit } }
+
+    /// The limit of ``limitUnusedClients(to:)``.
+    var unusedLimit: Int { state.withLock { $0.unusedLimit } }
 
     /// Runs a closure once, at the start of the next call of a method.
     ///

@@ -8,7 +8,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     var testDescription: String { (["counterfoil-server"] + command).joined(separator: " ") }
 
     /// The help of every command, in a terminal of 80 columns.
-    static let all = [whole, serve, demo] + users + applications + scopes + resources + branding + operators
+    static let all =
+        [whole, serve, demo] + users + applications + scopes + resources + registrationTokens + branding
+        + operators
 
     private static let whole = HelpText(
         command: [],
@@ -38,6 +40,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               app                     Manage the apps (clients) that users can sign in to.
               scope                   Manage the scopes that apps can request.
               resource                Manage the APIs that accept tokens of this server.
+              registration-token      Manage the tokens with which apps may register
+                                      themselves.
               branding                Manage the branding of pages and the service's text
                                       on the consent page.
               key                     Manage the keys that sign tokens.

@@ -9,12 +9,43 @@ import Testing
 
 /// The assertions of the modules of `oidcc-dynamic-certification-test-plan`, under their names.
 ///
-/// Clients are registered at the console, where a module of the plan registers them by a request.
+/// Each client registers itself by a request, as in the plan. Logos are set at the console.
+///
+/// The plan cannot pass as a whole: `oidcc-discovery-endpoint-verification` of this plan requires the response types of
+/// the implicit flow, and `oidcc-userinfo-rs256` and `oidcc-request-uri-signed-rs256` require signed UserInfo responses
+/// and requests by reference. The server has none of them, and refuses a client that asks for them.
 @Suite("OpenID conformance: dynamic")
 struct DynamicConformanceTests {
+    /// The metadata of the plan's client.
+    private static func metadata(_ members: [String: Any] = [:]) -> [String: Any] {
+        [
+            "client_name": "Conformance", "grant_types": ["authorization_code"], "response_types": ["code"],
+            "redirect_uris": [RelyingParty.callback], "token_endpoint_auth_method": "client_secret_basic",
+            "contacts": ["suite@rp.example.net"],
+        ].merging(members) { _, own in own }
+    }
+
+    private static func party(_ members: [String: Any] = [:]) async throws -> RelyingParty {
+        try await RelyingParty(try await RegistrationDesk().registered(metadata(members)))
+    }
+
+    // B-19, B-28
+    @Test func `oidcc-server`() async throws {
+        let party = try await Self.party()
+        let tokens = try await party.tokens()
+        let nonce = try #require(Nonce(RelyingParty.nonce))
+        _ = try await IssuedTokens(party.test).verified(tokens, for: party.client, nonce: nonce, algorithms: [.rs256])
+    }
+
+    // RFC 7592 §2.3: the suite deletes its client after each test.
+    @Test func `UnregisterDynamicallyRegisteredClient`() async throws {
+        let registrant = try await RegistrationDesk().registered(Self.metadata())
+        #expect(try await registrant.delete().status == .noContent)
+    }
+
     // B-19
     @Test func `oidcc-idtoken-rs256`() async throws {
-        let party = try await RelyingParty(idTokenAlgorithm: .rs256)
+        let party = try await Self.party(["id_token_signed_response_alg": "RS256"])
         let nonce = try #require(Nonce("n-0S6_WzA2Mj"))
         let tokens = try await party.tokens(with: ["nonce": nonce.exposed])
         let issued = try await IssuedTokens(party.test)
@@ -25,11 +56,19 @@ struct DynamicConformanceTests {
         }
     }
 
-    // The server announces no signed UserInfo responses, and sends none whatever is requested.
+    // A client cannot register for an ID token without a signature.
+    @Test func `oidcc-idtoken-unsigned`() async throws {
+        let desk = try await RegistrationDesk()
+        try await desk.refusal(of: Self.metadata(["id_token_signed_response_alg": "none"]))
+    }
+
+    // The server announces no signed UserInfo responses, and a client cannot register for them.
     @Test func `oidcc-userinfo-rs256`() async throws {
-        let party = try await RelyingParty()
+        let party = try await Self.party()
         let members = try RelyingParty.members(of: await party.test.send(.get, to: .metadata))
         #expect(members["userinfo_signing_alg_values_supported"] == nil)
+        let desk = try await RegistrationDesk()
+        try await desk.refusal(of: Self.metadata(["userinfo_signed_response_alg": "RS256"]))
         let token = try await party.tokens().accessToken
         let reply = await party.test.send(
             .get, to: .userInfo,
@@ -39,10 +78,8 @@ struct DynamicConformanceTests {
 
     // R277
     @Test func `oidcc-ensure-redirect-uri-in-authorization-request`() async throws {
-        let test = try await TestServer()
-        let client = try await test.register(
-            "Two", type: .web, redirectURIs: [RelyingParty.callback, "https://rp.example.net/other"], scope: "openid")
-        let reply = try await Attempt(test, by: client, at: nil, for: "openid").firstReply()
+        let party = try await Self.party(["redirect_uris": [RelyingParty.callback, "https://rp.example.net/other"]])
+        let reply = try await Attempt(party.test, by: party.client, at: nil, for: "openid").firstReply()
         #expect(reply.status == .badRequest)
         #expect(reply.location == nil)
         _ = try reply.problemPage
@@ -51,10 +88,8 @@ struct DynamicConformanceTests {
     // MARK: - Redirect URIs
 
     private static func withQuery(_ sent: String) async throws -> Attempt {
-        let test = try await TestServer()
-        let client = try await test.register(
-            "Query", type: .web, redirectURIs: [RelyingParty.callback + "?foo=bar"], scope: "openid")
-        return Attempt(test, by: client, at: sent, for: "openid")
+        let party = try await party(["redirect_uris": [RelyingParty.callback + "?foo=bar"]])
+        return Attempt(party.test, by: party.client, at: sent, for: "openid")
     }
 
     // The query of the URI is kept.
@@ -78,15 +113,12 @@ struct DynamicConformanceTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // R151
+    // R151, R245
     @Test(arguments: ["#foobar", "#", "?foo=bar#foobar"])
     func `oidcc-redirect-uri-regfrag`(end: String) async throws {
-        var developer = try await Developer("dora", of: try await TestServer())
-        let reply = try await developer.register(
-            Developer.form(type: "web", redirectURIs: RelyingParty.callback + end))
-        #expect(reply.status == .badRequest)
-        #expect(try reply.applicationFormPage.problems.compactMap(\.field) == ["redirect_uris"])
-        #expect(try await developer.browser.open("/apps").applicationsPage.applications.isEmpty)
+        let desk = try await RegistrationDesk()
+        try await desk.refusal(
+            of: Self.metadata(["redirect_uris": [RelyingParty.callback + end]]), "invalid_redirect_uri")
     }
 
     // MARK: - What is registered and shown
@@ -116,33 +148,38 @@ struct DynamicConformanceTests {
         #expect(try #require(page.applicationLogo).hasPrefix("/logos/"))
     }
 
-    @Test func `oidcc-registration-policy-uri`() async throws {
-        let page = try await Self.consent(["policy_uri": "https://rp.example.net/policy"])
+    @Test(arguments: [["policy_uri": "https://rp.example.net/policy", "tos_uri": "https://rp.example.net/terms"]])
+    func `oidcc-registration-policy-uri, oidcc-registration-tos-uri`(members: [String: String]) async throws {
+        let page = try await Self.party(members).attempt().consentPage()
         #expect(page.privacy == .init(address: "https://rp.example.net/policy", host: "rp.example.net"))
-    }
-
-    @Test func `oidcc-registration-tos-uri`() async throws {
-        let page = try await Self.consent(["tos_uri": "https://rp.example.net/terms"])
         #expect(page.terms == .init(address: "https://rp.example.net/terms", host: "rp.example.net"))
     }
 
     // MARK: - Keys of an application
 
-    /// A relying party that authenticates with a key instead of a secret (`private_key_jwt`).
+    /// A relying party that authenticates with a key at its `jwks_uri` instead of a secret (`private_key_jwt`).
     private struct Signing {
+        private static let url = "https://rp.example.net/jwks.json"
+
         let party: RelyingParty
+        let files = RegistrantFiles()
         var key: SigningKey
 
         init() async throws {
-            party = try await RelyingParty()
             key = try SigningKey.generate(.rs256)
-            try await publish()
+            let registrant = try await RegistrationDesk(files: files).registered(
+                DynamicConformanceTests.metadata([
+                    "token_endpoint_auth_method": "private_key_jwt", "jwks_uri": Self.url,
+                    "grant_types": ["authorization_code", "refresh_token"],
+                ]))
+            #expect(registrant.secret == nil)
+            party = try await RelyingParty(registrant)
+            await publish()
         }
 
-        func publish() async throws {
-            var client = try #require(try await party.test.store.client(party.client.id))
-            client.keys = JSONWebKeySet(keys: [key.publicKey])
-            #expect(try await party.test.store.updateClient(client, logo: .keep) == .updated)
+        func publish() async {
+            await files.publish(
+                String(decoding: JSONWebKeySet(keys: [key.publicKey]).encoded(), as: UTF8.self), at: Self.url)
         }
 
         /// The token request with an assertion that is signed now.
@@ -170,16 +207,11 @@ struct DynamicConformanceTests {
         let jti: String
     }
 
-    // The keys themselves are registered, not the URL of a document that could change.
+    // R240
     @Test func `oidcc-registration-jwks-uri`() async throws {
-        let key = try SigningKey.generate(.es256)
-        let document = String(decoding: JSONWebKeySet(keys: [key.publicKey]).encoded(), as: UTF8.self)
-        var developer = try await Developer("dora", of: try await TestServer())
-        let form = Developer.form(type: "web", redirectURIs: RelyingParty.callback).adding("jwks", document)
-        let client = try await developer.registered(form)
-        #expect(client.keys?.keys.map(\.id) == [key.publicKey.id])
-        #expect(client.authenticationMethods == ["private_key_jwt"])
-        #expect(try await Signing().redeem().tokenResponse.idToken != nil)
+        let signing = try await Signing()
+        #expect(signing.party.client.authenticationMethods == ["private_key_jwt"])
+        #expect(try await signing.redeem().tokenResponse.idToken != nil)
     }
 
     // RFC 7523 §3: the issuer identifier is an audience that a client may name.
@@ -189,63 +221,65 @@ struct DynamicConformanceTests {
         #expect(try reply.tokenResponse.idToken != nil)
     }
 
+    // The server fetches the keys again when those it has do not verify an assertion.
     @Test func `oidcc-refresh-token-rp-key-rotation`() async throws {
         var signing = try await Signing()
         let tokens = try await signing.redeem(for: "openid offline_access", prompt: "consent").tokenResponse
         let form = FormParameters([
             "grant_type": "refresh_token", "refresh_token": try #require(tokens.refreshToken).exposed,
         ])
-        let before = try signing.signed(form)
-        #expect(try await signing.party.test.redeem(before).tokenResponse.idToken != nil)
+        #expect(try await signing.party.test.redeem(try signing.signed(form)).tokenResponse.idToken != nil)
         let old = try signing.signed(form)
         signing.key = try SigningKey.generate(.es256)
-        try await signing.publish()
-        #expect(try await signing.party.test.redeem(old).tokenError.error == "invalid_client")
+        await signing.publish()
+        signing.party.test.clock.advance(by: 60)
         #expect(try await signing.party.test.redeem(try signing.signed(form)).tokenResponse.idToken != nil)
+        #expect(try await signing.party.test.redeem(old).tokenError.error == "invalid_client")
     }
 
     // MARK: - Names of people
 
-    private static func pairwise(_ name: String, _ redirectURIs: [String], at test: TestServer) async throws
-        -> RegisteredClient
-    {
-        var policy = ClientPolicy.standard(for: .native)
-        policy.subjectType = .pairwise
-        policy.requiresState = false
-        return try await test.register(name, at: redirectURIs, under: policy)
-    }
+    private static let sector = "https://rp.example.net/sector.json"
 
-    private static func subject(_ client: RegisteredClient, at address: String, _ test: TestServer) async throws
-        -> String
-    {
-        let tokens = try await Attempt(test, by: client, at: address, for: "openid").tokens()
-        let claims = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
-        return try #require(claims["sub"] as? String)
-    }
-
-    // The host of its redirect URIs is the sector of a client.
+    // R245: OpenID Connect Core §8.1
     @Test func `oidcc-registration-sector-uri`() async throws {
-        let test = try await TestServer()
-        let one = try await Self.pairwise("One", ["https://rp.example.net/one"], at: test)
-        let two = try await Self.pairwise("Two", ["https://rp.example.net/two", "https://rp.example.net/2"], at: test)
-        let first = try await Self.subject(one, at: "https://rp.example.net/one", test)
-        #expect(try await Self.subject(two, at: "https://rp.example.net/two", test) == first)
-        #expect(first != test.alice.id.rawValue)
+        let files = RegistrantFiles()
+        await files.publish(#"["\#(RelyingParty.callback)", "https://other.example.net/cb"]"#, at: Self.sector)
+        let desk = try await RegistrationDesk(files: files)
+        let members: [String: Any] = ["subject_type": "pairwise", "sector_identifier_uri": Self.sector]
+        let party = try await RelyingParty(try await desk.registered(Self.metadata(members)))
+        let subject = try party.claims(try await party.tokens())["sub"] as? String
+        #expect(subject?.isEmpty == false && subject != party.test.alice.id.rawValue)
+    }
+
+    // EP-22, R245
+    @Test func `oidcc-registration-sector-bad`() async throws {
+        let files = RegistrantFiles()
+        await files.publish(#"["https://other.example.net/cb"]"#, at: Self.sector)
+        let desk = try await RegistrationDesk(files: files)
+        try await desk.refusal(of: Self.metadata(["sector_identifier_uri": Self.sector]))
     }
 
     // A client with a redirect URI at another host does not join the sector of another client.
-    @Test func `oidcc-registration-sector-bad`() async throws {
+    @Test func `a second host makes a client that a person registered alone in its sector`() async throws {
         let test = try await TestServer()
-        let honest = try await Self.pairwise("Honest", ["https://rp.example.net/one"], at: test)
-        let other = try await Self.pairwise(
-            "Other", ["https://rp.example.net/two", "https://other.example.net/cb"], at: test)
-        let known = try await Self.subject(honest, at: "https://rp.example.net/one", test)
-        let names = [
-            try await Self.subject(other, at: "https://rp.example.net/two", test),
-            try await Self.subject(other, at: "https://other.example.net/cb", test),
-        ]
-        #expect(!names.contains(known))
-        #expect(names[0] == names[1])
+        var policy = ClientPolicy.standard(for: .native)
+        policy.subjectType = .pairwise
+        policy.requiresState = false
+        func subject(_ name: String, _ redirectURIs: [String], at uri: String) async throws -> String {
+            let client = try await test.register(name, at: redirectURIs, under: policy)
+            let tokens = try await Attempt(test, by: client, at: uri, for: "openid").tokens()
+            let claims = try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims
+            return try #require(claims["sub"] as? String)
+        }
+        let (one, two, other) = (
+            "https://rp.example.net/one", "https://rp.example.net/two", "https://other.example.net/cb"
+        )
+        let known = try await subject("One", [one], at: one)
+        #expect(try await subject("Two", [two, "https://rp.example.net/2"], at: two) == known)
+        let alone = try await subject("Other", [two, other], at: two)
+        #expect(alone != known)
+        #expect(try await subject("Other", [two, other], at: other) == alone)
     }
 
     // MARK: - Keys of the server

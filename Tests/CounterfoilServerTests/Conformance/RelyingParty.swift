@@ -16,13 +16,14 @@ struct RelyingParty: Sendable {
 
     let test: TestServer
     let client: RegisteredClient
-    let secret = ClientSecret()
+    let secret: ClientSecret
 
     init(
         subjectType: SubjectType = .public, idTokenAlgorithm: SigningAlgorithm = .rs256,
         backchannelLogoutURI: String? = nil, logoutSender: (any LogoutNoticeSender)? = nil,
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
+        secret = ClientSecret()
         test = try await TestServer(logoutSender: logoutSender, configure: configure)
         var policy = ClientPolicy.standard(for: .web)
         policy.isVouchedFor = true
@@ -49,6 +50,13 @@ struct RelyingParty: Sendable {
         alice.profile.address = PersonProfile.Address()
         alice.profile.address?.locality = "Oslo"
         #expect(try await test.store.updatePerson(alice, at: test.clock.now) == .updated)
+    }
+
+    /// A client that has registered itself, as the dynamic plan of the suite does (RFC 7591 §3).
+    init(_ registrant: Registrant) async throws {
+        test = registrant.desk.test
+        client = try #require(try await registrant.stored)
+        secret = registrant.secret.flatMap { ClientSecret($0) } ?? ClientSecret()
     }
 
     /// A valid authorization request, with a nonce and without a code challenge by default.

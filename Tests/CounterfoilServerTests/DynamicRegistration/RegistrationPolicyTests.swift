@@ -142,11 +142,15 @@ struct RegistrationPolicyTests {
     @Test func `clients beyond the limit of unused ones are refused`() async throws {
         let store = FaultyStore()
         let desk = try await RegistrationDesk(store: store)
-        store.answer(addSelfRegisteredClient: .tooMany)
+        store.limitUnusedClients(to: 2)
+        let clients = [try await desk.registered(Self.metadata), try await desk.registered(Self.metadata)]
         let reply = try await desk.register(Self.metadata)
         #expect(reply.status == .serviceUnavailable)
         #expect(reply.fields[.retryAfter] == "3600")
         #expect(try reply.members["error"] as? String == "temporarily_unavailable")
-        #expect(try await desk.events.isEmpty)
+        #expect(try await desk.events.count == 2)
+        // A client that a user has allowed something does not count.
+        _ = try await clients[0].tokens()
+        _ = try await desk.registered(Self.metadata)
     }
 }

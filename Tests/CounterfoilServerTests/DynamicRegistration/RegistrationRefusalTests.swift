@@ -69,7 +69,8 @@ struct RegistrationRefusalTests {
             members: #""jwks": {"keys": []}, "jwks_uri": "https://rp.example.net/keys""#,
             reason: "jwks and jwks_uri must not both be present"),
         Case(
-            members: #""jwks": {"keys": [{"kty": "oct", "k": "AAAA"}]}"#, reason: "jwks contains a private or symmetric"),
+            members: #""jwks": {"keys": [{"kty": "oct", "k": "AAAA"}]}"#, reason: "jwks contains a private or symmetric"
+        ),
         Case(
             members: #""jwks": {"keys": []}, "token_endpoint_auth_method": "private_key_jwt""#,
             reason: "jwks contains no key"),

@@ -128,7 +128,9 @@ struct CrossOriginTests {
     // R162, R310: never the sign-in page, nor any other endpoint.
     @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
     func `no other endpoint allows scripts of another origin`(endpoint: Endpoint) async throws {
-        let shared: [Endpoint] = [.token, .pushedAuthorization, .revocation, .userInfo, .metadata, .keySet]
+        let shared: [Endpoint] = [
+            .token, .pushedAuthorization, .revocation, .userInfo, .metadata, .keySet, .registration, .registeredClient,
+        ]
         guard !shared.contains(endpoint) else { return }
         let test = try await Self.withSinglePage()
         Self.expectNothingShared(await Self.preflight(test, endpoint))
