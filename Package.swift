@@ -329,7 +329,7 @@ let package = Package(
             name: "CounterfoilWebTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilWeb", "TestSupport", httpTypes, logging, nioCore,
+                "CounterfoilWeb", "TestSupport", httpTypes, logging, nioCore, nioPosix,
             ],
             swiftSettings: settings
         ),

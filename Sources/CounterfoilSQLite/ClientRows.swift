@@ -21,6 +21,8 @@ extension Database {
 
     func update(_ client: RegisteredClient) throws {
         try run(RegisteredClient.change, values: client.changeableValues + [client.documentHost, client.id.rawValue])
+        guard client.isUnregistered else { return }
+        try run("UPDATE clients SET type = ?2 WHERE id = ?1 AND type <> ?2", client.id.rawValue, client.type.rawValue)
     }
 }
 

@@ -93,6 +93,12 @@ extension PushedRequest {
     static let countFromSource = """
         SELECT count(*), min(expires_at) FROM pushed_requests WHERE client_id = ?1 AND source = ?3 AND expires_at > ?2
         """
+    /// The queries for the requests of all clients with documents; the character after `/` is `0`.
+    static let countOfDocuments = """
+        SELECT count(*), min(expires_at) FROM pushed_requests
+        WHERE client_id >= 'https://' AND client_id < 'https:/0' AND expires_at > ?2
+        """
+    static let countOfDocumentsFromSource = countOfDocuments + " AND source = ?3"
 
     fileprivate init(_ columns: inout Columns) throws {
         self.init(
@@ -131,12 +137,16 @@ extension Database {
         func first(_ count: (count: Int64, first: Date?)?, limit: Int) -> Date? {
             count.flatMap { $0.count >= limit ? $0.first ?? request.pushedAt : nil }
         }
-        let ofClient = try self.first(PushedRequest.countOfClient, client, now) { columns in
+        let isOfDocument = request.clientID.isURL
+        let ofClientQuery = isOfDocument ? PushedRequest.countOfDocuments : PushedRequest.countOfClient
+        let ofClient = try self.first(ofClientQuery, client, now) { columns in
             (count: try columns.integer(), first: try columns.optionalDate())
         }
         if let reached = first(ofClient, limit: limits.ofClient) { return reached }
         guard let limit = limits.fromSource, let source = request.source else { return nil }
-        let fromSource = try self.first(PushedRequest.countFromSource, client, now, source) { columns in
+        let fromSourceQuery =
+            isOfDocument ? PushedRequest.countOfDocumentsFromSource : PushedRequest.countFromSource
+        let fromSource = try self.first(fromSourceQuery, client, now, source) { columns in
             (count: try columns.integer(), first: try columns.optionalDate())
         }
         return first(fromSource, limit: limit)

@@ -1,10 +1,11 @@
 import CounterfoilProtocol
 import GRDB
 
-/// A cache of clients, client secrets or APIs, which is valid for one registry revision.
+/// A cache of records of the registry, which is valid for one registry revision.
 ///
-/// The registry revision is a number in the table `registry`. When any process changes a client, a client secret or an
-/// API, a trigger gives it a new value. The cache also stores that a record does not exist.
+/// The registry contains the clients, client secrets, APIs, scopes, and the policy for unregistered clients. Its
+/// revision is a number in the table `registry`. When any process changes such a record, a trigger gives it a new
+/// value. The cache also stores that a record does not exist.
 final class RegistryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The maximum number of cached values; the cache is cleared when it is full.
     private let capacity: Int

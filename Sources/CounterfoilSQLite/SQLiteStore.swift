@@ -22,6 +22,8 @@ public final class SQLiteStore: Sendable {
     /// The APIs by resource indicator, as it was spelled in the request.
     let cachedResources = RegistryCache<String, RegisteredResource?>(capacity: 256)
     let cachedCallers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
+    /// All scopes, under a constant key.
+    let cachedScopes = RegistryCache<Int, [ScopeDefinition]>(capacity: 1)
     /// The policy for unregistered clients, under a constant key.
     let cachedPolicy = RegistryCache<Int, UnregisteredClientPolicy>(capacity: 1)
     private let readers: Readers

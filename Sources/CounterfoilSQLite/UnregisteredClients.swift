@@ -50,6 +50,9 @@ extension Migration {
         for change in ["INSERT", "UPDATE"] {
             try database.execute(sql: renewal(of: "unregistered_client_policy", after: change))
         }
+        for change in ["INSERT", "UPDATE", "DELETE"] {
+            try database.execute(sql: renewal(of: "scopes", after: change))
+        }
         // A client with a document has no row until a user allows it something, so these tables no longer reference
         // the table of the clients.
         for (table, statements) in [
@@ -110,7 +113,7 @@ extension Migration {
 extension SQLiteStore: UnregisteredClientStore {
     /// Reads the policy for unregistered clients, which has its default values until it is changed.
     ///
-    /// The policy comes from a cache as long as no process has changed it, a client, a client secret or an API.
+    /// The policy comes from a cache as long as no process has changed it or the registry.
     public func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
         try read(0, in: cachedPolicy) { database in try database.unregisteredClientPolicy() }
     }

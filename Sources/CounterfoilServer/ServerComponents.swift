@@ -127,8 +127,8 @@ package struct ServerComponents: Sendable {
             deviceHandlers(approvals),
             clientHandlers(flow),
             LogoutEndpoint(
-                settings: settings, store: store, sessions: sessions, hints: hints, tickets: tickets, auditor: auditor,
-                random: random, pages: pages
+                settings: settings, directory: directory, sessions: sessions, hints: hints, tickets: tickets,
+                auditor: auditor, random: random, pages: pages
             ).handlers,
             SetupEndpoint(
                 settings: settings, store: store, hasher: hasher, link: setupLink, auditor: auditor,

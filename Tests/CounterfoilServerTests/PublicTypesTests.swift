@@ -8,7 +8,8 @@ struct PublicTypesTests {
     /// The public top-level types outside the folder of the store.
     private static let expected: Set<String> = [
         "AccentColor", "AssociationFetch", "AssociationFetcher", "AuthorizationServer", "CallbackOrigin",
-        "ClientAppearance", "DisplayName", "Endpoint", "EndpointAliases", "Heartbeat", "IncomingRequest", "KeyRing",
+        "ClientAppearance", "ClientFileFetch", "ClientFileFetcher", "ClientFileRequest", "DisplayName", "Endpoint",
+        "EndpointAliases", "Heartbeat", "IncomingRequest", "KeyRing",
         "Language", "LogoutNotice", "LogoutNoticeOutcome", "LogoutNoticeSender", "LogoutNotifier", "MaintenanceService",
         "OutboundFailure", "OutboundNetworks", "Password", "PasswordHash", "PasswordHasher", "PathParameters",
         "RegistrationPolicy", "Reply", "ResponseRedirectURI", "RouteTable", "ServerKey", "ServerPages",

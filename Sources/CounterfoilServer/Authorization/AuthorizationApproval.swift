@@ -62,10 +62,13 @@ extension AuthorizationFlow {
             basis: granted != nil
                 ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty,
             pushedRequest: authorization.pushed?.digest,
-            newClient: authorization.client.isUnregistered ? authorization.client : nil
+            newClient: authorization.client.storedOnApproval
         )
+        let isFirst = try await directory.isFirst(approval)
         switch try await store.recordConsent(approval) {
-        case .recorded: await noteException(of: visit, for: grant)
+        case .recorded:
+            if isFirst { await directory.noteFirst(approval, by: visit.request) }
+            await noteException(of: visit, for: grant)
         case .clientChanged: throw changed(visit)
         // A code of this flow has a redirect URI, so it belongs to no device.
         case .alreadyAnswered, .deviceNotPending: throw ApprovalError.alreadyAnswered

@@ -118,8 +118,7 @@ enum ResponseTargetError: Error, Localized, CustomStringConvertible {
         switch self {
         case .target(let refusal, _): refusal.text
         case .unknownClient: LocalizedText("request.unknown-client")
-        case .clientDocument(let refusal, _):
-            LocalizedText(refusal.mayPass ? "request.client-document-later" : "request.client-document")
+        case .clientDocument(let refusal, _): refusal.text
         case .pushedRequest: Problem.pushedRequestGone.explanation([:])
         case .cannotSignIn: LocalizedText("request.cannot-sign-in")
         case .redirectURI(let refusal, _, _): refusal.text

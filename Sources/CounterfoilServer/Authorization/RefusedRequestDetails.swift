@@ -60,7 +60,7 @@ struct RefusedRequestDetails: Sendable {
         nearest = error.nearest
     }
 
-    /// The fields of the log line: `redirect_uri`, `nearest_redirect_uri`, `difference` and `document`.
+    /// The fields of the log line: `redirect_uri`, `nearest_redirect_uri`, `difference`, `document` and `failure`.
     var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let redirectURI { metadata["redirect_uri"] = "\(redirectURI)" }
@@ -69,6 +69,7 @@ struct RefusedRequestDetails: Sendable {
             metadata["difference"] = "\(nearest.differences.map { Localizer.english($0) }.joined(separator: " "))"
         }
         if let documentRefusal { metadata["document"] = "\(documentRefusal)" }
+        if case .notFetched(let failure) = documentRefusal { metadata["failure"] = "\(failure)" }
         return metadata
     }
 

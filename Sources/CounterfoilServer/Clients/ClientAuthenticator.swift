@@ -27,25 +27,25 @@ struct ClientAuthenticator: Sendable {
     /// the request identifies no client.
     ///
     /// - Parameters:
-    ///   - isBeginning: Whether the request begins an authorization, so that the client can be one of which the server
-    ///     knows only the document (``ClientDirectory``).
+    ///   - leg: The part of the protocol to which the request belongs. The client can be one of which the server knows
+    ///     only the document (``ClientDirectory``).
     ///   - requesting: The client that the request names, which is recorded before its credentials are checked.
     func authenticate(
-        _ request: IncomingRequest, form: FormParameters, isBeginning: Bool = false, now: Date,
+        _ request: IncomingRequest, form: FormParameters, on leg: ClientDirectory.Leg = .continuing, now: Date,
         client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         guard let claim = try PresentedClientCredentials(request, form) else {
             throw OAuthError(.invalidRequest, "the parameter client_id is missing")
         }
-        return try await authenticate(claim, by: request, isBeginning: isBeginning, now: now, client: &requesting)
+        return try await authenticate(claim, by: request, on: leg, now: now, client: &requesting)
     }
 
     func authenticate(
-        _ claim: PresentedClientCredentials, by request: IncomingRequest, isBeginning: Bool = false, now: Date,
-        client requesting: inout RequestingClient
+        _ claim: PresentedClientCredentials, by request: IncomingRequest, on leg: ClientDirectory.Leg = .continuing,
+        now: Date, client requesting: inout RequestingClient
     ) async throws -> AuthenticatedClient {
         try await limited(claim, by: request, now: now) {
-            let client = try await self.client(of: claim, isBeginning: isBeginning, now: now)
+            let client = try await self.client(of: claim, on: leg, now: now)
             if let client { requesting = .registered(client) }
             switch claim.proof {
             case .secret(let presented):
@@ -60,12 +60,13 @@ struct ClientAuthenticator: Sendable {
     }
 
     private func client(
-        of claim: PresentedClientCredentials, isBeginning: Bool, now: Date
+        of claim: PresentedClientCredentials, on leg: ClientDirectory.Leg, now: Date
     ) async throws -> RegisteredClient? {
-        guard isBeginning else { return try await directory.existing(claim.clientID) }
-        do { return try await directory.beginning(claim.clientID, now: now) } catch let refusal as ClientDocumentRefusal
-        {
-            throw claim.refusal("\(refusal)")
+        do {
+            return try await directory.client(claim.clientID, on: leg, now: now)
+        } catch let refusal as ClientDocumentRefusal {
+            guard refusal.mayPass else { throw claim.refusal("\(refusal)") }
+            throw ErrorOfClient(refusal, clientID: claim.clientID)
         }
     }
 
@@ -86,7 +87,7 @@ struct ClientAuthenticator: Sendable {
             return try await judge()
         } catch let refusal as ClientRefusal {
             // The presented identifier may be invented and of any length. Truncating it at the limit does not
-            // change the identifier of a registered client, because none is longer.
+            // change the identifier of a client, because none is longer.
             let name = ClientIdentifier(String(claim.clientID.rawValue.prefix(Self.notedNameLimit)))
             if claim.isGuess {
                 let source = request.countedSource(issuer)
@@ -106,7 +107,7 @@ struct ClientAuthenticator: Sendable {
     }
 
     /// The maximum number of characters of an unverified client identifier in the audit log.
-    private static let notedNameLimit = 128
+    private static let notedNameLimit = ClientDocumentURL.byteLimit
 
     private func withSecret(
         _ presented: ClientSecret?, _ client: RegisteredClient?, _ secrets: [ClientSecretRecord],
@@ -129,14 +130,14 @@ struct ClientAuthenticator: Sendable {
     ) async throws -> AuthenticatedClient {
         guard let client else { throw claim.refusal(PresentedClientCredentials.unknownClient) }
         guard client.type.isConfidential else { throw claim.refusal(Self.hasNoSecret) }
-        guard let keys = client.keys else {
+        guard let keys = try await directory.keys(of: client, now: now) else {
             throw claim.refusal(Self.mustAuthenticate, asksForAuthentication: true)
         }
         let wall = wallClock()
         let verified: VerifiedClientAssertion
         do {
             verified = try await verify(assertion, of: client, keys: keys, at: wall, now: now)
-        } catch {
+        } catch let error as TokenRefusal {
             throw claim.refusal(
                 "the client_assertion is invalid: \(error)", asksForAuthentication: true)
         }
@@ -155,13 +156,17 @@ struct ClientAuthenticator: Sendable {
     /// Verifies an assertion with the known keys of a client, and then with those that it publishes now.
     private func verify(
         _ assertion: String, of client: RegisteredClient, keys: JSONWebKeySet, at wall: Date, now: Date
-    ) async throws(TokenRefusal) -> VerifiedClientAssertion {
-        do { return try assertions.verify(assertion, of: client.id, keys: keys, at: wall) } catch {
-            guard client.keysURI != nil,
-                let published = await directory.keys(of: client, afterFailure: true, now: now), published != keys
+    ) async throws -> VerifiedClientAssertion {
+        var keys = keys
+        let verified: VerifiedClientAssertion
+        do { verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall) } catch {
+            guard let published = try await directory.keys(of: client, afterFailure: true, now: now), published != keys
             else { throw error }
-            return try assertions.verify(assertion, of: client.id, keys: published, at: wall)
+            keys = published
+            verified = try assertions.verify(assertion, of: client.id, keys: keys, at: wall)
         }
+        try await directory.note(keys, of: client, now: now)
+        return verified
     }
 
     private func withNothing(_ client: RegisteredClient?, _ claim: PresentedClientCredentials) throws

@@ -14,6 +14,9 @@ struct DeviceAuthorizationEndpoint: Sendable {
     /// The explanation for a client that cannot use the grant.
     static let wrongType = "a client of this type cannot use the device grant; register a device or a native app"
 
+    /// The explanation for an unregistered client that does not declare the grant.
+    static let notDeclared = "the grant_types of this client do not contain \(DeviceCodeGrant.grantType)"
+
     let settings: ServerSettings
     let authenticator: ClientAuthenticator
     let store: any AuthorizationServerStore
@@ -29,7 +32,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
         let form = try request.form()
         // RFC 8628 §3.1: the client authenticates as at the token endpoint.
         let authenticated = try await authenticator.authenticate(
-            request, form: form, isBeginning: true, now: now, client: &client)
+            request, form: form, on: .beginning, now: now, client: &client)
         let audience = AudienceParameter(form)
         audiences.note(audience, of: authenticated.client.id, at: .deviceAuthorization, now: now)
         return try await ErrorOfClient.attributing(to: authenticated.client.id) {
@@ -46,6 +49,9 @@ struct DeviceAuthorizationEndpoint: Sendable {
     ) async throws -> Reply {
         // RFC 6749 §5.2: the type of a client decides which grant types it may use.
         guard client.type.usesDeviceGrant else { throw OAuthError(.unauthorizedClient, Self.wrongType) }
+        guard client.declares(DeviceCodeGrant.grantType) else {
+            throw OAuthError(.unauthorizedClient, Self.notDeclared)
+        }
         let asked = try DeviceAuthorizationRequest(parsing: form)
         if let challenge = asked.presentedChallenge {
             _ = try AuthorizationValidation.pkceUse(of: challenge, under: client.policy.pkce)

@@ -57,10 +57,11 @@ struct DeviceFlow: Sendable {
         return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
     }
 
-    /// Returns the client of a device; nil if it was deleted, or if its document cannot be used any more.
+    /// Returns the client of a device; nil if it was deleted.
     private func client(of authorization: DeviceAuthorization, now: Date) async throws -> RegisteredClient? {
-        do { return try await directory.beginning(authorization.clientID, now: now) } catch is ClientDocumentRefusal {
-            return nil
+        let id = authorization.clientID
+        do { return try await directory.beginning(id, now: now) } catch let refusal as ClientDocumentRefusal {
+            throw ResponseTargetError.clientDocument(refusal, id)
         }
     }
 
@@ -104,10 +105,12 @@ struct DeviceFlow: Sendable {
         let approval = Approval(
             grant: grant, code: code, asked: access.asked, appearance: ClientAppearance(of: access.client),
             clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.person.passwordHash,
-            basis: .answer, newClient: access.client.isUnregistered ? access.client : nil)
+            basis: .answer, newClient: access.client.storedOnApproval)
         let again = settings.issuer.deviceURL(with: visit.code)
+        let isFirst = try await directory.isFirst(approval)
         switch try await store.recordConsent(approval) {
         case .recorded:
+            if isFirst { await directory.noteFirst(approval, by: visit.request) }
             await auditor.note(
                 .consent, by: visit.request, person: session.person.id, client: access.client.id, grant: grant.id,
                 detail: "device: \(granted)", now: now)

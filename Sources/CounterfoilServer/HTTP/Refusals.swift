@@ -42,12 +42,8 @@ extension ResponseTargetError: Refusing {
         if case .pushedRequest = self {
             return Refusal(.badRequest, .invalidRequestURI, .pushedRequestGone, details: details)
         }
+        if case .clientDocument(let refusal, _) = self { return refusal.refusal(details) }
         guard let client else {
-            if case .clientDocument(let refusal, _) = self, refusal.mayPass {
-                return Refusal(
-                    .serviceUnavailable, .temporarilyUnavailable, .requestUnanswered, ["reason": .nested(text)],
-                    details: details)
-            }
             return Refusal(
                 .badRequest, .invalidRequest, .requestUnanswered, ["reason": .nested(text)], details: details)
         }

@@ -7,7 +7,7 @@ import HTTPTypes
 /// form, and the endpoint that receives the form of the sign-out page.
 struct LogoutEndpoint: Sendable {
     let settings: ServerSettings
-    let store: any ClientStore
+    let directory: ClientDirectory
     let sessions: SessionManager
     let hints: IDTokenHints
     let tickets: TicketAuthority
@@ -109,7 +109,7 @@ struct LogoutEndpoint: Sendable {
         }
         let hint = verdict(on: asked.hint)
         var client: RegisteredClient?
-        if let id = LogoutValidation.clientID(of: asked, hint: hint) { client = try await store.client(id) }
+        if let id = LogoutValidation.clientID(of: asked, hint: hint) { client = try await directory.existing(id) }
         return LogoutValidation.validate(asked, hint: hint, client: client, settings: settings)
     }
 

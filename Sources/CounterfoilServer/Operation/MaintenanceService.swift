@@ -136,9 +136,11 @@ public struct MaintenanceService: Sendable {
     }
 
     private func limits() async throws(StoreFault) -> ExpirationLimits {
-        // The policy of a client may keep its refresh tokens for longer than the settings of the server.
+        // The policy of a client may keep its refresh tokens for longer than the settings of the server. That of an
+        // unregistered client follows the owner's policy, whatever its record contains.
+        let unregistered = try await store.unregisteredClientPolicy().refreshIdleLifetime ?? 0
         let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
-        return ExpirationLimits(now: clock(), settings: settings, longestIdleLifetime: idle)
+        return ExpirationLimits(now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered))
     }
 }
 

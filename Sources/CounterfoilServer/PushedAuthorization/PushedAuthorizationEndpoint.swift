@@ -17,6 +17,8 @@ struct PushedAuthorizationEndpoint: Sendable {
     static let limit = 10_000
     /// The maximum number of such requests from one IP address, for a client that does not authenticate.
     static let limitPerSource = 500
+    /// The maximum number of such requests of all clients with documents.
+    static let documentLimit = 5000
 
     var handlers: [EndpointHandler] { [EndpointHandler(.pushedAuthorization, ofClients: respond)] }
 
@@ -24,7 +26,7 @@ struct PushedAuthorizationEndpoint: Sendable {
         // RFC 6749 §2.3.1: credentials must not be in the URL, so the query is ignored.
         let form = try request.form()
         let sender = try await authenticator.authenticate(
-            request, form: form, isBeginning: true, now: now, client: &client
+            request, form: form, on: .beginning, now: now, client: &client
         ).client
         return try await ErrorOfClient.attributing(to: sender.id) {
             let proof = try proofs.proof(in: request, at: .pushedAuthorization)
@@ -70,7 +72,9 @@ struct PushedAuthorizationEndpoint: Sendable {
             expiresAt: now.addingTimeInterval(TimeInterval(flow.settings.pushedRequestLifetime)))
         // Anyone can push in the name of a public client, so one address must not use up the limit of the client.
         let limits = PushedRequestLimits(
-            ofClient: Self.limit, fromSource: client.type.isConfidential ? nil : Self.limitPerSource)
+            ofClient: client.id.isURL ? Self.documentLimit : Self.limit,
+            // Everyone can also publish a document with a key.
+            fromSource: client.type.isConfidential && !client.id.isURL ? nil : Self.limitPerSource)
         switch try await flow.store.addPushedRequest(pushed, within: limits) {
         case .added: return
         case .clientDeleted: throw OAuthError(.invalidClient, PresentedClientCredentials.unknownClient)

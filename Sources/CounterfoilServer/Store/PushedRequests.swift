@@ -36,6 +36,8 @@ public struct PushedRequest: Sendable, Hashable {
 }
 
 /// The maximum numbers of stored requests that have not expired.
+///
+/// All clients with documents count as one client, because everyone can publish any number of documents.
 public struct PushedRequestLimits: Sendable, Hashable {
     /// The maximum number of requests of one client.
     public let ofClient: Int

@@ -41,7 +41,7 @@ public enum ClientType: String, Sendable, Hashable, CaseIterable, Codable {
 public struct RegisteredClient: Sendable, Hashable {
     /// `client_id`.
     public let id: ClientIdentifier
-    /// The type, which cannot be changed after the registration.
+    /// The type, which cannot be changed after the registration; only that of an unregistered client can.
     public let type: ClientType
     /// The developer who registered the client on the My Apps page; nil if an administrator registered it.
     public var owner: PersonIdentifier?

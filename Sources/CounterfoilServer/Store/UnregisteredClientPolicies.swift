@@ -78,8 +78,11 @@ public struct UnregisteredClientPolicy: Sendable, Hashable {
     /// Returns whether the server accepts clients of a host.
     public func accepts(host: String) -> Bool {
         !refusedHosts.contains { $0.matches(host) }
-            && (allowedHosts.isEmpty || allowedHosts.contains { $0.matches(host) })
+            && (allowedHosts.isEmpty || names(host: host))
     }
+
+    /// Returns whether ``allowedHosts`` contains a host.
+    func names(host: String) -> Bool { allowedHosts.contains { $0.matches(host) } }
 }
 
 /// A host name, or the name of a domain whose subdomains are meant: `example.com` or `*.example.com`.

@@ -6,6 +6,8 @@ import Foundation
 /// The approval of the user turns the device authorization into a code, which is redeemed as an authorization code is.
 struct DeviceCodeGrant: TokenGrant {
     static let grantType = TokenRequest.DeviceCodeExchange.grantType
+    /// A client with a document is not stored before the first user has answered.
+    static let leg = ClientDirectory.Leg.waiting
 
     let context: GrantContext
 

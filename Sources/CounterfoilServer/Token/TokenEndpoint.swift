@@ -64,7 +64,8 @@ struct TokenEndpoint: Sendable {
         client: inout RequestingClient
     ) async throws -> TokenResponse {
         let asked = try Grant.parse(form)
-        let authenticated = try await authenticator.authenticate(request, form: form, now: now, client: &client)
+        let authenticated = try await authenticator.authenticate(
+            request, form: form, on: Grant.leg, now: now, client: &client)
         audiences.note(AudienceParameter(form), of: authenticated.client.id, at: .token, now: now)
         let response = try await grant.respond(
             to: asked,

@@ -13,6 +13,10 @@ protocol TokenGrant: Sendable {
     /// The value of `grant_type`.
     static var grantType: String { get }
 
+    /// The part of the protocol to which a request with the grant type belongs, by default
+    /// ``ClientDirectory/Leg/continuing``.
+    static var leg: ClientDirectory.Leg { get }
+
     /// Reads the parameters of the grant type; throws if one is missing or malformed.
     static func parse(_ form: FormParameters) throws(OAuthError) -> Request
 
@@ -20,6 +24,10 @@ protocol TokenGrant: Sendable {
     ///
     /// The response is returned only after the store has recorded the redeemed code or the refresh.
     func respond(to asked: Request, _ exchange: TokenExchange) async throws -> TokenResponse
+}
+
+extension TokenGrant {
+    static var leg: ClientDirectory.Leg { .continuing }
 }
 
 /// A request at the token endpoint, with its authenticated client, its proof of possession and its time.

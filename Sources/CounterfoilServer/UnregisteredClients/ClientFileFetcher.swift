@@ -2,8 +2,9 @@ public import CounterfoilProtocol
 
 /// A fetcher of what clients publish about themselves: their documents, keys and logos.
 ///
-/// An implementation must connect only to IP addresses that ``OutboundNetworks`` allows and must not follow
-/// redirects. It must limit the size of the response and the time of the request.
+/// An implementation must connect only to public IP addresses, and to those that ``OutboundNetworks`` allows if the
+/// owner has named the host (``ClientFileRequest/isOfNamedHost``). It must not follow redirects, and it must limit the
+/// size of the response and the time of the request.
 public protocol ClientFileFetcher: Sendable {
     /// Fetches a file, and reports a failed request in the result instead of throwing an error.
     func fetch(_ request: ClientFileRequest) async -> ClientFileFetch
@@ -19,13 +20,26 @@ public struct ClientFileRequest: Sendable, Hashable {
     public let byteLimit: Int
     /// The value of `If-None-Match`, an entity tag of an earlier response; nil for none (RFC 9110 §13.1.2).
     public let entityTag: String?
+    /// Whether the owner's policy names the host of the URL (``UnregisteredClientPolicy/allowedHosts``).
+    ///
+    /// Only then can the host be in a private network that the operator allows.
+    public let isOfNamedHost: Bool
 
     /// Creates a request.
-    public init(url: AbsoluteURI, accepting: String, byteLimit: Int, entityTag: String? = nil) {
+    public init(
+        url: AbsoluteURI, accepting: String, byteLimit: Int, entityTag: String? = nil, isOfNamedHost: Bool = false
+    ) {
         self.url = url
         self.accepting = accepting
         self.byteLimit = byteLimit
         self.entityTag = entityTag
+        self.isOfNamedHost = isOfNamedHost
+    }
+
+    /// Returns the request for a file unless it still has an entity tag; nil for none.
+    func revalidating(_ entityTag: String?) -> ClientFileRequest {
+        ClientFileRequest(
+            url: url, accepting: accepting, byteLimit: byteLimit, entityTag: entityTag, isOfNamedHost: isOfNamedHost)
     }
 }
 

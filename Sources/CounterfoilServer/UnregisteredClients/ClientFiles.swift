@@ -5,41 +5,78 @@ import Foundation
 /// A cache of the files that clients publish, bounded in memory and in the number of requests to other hosts.
 ///
 /// A file is used for as long as its `Cache-Control` says, but for at least ``shortestAge`` and at most
-/// ``longestAge``. After that it is revalidated with its entity tag. A failure is never kept. Of several requests for
-/// one file at the same time, only one is sent.
+/// ``longestAge``. After that it is revalidated with its entity tag (RFC 9110 §13.1.2). A failure, and a file that
+/// cannot be read, is never kept. Of several requests for one file at the same time, only one is sent.
 actor ClientFiles {
-    /// The limits of the requests to other hosts.
+    /// The limits of the memory and of the requests to other hosts.
     struct Limits: Sendable {
         /// The maximum number of requests at the same time.
-        var running = 16
+        var running = 32
         /// The maximum number of requests to one host at the same time.
-        var runningPerHost = 2
-        /// The maximum number of requests to one host within a minute.
-        var perHost = 30
-        /// The maximum number of requests within a minute.
-        var total = 600
+        var runningPerHost = 4
+        /// The maximum numbers of requests within a minute: for one file, to one host, and in all.
+        var perMinute = RequestCounts.Limits(perFile: 6, perHost: 30, total: 600)
         /// The maximum number of cached files.
         var files = 1000
+        /// The maximum size of all cached files in bytes.
+        var bytes = 16 * 1024 * 1024
     }
 
-    /// A file and the time until which it is used without a request.
+    /// A file that was received from its host.
     struct File: Sendable {
+        /// The content of a file, read when it was received.
+        enum Content: Sendable {
+            /// The bytes of the body, which the caller reads.
+            case bytes
+            /// The metadata of a client.
+            case document(ClientMetadata)
+            /// The public keys of a client.
+            case keys(JSONWebKeySet)
+        }
+
         let body: [UInt8]
         let contentType: String?
+        let content: Content
         fileprivate let entityTag: String?
-        fileprivate var freshUntil: Date
+        /// The time in seconds for which the file is used without a request.
+        fileprivate var age: TimeInterval
+        /// The time at which the host last sent or confirmed the file.
+        fileprivate var confirmedAt: Date
         fileprivate var usedAt: Date
+
+        fileprivate func isFresh(at now: Date) -> Bool { now < confirmedAt.addingTimeInterval(age) }
+        fileprivate var size: Int { body.count + (entityTag?.utf8.count ?? 0) + (contentType?.utf8.count ?? 0) }
     }
 
+    /// The shortest time in seconds for which a file is used without a request, whatever its host says.
     static let shortestAge: TimeInterval = 5 * 60
+    /// The longest time in seconds for which a file is used without a request, whatever its host says.
     static let longestAge: TimeInterval = 24 * 3600
+    /// The time in seconds after a request for which a file is not outdated, even if it appears to be.
+    static let renewalInterval: TimeInterval = 30
+
+    typealias Response = ClientFileFetch.Response
+    /// Reads a response with the status 200; throws if the file cannot be used, so that it is not kept.
+    typealias Reader = @Sendable (Response) throws(ClientDocumentRefusal) -> File.Content
+
+    /// A file is known by its URL and its kind, because the kinds have different limits.
+    private struct Key: Hashable {
+        let url: String
+        let byteLimit: Int
+        let accepting: String
+    }
+
+    private struct Running {
+        let host: String
+        let task: Task<Result<File, ClientDocumentRefusal>, Never>
+    }
 
     private let fetcher: any ClientFileFetcher
     private let limits: Limits
-    private var files: [String: File] = [:]
-    private var running: [String: Task<Result<File, ClientDocumentRefusal>, Never>] = [:]
-    private var runningPerHost: [String: Int] = [:]
-    private var requests = SlidingCounts()
+    private var files: [Key: File] = [:]
+    private var bytes = 0
+    private var running: [Key: Running] = [:]
+    private var requests = RequestCounts()
 
     init(fetcher: any ClientFileFetcher, limits: Limits = Limits()) {
         self.fetcher = fetcher
@@ -50,74 +87,123 @@ actor ClientFiles {
     ///
     /// - Parameters:
     ///   - longest: The maximum time in seconds for which the file is used without a request.
-    ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it has just proved outdated.
+    ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
+    ///   - read: The reader of a response from the host.
     func file(
-        _ request: ClientFileRequest, longest: TimeInterval = longestAge, isNeededNow: Bool = false, now: Date
+        _ request: ClientFileRequest, longest: TimeInterval = longestAge, isNeededNow: Bool = false, now: Date,
+        reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
-        let key = request.url.rawValue
-        if let known = files[key], known.freshUntil > now, !isNeededNow {
-            files[key]?.usedAt = now
-            return known
-        }
-        if let task = running[key] { return try await task.value.get() }
+        let key = Key(url: request.url.rawValue, byteLimit: request.byteLimit, accepting: request.accepting)
         let host = request.url.host?.lowercased() ?? ""
-        guard running.count < limits.running, runningPerHost[host, default: 0] < limits.runningPerHost,
-            requests.admit(host, limit: limits.perHost, total: limits.total, now: now)
-        else { throw .busy }
-        let known = files[key]
-        let task = Task { [fetcher] in
-            let request = ClientFileRequest(
-                url: request.url, accepting: request.accepting, byteLimit: request.byteLimit,
-                entityTag: known?.entityTag)
-            return Self.judge(await fetcher.fetch(request), beside: known, longest: longest, now: now)
+        if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
+        if running[key] == nil, let other = runningBesides(host) {
+            // As many requests to this host run as are allowed. One of them ends soon, because their time is limited.
+            _ = await other.value
+            if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         }
-        running[key] = task
-        runningPerHost[host, default: 0] += 1
+        if let running = running[key] { return try await running.task.value.get() }
+        guard running.count < limits.running, runningBesides(host) == nil,
+            requests.admit(request.url.rawValue, at: host, within: limits.perMinute, now: now)
+        else {
+            // A copy is better than no answer if only the limits prevent a request.
+            guard let file = files[key], now < file.confirmedAt.addingTimeInterval(longest) else { throw .busy }
+            return file
+        }
+        return try await fetch(request, as: key, at: host, longest: longest, now: now, reading: read)
+    }
+
+    private func fetch(
+        _ request: ClientFileRequest, as key: Key, at host: String, longest: TimeInterval, now: Date,
+        reading read: @escaping Reader
+    ) async throws(ClientDocumentRefusal) -> File {
+        let known = files[key]
+        // The task has no owner but this method, which always waits for its end: the request of a user who leaves
+        // must not end that of the others.
+        let task = Task { [fetcher] in
+            let fetched = await fetcher.fetch(request.revalidating(known?.entityTag))
+            return Self.judge(
+                fetched, to: request, beside: known, longest: longest, now: now, reading: read)
+        }
+        running[key] = Running(host: host, task: task)
         let result = await task.value
         running[key] = nil
-        let left = runningPerHost[host, default: 0] - 1
-        runningPerHost[host] = left > 0 ? left : nil
-        if case .success(let file) = result { keep(file, for: key) }
+        switch result {
+        case .success(let file): keep(file, as: key)
+        case .failure(.invalid), .failure(.contentType): remove(key)
+        case .failure: break
+        }
         return try result.get()
     }
 
     /// Removes a file from the cache, because its content is not valid.
-    func forget(_ url: AbsoluteURI) { files[url.rawValue] = nil }
-
-    private func keep(_ file: File, for key: String) {
-        files[key] = file
-        guard files.count > limits.files, let oldest = files.min(by: { $0.value.usedAt < $1.value.usedAt }) else {
-            return
-        }
-        files[oldest.key] = nil
+    func forget(_ url: AbsoluteURI) {
+        for key in files.keys where key.url == url.rawValue { remove(key) }
     }
 
+    private func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
+        guard let file = files[key], file.isFresh(at: now) else { return nil }
+        guard !isNeededNow || now < file.confirmedAt.addingTimeInterval(Self.renewalInterval) else { return nil }
+        files[key]?.usedAt = now
+        return file
+    }
+
+    /// Returns one of the requests to a host if no more requests to it can run; nil if another one can.
+    private func runningBesides(_ host: String) -> Task<Result<File, ClientDocumentRefusal>, Never>? {
+        let others = running.values.filter { $0.host == host }
+        return others.count < limits.runningPerHost ? nil : others.first?.task
+    }
+
+    private func keep(_ file: File, as key: Key) {
+        remove(key)
+        files[key] = file
+        bytes += file.size
+        while files.count > limits.files || bytes > limits.bytes,
+            let oldest = files.min(by: { $0.value.usedAt < $1.value.usedAt })
+        {
+            remove(oldest.key)
+        }
+    }
+
+    private func remove(_ key: Key) { bytes -= files.removeValue(forKey: key)?.size ?? 0 }
+}
+
+extension ClientFiles {
+    /// Decides what a fetched response means beside the copy in the cache.
     private static func judge(
-        _ fetch: ClientFileFetch, beside known: File?, longest: TimeInterval, now: Date
+        _ fetch: ClientFileFetch, to request: ClientFileRequest, beside known: File?, longest: TimeInterval, now: Date,
+        reading read: Reader
     ) -> Result<File, ClientDocumentRefusal> {
+        let response: Response
         switch fetch {
         case .failed(.busy): return .failure(.busy)
         case .failed(let failure): return .failure(.notFetched(failure))
-        case .answered(let response):
-            let age = min(max(age(of: response.cacheControl), shortestAge), longest)
-            let freshUntil = now.addingTimeInterval(age)
-            if response.status == 304, var known {
-                known.freshUntil = freshUntil
-                known.usedAt = now
-                return .success(known)
-            }
-            guard response.status == 200 else { return .failure(.status(response.status)) }
+        case .answered(let answer): response = answer
+        }
+        // RFC 9111 §4.3.4: the fields of the response replace those of the copy.
+        let age = response.cacheControl.map { min(max(Self.age(of: $0), shortestAge), longest) }
+        if response.status == 304, var known {
+            known.age = age ?? known.age
+            known.confirmedAt = now
+            known.usedAt = now
+            return .success(known)
+        }
+        guard response.status == 200 else { return .failure(.status(response.status)) }
+        guard response.body.count <= request.byteLimit else { return .failure(.notFetched(.tooLarge)) }
+        let kept = Response(
+            status: response.status, contentType: response.contentType.flatMap { short($0) },
+            entityTag: response.entityTag.flatMap { validTag($0) }, body: response.body)
+        do {
             return .success(
                 File(
-                    body: response.body, contentType: response.contentType, entityTag: response.entityTag,
-                    freshUntil: freshUntil, usedAt: now))
-        }
+                    body: kept.body, contentType: kept.contentType, content: try read(kept), entityTag: kept.entityTag,
+                    age: age ?? min(shortestAge, longest), confirmedAt: now, usedAt: now))
+        } catch { return .failure(error) }
     }
 
     /// Returns `max-age` of `Cache-Control` in seconds (RFC 9111 §5.2.2.1); 0 if there is none, or if the response must
     /// not be stored or used without revalidation.
-    private static func age(of cacheControl: String?) -> TimeInterval {
-        let directives = (cacheControl ?? "").lowercased().split(separator: ",").map {
+    private static func age(of cacheControl: String) -> TimeInterval {
+        let directives = cacheControl.lowercased().split(separator: ",").map {
             $0.trimmingCharacters(in: .whitespaces)
         }
         guard !directives.contains("no-store"), !directives.contains("no-cache") else { return 0 }
@@ -126,24 +212,19 @@ actor ClientFiles {
             return Int(directive.dropFirst("max-age=".count).trimmingCharacters(in: ["\""])).map(TimeInterval.init)
         }.first ?? 0
     }
-}
 
-/// The numbers of requests within the last minute, in all and for each host.
-private struct SlidingCounts {
-    private var minute = Date.distantPast
-    private var total = 0
-    private var hosts: [String: Int] = [:]
+    /// The maximum length of a header field of a cached file, in bytes.
+    private static let fieldLimit = 256
 
-    /// Counts a request and returns true, unless a limit is reached.
-    mutating func admit(_ host: String, limit: Int, total most: Int, now: Date) -> Bool {
-        if now.timeIntervalSince(minute) >= 60 || now < minute {
-            minute = now
-            total = 0
-            hosts = [:]
-        }
-        guard total < most, hosts[host, default: 0] < limit else { return false }
-        total += 1
-        hosts[host, default: 0] += 1
-        return true
+    private static func short(_ field: String) -> String? { field.utf8.count <= fieldLimit ? field : nil }
+
+    /// Returns an entity tag that can be sent in a request; nil if it is too long or malformed (RFC 9110 §8.8.3).
+    private static func validTag(_ tag: String) -> String? {
+        let opaque = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+        guard opaque.utf8.count >= 2, opaque.utf8.first == UInt8(ascii: "\""),
+            opaque.utf8.last == UInt8(ascii: "\""),
+            opaque.utf8.dropFirst().dropLast().allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") })
+        else { return nil }
+        return short(tag)
     }
 }

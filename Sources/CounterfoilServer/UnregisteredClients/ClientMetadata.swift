@@ -26,7 +26,7 @@ struct ClientMetadata: Sendable, Hashable {
         init(_ description: String) { self.init(.invalidClientMetadata, description) }
     }
 
-    /// `application_type` (OpenID Connect Registration §2).
+    /// A value of `application_type` (OpenID Connect Registration §2).
     enum ApplicationType: String, Sendable {
         case native, web
     }
@@ -39,6 +39,7 @@ struct ClientMetadata: Sendable, Hashable {
     let grantTypes: [String]?
     /// `response_types`; nil if it is not named.
     let responseTypes: [String]?
+    /// `application_type`; nil if it is not named.
     let applicationType: ApplicationType?
     /// `client_name`.
     let name: String?
@@ -69,26 +70,27 @@ struct ClientMetadata: Sendable, Hashable {
     private static let listLimit = 50
 
     /// Reads the members of a JSON object.
-    init(_ members: [String: JSONValue]) throws(Refusal) {
+    ///
+    /// - Parameter isDocument: Whether a document contains them. It is written for many servers, so a value of
+    ///   `application_type` or `scope` that means nothing here is ignored.
+    init(_ members: [String: JSONValue], isDocument: Bool = false) throws(Refusal) {
         redirectURIs = try members.strings("redirect_uris") ?? []
         authenticationMethod = try members.string("token_endpoint_auth_method")
         grantTypes = try members.strings("grant_types")
         responseTypes = try members.strings("response_types")
-        applicationType = try members.string("application_type").map { text throws(Refusal) in
-            guard let type = ApplicationType(rawValue: text) else {
-                throw Refusal("application_type must be native or web")
-            }
-            return type
+        let type = try members.string("application_type")
+        applicationType = type.flatMap(ApplicationType.init(rawValue:))
+        guard isDocument || type == nil || applicationType != nil else {
+            throw Refusal("application_type must be native or web")
         }
         name = try members.string("client_name")
         clientURI = try members.string("client_uri")
         logoURI = try members.string("logo_uri")
         policyURI = try members.string("policy_uri")
         termsURI = try members.string("tos_uri")
-        scope = try members.string("scope").map { text throws(Refusal) in
-            guard let scope = try? Scope(parsing: text) else { throw Refusal("scope is not a list of scopes") }
-            return scope
-        }
+        let scopes = try members.string("scope")
+        scope = scopes.flatMap { try? Scope(parsing: $0) }
+        guard isDocument || scopes == nil || scope != nil else { throw Refusal("scope is not a list of scopes") }
         keys = members["jwks"].flatMap { $0 == .null ? nil : $0 }
         keysURI = try members.string("jwks_uri")
         // RFC 7591 §2: the members must not both be present.
@@ -100,7 +102,7 @@ struct ClientMetadata: Sendable, Hashable {
         idTokenAlgorithm = try members.string("id_token_signed_response_alg")
         subjectType = try members.string("subject_type")
         sectorIdentifierURI = try members.string("sector_identifier_uri")
-        secretMembers = members.keys.filter { $0.hasPrefix("client_secret") }.sorted()
+        secretMembers = members.filter { $0.key.hasPrefix("client_secret") && $0.value != .null }.keys.sorted()
         hasSoftwareStatement = members["software_statement"] != nil
     }
 

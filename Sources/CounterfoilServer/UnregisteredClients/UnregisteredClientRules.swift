@@ -31,23 +31,20 @@ struct UnregisteredClientRules: Sendable {
         of document: ClientMetadata, at url: ClientDocumentURL, source: ClientSource, now: Date
     ) throws(Refusal) -> RegisteredClient {
         if let member = document.secretMembers.first { throw Refusal("it must not contain \(member)") }
-        let keys = try keys(document)
-        let usesKeys = document.authenticationMethod == "private_key_jwt"
         if let method = document.authenticationMethod, Self.symmetricMethods.contains(method) {
             throw Refusal("token_endpoint_auth_method must not be \(method), because a document is public")
         }
-        guard !usesKeys || keys != nil || document.keysURI != nil else {
-            throw Refusal("private_key_jwt needs jwks or jwks_uri")
+        // A key set is checked even if the client does not use it, because a private key must not be public.
+        let keys = try keys(document)
+        // The method that the document names is required, even if it also lists `none`.
+        let usesKeys = document.authenticationMethod == "private_key_jwt"
+        guard !usesKeys || keys?.keys.isEmpty == false || document.keysURI != nil else {
+            throw Refusal("private_key_jwt needs jwks with a usable key, or jwks_uri")
         }
         guard !document.redirectURIs.isEmpty else { throw Refusal(.invalidRedirectURI, "redirect_uris is missing") }
         let type = usesKeys ? ClientType.web : Self.publicType(of: document)
         let context = context(of: type, id: url.clientID)
-        let verdicts = document.redirectURIs.prefix(RedirectURIRegistration.limit).map {
-            RedirectURIRegistration.verdict(on: $0, for: context)
-        }
-        let redirectURIs = verdicts.compactMap { verdict in
-            if case .accepted(let uri, _) = verdict { uri } else { nil }
-        }
+        let redirectURIs = Self.accepted(document.redirectURIs, for: context)
         guard !redirectURIs.isEmpty else { throw Refusal(.invalidRedirectURI, "no redirect URI can be used") }
         return RegisteredClient(
             id: url.clientID,
@@ -55,15 +52,9 @@ struct UnregisteredClientRules: Sendable {
             presentation: presentation(document, fallbackName: url.host),
             redirectURIs: redirectURIs,
             scope: scope,
-            origins: type == .singlePage ? [RegisteredOrigin](of: redirectURIs) : [],
-            postLogoutRedirectURIs: document.postLogoutRedirectURIs.prefix(RedirectURIRegistration.limit)
-                .compactMap { text in
-                    if case .accepted(let uri, _) = RedirectURIRegistration.verdict(on: text, for: context) {
-                        uri
-                    } else {
-                        nil
-                    }
-                },
+            // A public client of any type can be a page in a browser, which gets its codes at the same origins.
+            origins: usesKeys ? [] : [RegisteredOrigin](of: redirectURIs),
+            postLogoutRedirectURIs: Self.accepted(document.postLogoutRedirectURIs, for: context),
             keys: usesKeys ? keys ?? JSONWebKeySet() : nil,
             keysURI: usesKeys ? try keysURI(document) : nil,
             source: source,
@@ -74,19 +65,25 @@ struct UnregisteredClientRules: Sendable {
 
     /// The type of a client that does not authenticate.
     ///
-    /// A client with an address on the device of the user is native, unless it says that it is a page.
+    /// A client with a redirect URI on the device of the user is native, even if its `application_type` is `web`: many
+    /// clients do not know that member, whose default is `web`.
     static func publicType(of metadata: ClientMetadata) -> ClientType {
-        switch metadata.applicationType {
-        case .native: return .native
-        case .web: return .singlePage
-        case nil:
-            let isOnDevice = metadata.redirectURIs.contains { text in
-                guard let kind = try? RedirectURI(text).kind else { return false }
-                if case .https = kind { return false }
-                return true
-            }
-            return isOnDevice ? .native : .singlePage
+        let isOnDevice = metadata.redirectURIs.contains { text in
+            guard let kind = try? RedirectURI(text).kind else { return false }
+            if case .https = kind { return false }
+            return true
         }
+        return isOnDevice || metadata.applicationType == .native ? .native : .singlePage
+    }
+
+    /// Returns the redirect URIs that may be registered, each once; the others are ignored.
+    private static func accepted(_ texts: [String], for context: RedirectURIContext) -> [RedirectURI] {
+        var accepted: [RedirectURI] = []
+        for case .accepted(let uri, _) in texts.map({ RedirectURIRegistration.verdict(on: $0, for: context) })
+        where !accepted.contains(uri) {
+            accepted.append(uri)
+        }
+        return accepted
     }
 
     func context(of type: ClientType, id: ClientIdentifier?) -> RedirectURIContext {
@@ -97,12 +94,16 @@ struct UnregisteredClientRules: Sendable {
 
     /// Reads `jwks`, in which every key must be public; nil if there is none.
     func keys(_ metadata: ClientMetadata) throws(Refusal) -> JSONWebKeySet? {
-        guard let keys = metadata.keys else { return nil }
+        try metadata.keys.map { keys throws(Refusal) in try Self.keySet(keys) }
+    }
+
+    /// Reads a JSON Web Key Set, in which every key must be public (RFC 7517 §5).
+    static func keySet(_ keys: JSONValue) throws(Refusal) -> JSONWebKeySet {
         guard case .object(let members) = keys, case .array(let entries)? = members["keys"] else {
             throw Refusal("jwks is not a JSON Web Key Set")
         }
         guard entries.count <= ClientKeys.limit else { throw Refusal("jwks has more than \(ClientKeys.limit) keys") }
-        for case .object(let key) in entries where !Self.privateMembers.isDisjoint(with: key.keys) {
+        for case .object(let key) in entries where !privateMembers.isDisjoint(with: key.keys) {
             throw Refusal("jwks contains a private or symmetric key; publish public keys only")
         }
         guard let set = try? JSONWebKeySet(parsing: keys.encoded()) else {

@@ -57,7 +57,8 @@ extension MemoryStore: ClientStore {
             var presentation = client.presentation
             presentation.logo = state.logo(after: logo, former: stored.presentation.logo)
             state.clients[index] = RegisteredClient(
-                id: stored.id, type: stored.type, owner: client.owner, presentation: presentation,
+                id: stored.id, type: client.isUnregistered ? client.type : stored.type, owner: client.owner,
+                presentation: presentation,
                 redirectURIs: client.redirectURIs, scope: client.scope, optionalScope: client.optionalScope,
                 origins: client.origins, appleApps: client.appleApps, androidApps: client.androidApps,
                 postLogoutRedirectURIs: client.postLogoutRedirectURIs,

@@ -14,7 +14,8 @@ extension MemoryStore: PushedRequestStore {
                 return .clientDeleted
             }
             let ofClient = state.pushedRequests.values.filter {
-                $0.clientID == request.clientID && $0.expiresAt > request.pushedAt
+                ($0.clientID == request.clientID || $0.clientID.isURL && request.clientID.isURL)
+                    && $0.expiresAt > request.pushedAt
             }
             let fromSource = ofClient.filter { $0.source == request.source }
             let counted = [

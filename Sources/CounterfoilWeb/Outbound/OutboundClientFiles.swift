@@ -4,17 +4,30 @@ public import CounterfoilServer
 /// Fetches the documents, keys and logos that clients publish.
 ///
 /// A stranger can name the hosts, so requests go through ``OutboundClient``, which protects against server-side request
-/// forgery (SSRF).
+/// forgery (SSRF). The private networks of its rules are open only to the hosts that the owner has named.
 public struct OutboundClientFiles: ClientFileFetcher {
-    private let client: OutboundClient
+    /// The client for the hosts that the owner has named.
+    private let named: OutboundClient
+    /// The client for all other hosts, which reaches no private network.
+    private let others: OutboundClient
 
-    /// Creates a fetcher that sends its requests with an outbound client.
-    public init(_ client: OutboundClient) { self.client = client }
+    /// Creates a fetcher that follows the rules of the operator.
+    public init(_ rules: OutboundRules = .standard) {
+        self.init(
+            named: OutboundClient(rules),
+            others: OutboundClient(OutboundRules(networks: .none, authorities: rules.authorities)))
+    }
+
+    /// Creates a fetcher with separate clients for the hosts that the owner has named, and for all others.
+    package init(named: OutboundClient, others: OutboundClient) {
+        self.named = named
+        self.others = others
+    }
 
     /// Fetches a file without redirects; the host counts as the party whose lookups are limited together.
     public func fetch(_ request: ClientFileRequest) async -> ClientFileFetch {
         do {
-            let response = try await client.get(
+            let response = try await (request.isOfNamedHost ? named : others).get(
                 request.url, accepting: request.accepting, upTo: request.byteLimit, unless: request.entityTag,
                 for: request.url.host?.lowercased() ?? "")
             return .answered(

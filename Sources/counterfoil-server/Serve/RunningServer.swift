@@ -68,7 +68,7 @@ struct RunningServer {
             pages: .console,
             // There are several outbound clients, so that DNS lookups for one purpose cannot delay those for another.
             associations: AssociationFileFetcher(OutboundClient(outbound)),
-            clientFiles: OutboundClientFiles(OutboundClient(outbound)),
+            clientFiles: OutboundClientFiles(outbound),
             logoutSender: LogoutNoticePost(OutboundClient(outbound)),
             logger: logger
         )

@@ -1,0 +1,131 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+
+extension ClientDirectory {
+    /// The maximum size of a client document in bytes (draft-ietf-oauth-client-id-metadata-document-02 §8.7).
+    static let documentLimit = 5 * 1024
+
+    /// Returns the client that the document at a URL describes, and updates the stored client with it.
+    ///
+    /// - Parameter stored: The stored client with this URL as its identifier; nil if no user has allowed it anything.
+    func document(
+        at url: ClientDocumentURL, under policy: UnregisteredClientPolicy, beside stored: RegisteredClient?, now: Date
+    ) async throws -> RegisteredClient {
+        let rules = try await rules(under: policy)
+        let (client, _) = try await document(at: url, by: rules, now: now)
+        guard let stored else { return client }
+        return try await updated(stored, to: client, now: now)
+    }
+
+    /// Returns the client that the document at a URL describes now, with the metadata of the document.
+    ///
+    /// - Parameter isNeededNow: Whether a fresh copy of the document is not sufficient.
+    func document(
+        at url: ClientDocumentURL, by rules: UnregisteredClientRules, isNeededNow: Bool = false, now: Date
+    ) async throws(ClientDocumentRefusal) -> (client: RegisteredClient, metadata: ClientMetadata) {
+        guard let files, rules.policy.accepts(host: url.host) else { throw .notAccepted }
+        let request = ClientFileRequest(
+            url: url.uri, accepting: "application/json", byteLimit: Self.documentLimit,
+            isOfNamedHost: rules.policy.names(host: url.host))
+        let file = try await files.file(request, isNeededNow: isNeededNow, now: now) {
+            response throws(ClientDocumentRefusal) in
+            let metadata = try Self.metadata(in: response, at: url)
+            // A document that describes no usable client is never kept (§5.2).
+            _ = try Self.client(of: metadata, in: response.body, at: url, by: rules, now: now)
+            return .document(metadata)
+        }
+        guard case .document(let metadata) = file.content else { throw .contentType }
+        return (try Self.client(of: metadata, in: file.body, at: url, by: rules, now: now), metadata)
+    }
+
+    /// Reads a document (draft-ietf-oauth-client-id-metadata-document-02 §4).
+    private static func metadata(
+        in response: ClientFiles.Response, at url: ClientDocumentURL
+    ) throws(ClientDocumentRefusal) -> ClientMetadata {
+        let type = response.contentType.flatMap { ParameterizedValue(parsing: Array($0.utf8)) }?.value.lowercased()
+        guard let type, type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json") else {
+            throw .contentType
+        }
+        guard let members = try? JSONReader.object(response.body) else {
+            throw .invalid("it is not a JSON object, or a member occurs twice")
+        }
+        // For `==`, strings that are canonically equivalent in Unicode are equal.
+        guard case .string(let id)? = members["client_id"], id.utf8.elementsEqual(url.clientID.rawValue.utf8) else {
+            throw .invalid("its client_id is not its URL, byte for byte")
+        }
+        do { return try ClientMetadata(members, isDocument: true) } catch { throw .invalid(error.description) }
+    }
+
+    private static func client(
+        of metadata: ClientMetadata, in document: [UInt8], at url: ClientDocumentURL, by rules: UnregisteredClientRules,
+        now: Date
+    ) throws(ClientDocumentRefusal) -> RegisteredClient {
+        do { return try rules.client(of: metadata, at: url, source: .document(document), now: now) } catch {
+            throw .invalid(error.description)
+        }
+    }
+
+    /// Stores a changed document of a client that the store has already, and returns the client with its document.
+    private func updated(
+        _ stored: RegisteredClient, to document: RegisteredClient, now: Date
+    ) async throws -> RegisteredClient {
+        // A refresh token of a confidential client must stay useless without the key of the client.
+        guard document.type.isConfidential || !stored.type.isConfidential else {
+            throw ClientDocumentRefusal.invalid(
+                "it no longer names private_key_jwt, with which users know this client; use another URL instead")
+        }
+        var stored = stored
+        for _ in 0..<Self.attempts {
+            let client = document.replacing(stored, now: now)
+            guard client != stored else { return stored }
+            switch try await store.updateClient(client, logo: .keep) {
+            case .updated:
+                await noteChanges(from: stored, to: client, now: now)
+                guard let current = try await store.client(client.id) else { return client }
+                return current
+            case .changedMeanwhile:
+                guard let current = try await store.client(client.id), current.source.kind == .document else {
+                    return client
+                }
+                stored = current
+            // The client was deleted meanwhile, or one of its scopes: the approval decides.
+            case .notFound, .unknownScopes: return client
+            }
+        }
+        return stored
+    }
+
+    /// The maximum number of attempts to store a changed document, while other requests change the client.
+    private static let attempts = 4
+
+    private func noteChanges(from former: RegisteredClient, to client: RegisteredClient, now: Date) async {
+        var changes: [String] = []
+        if former.type != client.type { changes.append("type") }
+        if former.redirectURIs != client.redirectURIs { changes.append("redirect_uris") }
+        if former.keys != client.keys { changes.append("jwks") }
+        if former.keysURI != client.keysURI { changes.append("jwks_uri") }
+        if former.presentation.name != client.presentation.name { changes.append("client_name") }
+        guard !changes.isEmpty else { return }
+        await auditor.note(
+            AuditEvent(
+                at: now, .application, clientID: client.id,
+                detail: "client document changed: \(changes.joined(separator: ", "))"))
+    }
+}
+
+extension RegisteredClient {
+    /// Returns the client of a document with what the store knows of it.
+    fileprivate func replacing(_ stored: RegisteredClient, now: Date) -> RegisteredClient {
+        var client = RegisteredClient(
+            id: stored.id, type: type, presentation: presentation, redirectURIs: redirectURIs, scope: scope,
+            optionalScope: optionalScope, origins: origins, postLogoutRedirectURIs: postLogoutRedirectURIs, keys: keys,
+            keysURI: keysURI, source: source, policy: policy, createdAt: stored.createdAt, changedAt: stored.changedAt,
+            revision: stored.revision)
+        client.presentation.logo = stored.presentation.logo
+        // The document does not contain the keys at its `jwks_uri`.
+        if keysURI != nil, keysURI == stored.keysURI { client.keys = stored.keys }
+        if client != stored { client.changedAt = max(stored.changedAt, now) }
+        return client
+    }
+}

@@ -1,0 +1,24 @@
+import CounterfoilProtocol
+import Foundation
+
+extension RegisteredClient {
+    /// The client that the store adds with the first approval; nil if a client of this kind is always stored before.
+    ///
+    /// A client that registered itself is not added again: if it was deleted meanwhile, its secret was deleted, too.
+    var storedOnApproval: RegisteredClient? { source.kind == .document ? self : nil }
+}
+
+extension ClientDirectory {
+    /// Returns whether an approval is the first of its client, which the store then adds.
+    func isFirst(_ approval: Approval) async throws(StoreFault) -> Bool {
+        guard let client = approval.newClient else { return false }
+        return try await store.client(client.id) == nil
+    }
+
+    /// Records in the audit log that the store has added the client of an approval.
+    func noteFirst(_ approval: Approval, by request: IncomingRequest) async {
+        await auditor.note(
+            .application, by: request, person: approval.grant.personID, client: approval.grant.clientID,
+            detail: "stored the client of a client document", now: approval.grant.createdAt)
+    }
+}

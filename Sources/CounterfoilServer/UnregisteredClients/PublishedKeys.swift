@@ -1,0 +1,71 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+
+extension ClientDirectory {
+    /// The maximum size of a key set in bytes.
+    static let keysLimit = 32 * 1024
+    /// The maximum time in seconds for which keys are used without a request, so that a client can rotate its keys.
+    static let longestKeysAge: TimeInterval = 5 * 60
+
+    /// Returns the keys with which a client authenticates; nil if it does not authenticate with keys.
+    ///
+    /// These are the keys that the client publishes. If they cannot be fetched, these are the keys that the server
+    /// knows, so that a host that is down ends nothing. They are empty if the server knows none.
+    ///
+    /// - Parameter afterFailure: Whether the known keys did not verify an assertion, so that new ones are needed. Files
+    ///   are then fetched again, but not within ``ClientFiles/renewalInterval``.
+    func keys(of client: RegisteredClient, afterFailure: Bool = false, now: Date) async throws -> JSONWebKeySet? {
+        guard client.keys != nil, let files else { return client.keys }
+        guard let policy = try await policy(forKeysOf: client) else { return client.keys }
+        var url = client.keysURI
+        if case .document = client.source, let document = try? ClientDocumentURL(client.id) {
+            let published = try? await self.document(
+                at: document, by: try await rules(under: policy), isNeededNow: afterFailure, now: now)
+            if let published, published.client.type.isConfidential {
+                url = published.client.keysURI
+                if url == nil { return published.client.keys }
+            }
+        }
+        guard let url else { return client.keys }
+        let request = ClientFileRequest(
+            url: url, accepting: "application/json", byteLimit: Self.keysLimit,
+            isOfNamedHost: policy.names(host: url.host ?? ""))
+        let file = try? await files.file(
+            request, longest: Self.longestKeysAge, isNeededNow: afterFailure, now: now, reading: Self.read)
+        guard case .keys(let keys)? = file?.content else { return client.keys }
+        return keys
+    }
+
+    /// Stores the keys with which a client has authenticated, if they are not those that the store has.
+    func note(_ keys: JSONWebKeySet, of client: RegisteredClient, now: Date) async throws {
+        guard client.source.kind != nil, var stored = try await store.client(client.id), stored.keys != keys else {
+            return
+        }
+        let former = stored.keys
+        stored.keys = keys
+        stored.changedAt = max(stored.changedAt, now)
+        // If another request has changed the client, the next authentication stores the keys.
+        guard try await store.updateClient(stored, logo: .keep) == .updated, former?.keys.isEmpty == false else {
+            return
+        }
+        await auditor.note(
+            AuditEvent(at: now, .application, clientID: client.id, detail: "published keys changed"))
+    }
+
+    /// Returns the policy if the keys of a client are published; nil if the store has them all.
+    private func policy(forKeysOf client: RegisteredClient) async throws -> UnregisteredClientPolicy? {
+        guard client.keysURI != nil || client.source.kind == .document else { return nil }
+        return try await store.unregisteredClientPolicy()
+    }
+
+    private static let read: ClientFiles.Reader = { response throws(ClientDocumentRefusal) in
+        do {
+            let members = try? JSONReader.object(response.body)
+            guard let members else { throw ClientMetadata.Refusal("the key set is not a JSON object") }
+            return .keys(try UnregisteredClientRules.keySet(.object(members)))
+        } catch let refusal as ClientMetadata.Refusal {
+            throw .invalid(refusal.description)
+        } catch { throw .invalid("the key set cannot be read") }
+    }
+}

@@ -1,0 +1,260 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+/// The stored client of a document: when it is stored, what changes it, and when it is deleted.
+struct ClientDocumentChangeTests {
+    @Test func `a client is stored when a user allows it something, and not before`() async throws {
+        let world = try await DocumentWorld()
+        var browser = world.test.browser()
+        let attempt = try world.attempt()
+        let consent = try await browser.signIn(
+            on: try await browser.open(attempt.url), username: "alice", password: TestServer.password)
+        _ = try consent.consentPage
+        #expect(try await world.stored == nil)
+        #expect(try await browser.decide(.deny, on: consent).redirectedError.code == .accessDenied)
+        #expect(try await world.stored == nil)
+        #expect(try await world.audited == [])
+        _ = try await attempt.authorize().code
+        let stored = try #require(try await world.stored)
+        #expect(stored.source == .document(Array(DocumentWorld.document().utf8)))
+        #expect(stored.type == .native)
+        #expect(stored.owner == nil)
+        #expect(!stored.policy.isFirstParty && !stored.policy.isVouchedFor)
+        #expect(stored.policy.pkce == .s256)
+        #expect(try await world.audited == ["stored the client of a client document"])
+        let event = try #require(try await world.test.store.audit(AuditQuery(kind: .application)).first?.event)
+        #expect(event.personID == world.test.alice.id)
+        #expect(event.clientID == stored.id)
+        // A second user finds the client stored.
+        _ = try await world.test.addPerson("bob")
+        var other = world.test.browser()
+        _ = try await other.authorize(attempt.url, username: "bob", password: TestServer.password).code
+        #expect(try await world.stored == stored)
+        #expect(try await world.audited.count == 1)
+    }
+
+    @Test func `two users who allow a client at the same time both get a code`() async throws {
+        let world = try await DocumentWorld()
+        for number in 0..<8 { _ = try await world.test.addPerson("user\(number)") }
+        let attempt = try world.attempt()
+        let counts = try await outcomes(of: 8) { number in
+            var browser = world.test.browser(source: "192.0.2.\(number + 1)")
+            let reply = try await browser.authorize(
+                attempt.url, username: "user\(number)", password: TestServer.password)
+            return try reply.code.exposed.isEmpty
+        }
+        #expect(counts == [false: 8])
+        #expect(try await world.test.store.clients().count == 2)
+        #expect(try await world.stored?.revision == 0)
+    }
+
+    // R255: the user is asked again, and the change is recorded.
+    @Test func `a changed document asks the user again, and is recorded`() async throws {
+        let world = try await DocumentWorld()
+        var browser = world.test.browser()
+        let attempt = try world.attempt()
+        _ = try await attempt.authorize(with: &browser).code
+        world.publish(["client_name": #""Another App""#, "redirect_uris": #"["http://127.0.0.1/callback"]"#])
+        // The copy counts until it is stale.
+        #expect(try await world.stored?.presentation.name == "Example App")
+        world.test.clock.advance(by: 300)
+        _ = try await browser.open(attempt.url).consentPage
+        let stored = try #require(try await world.stored)
+        #expect(stored.presentation.name == "Another App")
+        #expect(stored.redirectURIs.map(\.rawValue) == ["http://127.0.0.1/callback"])
+        #expect(stored.revision == 1)
+        #expect(stored.createdAt == world.test.clock.now - 300)
+        #expect(
+            try await world.audited == [
+                "stored the client of a client document", "client document changed: redirect_uris, client_name",
+            ])
+        // The redirect URI of the former document is refused.
+        #expect(try await world.attempt(at: "https://app.example.net/callback").firstReply().status == .badRequest)
+    }
+
+    @Test func `an answer never applies to another document than the shown one`() async throws {
+        let world = try await DocumentWorld()
+        var browser = world.test.browser()
+        let consent = try await browser.signIn(
+            on: try await browser.open(try world.attempt().url), username: "alice", password: TestServer.password)
+        world.publish(["client_name": #""Another App""#])
+        world.test.clock.advance(by: 300)
+        let reply = try await browser.decide(.allow, on: consent)
+        #expect(reply.status == .conflict)
+        #expect(try await world.stored == nil)
+    }
+
+    // Of many requests after a change one stores it, and all of them see the stored client.
+    @Test func `requests at the same time store a changed document once`() async throws {
+        let world = try await DocumentWorld()
+        _ = try await world.attempt().authorize().code
+        world.publish(["client_name": #""Another App""#])
+        world.test.clock.advance(by: 300)
+        let attempt = try world.attempt()
+        let counts = try await outcomes(of: 30) { _ in try await attempt.firstReply().status }
+        #expect(counts == [.ok: 30])
+        #expect(try await world.stored?.revision == 1)
+    }
+
+    @Test func `an unchanged document changes nothing in the store`() async throws {
+        let world = try await DocumentWorld()
+        _ = try await world.attempt().authorize().code
+        let stored = try await world.stored
+        for _ in 0..<3 {
+            world.test.clock.advance(by: 300)
+            _ = try await world.attempt().firstReply().signInPage
+        }
+        #expect(try await world.stored == stored)
+    }
+
+    // A client that adds a loopback redirect URI is a native client from then on.
+    @Test func `a document can change the type of its client`() async throws {
+        let world = try await DocumentWorld()
+        world.publish(["redirect_uris": #"["https://app.example.net/callback"]"#])
+        _ = try await world.attempt(at: "https://app.example.net/callback").authorize().code
+        #expect(try await world.stored?.type == .singlePage)
+        world.publish([:])
+        world.test.clock.advance(by: 300)
+        _ = try await world.attempt().authorize().code
+        #expect(try await world.stored?.type == .native)
+        let key = try SigningKey.generate(.es256)
+        let keys = String(decoding: JSONWebKeySet(keys: [key.publicKey]).encoded(), as: UTF8.self)
+        world.publish(["token_endpoint_auth_method": #""private_key_jwt""#, "jwks": keys])
+        world.test.clock.advance(by: 300)
+        _ = try await world.attempt(at: "https://app.example.net/callback").firstReply().signInPage
+        #expect(try await world.stored?.type == .web)
+        // A refresh token of the confidential client must stay useless without its key.
+        world.publish([:])
+        world.test.clock.advance(by: 300)
+        let reply = try await world.attempt().firstReply()
+        #expect(reply.status == .badRequest)
+        #expect(try reply.developerReason?.contains("it no longer names private_key_jwt") == true)
+        #expect(try await world.stored?.type == .web)
+    }
+
+    @Test func `the owner's lifetimes and scopes apply to a stored client at once`() async throws {
+        let world = try await DocumentWorld()
+        let tokens = try await world.tokens()
+        try await world.setPolicy { policy in
+            policy.accessTokenLifetime = 120
+            policy.maximumScope = Scope([.openID])
+        }
+        let refreshed = try await world.test.redeem(world.refresh(tokens)).tokenResponse
+        #expect(refreshed.expiresIn == 120)
+        #expect(try await world.attempt(for: "photos.read").error().code == .invalidScope)
+        try await world.setPolicy { $0.refreshTokens = .never }
+        #expect(try await world.test.redeem(world.refresh(refreshed)).tokenError.error == "invalid_grant")
+    }
+
+    // The stored policy of a client is that of its last change.
+    @Test func `maintenance keeps refresh tokens for the time of the owner's policy`() async throws {
+        let world = try await DocumentWorld()
+        let tokens = try await world.tokens()
+        try await world.setPolicy { policy in
+            policy.refreshIdleLifetime = 200 * 86_400
+            policy.refreshLifetime = 300 * 86_400
+        }
+        world.test.clock.advance(by: 150 * 86_400)
+        _ = try await world.test.server.maintenance.deleteAllExpired()
+        _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
+    }
+
+    @Test func `a client to which no user allows anything is deleted after a week`() async throws {
+        let world = try await DocumentWorld()
+        let tokens = try await world.tokens()
+        let maintenance = world.test.server.maintenance
+        world.test.clock.advance(by: 8 * 86_400)
+        _ = try await maintenance.deleteAllExpired()
+        #expect(try await world.stored != nil)
+        _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
+        let narrowed = try await world.test.store.narrowConsent(
+            of: world.test.alice.id, to: try DocumentWorld.id(), keeping: Scope(), at: world.test.clock.now)
+        #expect(narrowed == .narrowed)
+        world.test.clock.advance(by: 3 * 86_400)
+        _ = try await maintenance.deleteAllExpired()
+        #expect(try await world.stored == nil)
+        // The client is not blocked: the next approval stores it again.
+        _ = try await world.attempt().authorize().code
+        #expect(try await world.stored != nil)
+    }
+
+    @Test func `a client that is deleted before the commit is stored with the approval`() async throws {
+        let store = FaultyStore()
+        let world = try await DocumentWorld(store: store)
+        let attempt = try world.attempt()
+        _ = try await attempt.authorize().code
+        let id = try DocumentWorld.id()
+        store.before(.recordConsent) { _ = try? await store.removeClient(id) }
+        let code = try await attempt.authorize().code
+        #expect(await world.test.redeem(attempt.exchange(code)).status == .ok)
+    }
+
+    // Its secret was deleted, too.
+    @Test func `a client that registered itself is not stored with an approval`() async throws {
+        let store = FaultyStore()
+        let world = try await DocumentWorld(store: store)
+        try await world.setPolicy { $0.kinds = [.registration] }
+        let source = ClientSource.registration(
+            DynamicRegistration(metadata: Array("{}".utf8), accessToken: ArtefactDigest(of: ClientSecret())))
+        let client = RegisteredClient(
+            id: try DocumentWorld.id("app_self"), type: .native, presentation: ClientPresentation(name: "Self"),
+            redirectURIs: [try RedirectURI("http://127.0.0.1/callback")], scope: try Scope(parsing: "photos.read"),
+            source: source, policy: .standard(for: .native), createdAt: world.test.clock.now)
+        #expect(try await store.addClient(client) == .added)
+        store.before(.recordConsent) { _ = try? await store.removeClient(client.id) }
+        let reply = try await Attempt(world.test, by: client).authorize()
+        #expect(reply.status == .badRequest)
+        #expect(try await store.client(client.id) == nil)
+    }
+
+    // The store is unavailable between the reading of the client and the storing of its document.
+    @Test(arguments: [FaultyStore.Verb.unregisteredClientPolicy, .scopes, .client, .updateClient])
+    func `a store fault is no refusal of the document`(verb: FaultyStore.Verb) async throws {
+        let store = FaultyStore()
+        let world = try await DocumentWorld(store: store)
+        _ = try await world.attempt().authorize().code
+        world.publish(["client_name": #""Another App""#])
+        world.test.clock.advance(by: 300)
+        store.fail(verb)
+        #expect(try await world.attempt().firstReply().status == .serviceUnavailable)
+        store.recover()
+        #expect(try await world.attempt().firstReply().status == .ok)
+        #expect(try await world.stored?.presentation.name == "Another App")
+    }
+
+    @Test func `a fault while the policy is read refuses no refresh token`() async throws {
+        let store = FaultyStore()
+        let world = try await DocumentWorld(store: store)
+        let tokens = try await world.tokens()
+        store.fail(.unregisteredClientPolicy)
+        #expect(await world.test.redeem(world.refresh(tokens)).status == .serviceUnavailable)
+        store.recover()
+        _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
+    }
+
+    // Both queries come from a cache of the store.
+    @Test func `a request with a cached document reads the policy and the scopes, and nothing else in addition`()
+        async throws
+    {
+        let store = FaultyStore()
+        let world = try await DocumentWorld(store: store)
+        _ = try await world.attempt().authorize().code
+        func calls(of attempt: Attempt) async throws -> [FaultyStore.Verb: Int] {
+            let before = FaultyStore.Verb.allCases.map { store.calls(of: $0) }
+            _ = try await attempt.firstReply().signInPage
+            return Dictionary(
+                uniqueKeysWithValues: zip(FaultyStore.Verb.allCases, before).map { ($0, store.calls(of: $0) - $1) }
+            ).filter { $0.value > 0 }
+        }
+        var expected = try await calls(of: Attempt(world.test))
+        expected[.unregisteredClientPolicy, default: 0] += 1
+        expected[.scopes, default: 0] += 1
+        #expect(try await calls(of: world.attempt()) == expected)
+    }
+}

@@ -1,0 +1,143 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+/// The limits of what unregistered clients cost: requests to other hosts, memory and rows.
+struct ClientDocumentLimitTests {
+    private static func url(_ number: Int, at host: String = "app.example.net") -> String {
+        "https://\(host)/clients/\(number).json"
+    }
+
+    private static func status(_ test: TestServer, _ url: String) async throws -> Int {
+        try await DocumentWorld.attempt(test, url).firstReply().status.code
+    }
+
+    @Test func `four requests to a host run at a time, and others wait for one of them`() async throws {
+        let files = HeldClientFiles()
+        let test = try await DocumentWorld.server(files)
+        async let statuses = outcomes(of: 4) { number in try await Self.status(test, Self.url(number)) }
+        await files.waitForHeld(4)
+        async let fifth = Self.status(test, Self.url(4))
+        async let elsewhere = Self.status(test, Self.url(0, at: "other.example.com"))
+        await files.waitForHeld(5)
+        #expect(await files.requests.count == 5)
+        await files.answer(Self.url(0, at: "other.example.com"))
+        #expect(try await elsewhere == 200)
+        await files.answer()
+        await files.waitForHeld(1)
+        await files.answer()
+        #expect(try await fifth == 200)
+        #expect(try await statuses == [200: 4])
+    }
+
+    // A document that takes for ever holds one place of its host, and none of another.
+    @Test func `thirty-two requests run at a time`() async throws {
+        let files = HeldClientFiles { !$0.contains("fast") }
+        let test = try await DocumentWorld.server(files)
+        async let statuses = outcomes(of: 32) { number in
+            try await Self.status(test, Self.url(0, at: "host\(number).example.net"))
+        }
+        await files.waitForHeld(32)
+        let refused = try await DocumentWorld.attempt(test, Self.url(1, at: "fast.example.net")).firstReply()
+        #expect(refused.status == .serviceUnavailable)
+        #expect(try refused.developerReason?.contains("too many client documents are fetched at the moment") == true)
+        #expect(refused.fields[.retryAfter] == "60")
+        await files.answer()
+        #expect(try await statuses == [200: 32])
+        #expect(try await Self.status(test, Self.url(1, at: "fast.example.net")) == 200)
+    }
+
+    @Test func `a thousand documents at once cost what the limits say`() async throws {
+        let files = HeldClientFiles { _ in false }
+        let test = try await DocumentWorld.server(files)
+        let statuses = try await outcomes(of: 1000) { number in
+            try await Self.status(test, Self.url(0, at: "host\(number).example.net"))
+        }
+        #expect(Set(statuses.keys).isSubset(of: [200, 503]))
+        #expect(statuses[200, default: 0] <= 600)
+        #expect(await files.requests.count == statuses[200])
+        #expect(try await test.store.clients().map(\.id) == [test.lightbox.id])
+        test.clock.advance(by: 60)
+        #expect(try await Self.status(test, Self.url(0, at: "late.example.net")) == 200)
+    }
+
+    // The host answers each URL with a document of its own.
+    @Test func `thirty requests a minute go to one host`() async throws {
+        let files = HeldClientFiles { _ in false }
+        let test = try await DocumentWorld.server(files)
+        for number in 0..<30 { #expect(try await Self.status(test, Self.url(number)) == 200) }
+        #expect(try await Self.status(test, Self.url(30)) == 503)
+        #expect(try await Self.status(test, Self.url(0)) == 200)
+        #expect(try await Self.status(test, Self.url(0, at: "other.example.com")) == 200)
+        #expect(await files.requests.count == 31)
+        test.clock.advance(by: 60)
+        #expect(try await Self.status(test, Self.url(30)) == 200)
+    }
+
+    // Strangers who use up the limit of a host cannot keep users from a client that the server knows.
+    @Test func `a copy is used if only the limits prevent a request`() async throws {
+        let files = HeldClientFiles { _ in false }
+        let test = try await DocumentWorld.server(files)
+        func useUp(_ minute: Int) async throws {
+            for number in 0..<30 { _ = try await Self.status(test, Self.url(1000 * minute + number)) }
+        }
+        #expect(try await Self.status(test, Self.url(0)) == 200)
+        test.clock.advance(by: 86_399)
+        try await useUp(1)
+        #expect(try await Self.status(test, Self.url(0)) == 200)
+        #expect(await files.requests.count == 31)
+        // A copy of a day is too old.
+        test.clock.advance(by: 60)
+        try await useUp(2)
+        #expect(try await Self.status(test, Self.url(0)) == 503)
+        test.clock.advance(by: 60)
+        #expect(try await Self.status(test, Self.url(0)) == 200)
+    }
+
+    @Test func `six requests a minute go to one URL`() async throws {
+        let world = try await DocumentWorld([:])
+        for _ in 0..<20 { #expect(try await world.attempt().firstReply().status == .serviceUnavailable) }
+        #expect(world.files.requests.count == 6)
+        world.publish([:])
+        world.test.clock.advance(by: 60)
+        #expect(try await world.attempt().firstReply().status == .ok)
+    }
+
+    @Test func `a thousand documents are kept, those that were used last`() async throws {
+        let files = HeldClientFiles { _ in false }
+        let test = try await DocumentWorld.server(files)
+        func open(_ number: Int) async throws {
+            if number % 500 == 0 { test.clock.advance(by: 60) }
+            #expect(try await Self.status(test, Self.url(0, at: "host\(number).example.net")) == 200)
+        }
+        for number in 0..<500 { try await open(number) }
+        for number in 500..<1000 { try await open(number) }
+        // Document 0 is used again, so document 1 is the oldest.
+        try await open(0)
+        try await open(1001)
+        #expect(await files.requests.count == 1001)
+        try await open(0)
+        #expect(await files.requests.count == 1001)
+        try await open(1)
+        #expect(await files.requests.count == 1002)
+    }
+
+    // RFC 9126 §2: documents cost an attacker nothing, so all of them count as one client.
+    @Test func `pushed requests of all clients with documents are limited together`() async throws {
+        let files = HeldClientFiles { _ in false }
+        let test = try await DocumentWorld.server(files)
+        for number in 0..<500 {
+            let attempt = try DocumentWorld.attempt(test, Self.url(number % 25))
+            #expect(await attempt.push().status == .created)
+        }
+        #expect(try await DocumentWorld.attempt(test, Self.url(26)).push().status == .tooManyRequests)
+        let elsewhere = try await DocumentWorld.attempt(test, Self.url(27)).push(source: "198.51.100.9")
+        #expect(elsewhere.status == .created)
+        #expect(await Attempt(test).push().status == .created)
+        #expect(try await test.store.clients().count == 1)
+    }
+}
