@@ -115,6 +115,55 @@ struct MigrationTests {
         await store.close()
     }
 
+    // A client with a document has no row at first, so these tables no longer reference the table of the clients.
+    @Test func `pushed requests and device authorizations stay when their tables are replaced`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        var store = try SQLiteStore(at: path)
+        let world = try await World(in: store)
+        let pushed = PushedRequest(
+            digest: ArtefactDigest(of: ClientSecret()), clientID: world.client.id, parameters: "state=%C3%A9",
+            source: nil, pushedAt: World.now, expiresAt: World.now + 60)
+        #expect(
+            try await store.addPushedRequest(pushed, within: PushedRequestLimits(ofClient: 9, fromSource: nil))
+                == .added)
+        let device = DeviceAuthorization(
+            digest: ArtefactDigest(of: DeviceCode()), userCode: ArtefactDigest(of: ClientSecret()),
+            clientID: world.client.id, scope: Scope([.openID, .profile]),
+            resources: [try Resource("https://api.example.com/")], codeChallenge: CodeChallenge(of: CodeVerifier()),
+            requestedAt: World.now, expiresAt: World.now + 600, source: "2001:db8::9", userAgent: "TV/1.0 (Linux)")
+        let limits = DeviceAuthorizationLimits(perSource: nil, total: 9)
+        #expect(try await store.addDeviceAuthorization(device, within: limits) == .added)
+        await store.close()
+
+        let database = try DatabaseQueue(path: path)
+        try await database.write { database in
+            try database.execute(sql: "DROP INDEX clients_source")
+            for column in ["keys_uri", "source", "metadata", "registration_access_token"] {
+                try database.execute(sql: "ALTER TABLE clients DROP COLUMN \(column)")
+            }
+            for table in ["unregistered_client_policy", "initial_access_tokens"] {
+                try database.execute(sql: "DROP TABLE \(table)")
+            }
+            for change in ["insert", "update", "delete"] {
+                try database.execute(sql: "DROP TRIGGER scopes_\(change)_renews")
+            }
+            try Migration.unregisteredClients.apply(database)
+        }
+        try database.close()
+        store = try SQLiteStore(at: path)
+        #expect(try await store.client(world.client.id) == world.client)
+        #expect(
+            try await store.openPushedRequest(
+                pushed.digest, of: world.client.id, at: World.now, until: World.now + 1
+            )?.parameters == pushed.parameters)
+        let kept = try #require(try await store.deviceAuthorization(userCode: device.userCode, at: World.now))
+        #expect(kept.digest == device.digest && kept.scope == device.scope && kept.resources == device.resources)
+        #expect(kept.codeChallenge == device.codeChallenge && kept.userAgent == device.userAgent)
+        #expect(try await store.unregisteredClientPolicy() == UnregisteredClientPolicy())
+        await store.close()
+    }
+
     @Test func `a failed step leaves the file at its version`() async throws {
         try await Self.withFile { path, database in
             let steps =

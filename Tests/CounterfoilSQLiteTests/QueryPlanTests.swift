@@ -52,7 +52,10 @@ struct QueryPlanTests {
         #expect(!tables.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }
 
-    @Test(arguments: [PushedRequest.countOfClient, PushedRequest.countFromSource])
+    @Test(arguments: [
+        PushedRequest.countOfClient, PushedRequest.countFromSource, PushedRequest.countOfDocuments,
+        PushedRequest.countOfDocumentsFromSource,
+    ])
     func `pushed requests are counted with an index that covers the query`(_ statement: String) async throws {
         let steps = try await plan(of: statement)
         #expect(steps.count == 1 && steps[0].hasPrefix("SEARCH pushed_requests USING COVERING INDEX"), "\(steps)")
