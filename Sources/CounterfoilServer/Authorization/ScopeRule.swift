@@ -14,7 +14,7 @@ enum ScopeRule: Sendable, Hashable {
 
 extension RegisteredClient {
     /// The rule for the requests of the client.
-    var scopeRule: ScopeRule { .exact }
+    var scopeRule: ScopeRule { defaultScope.map { .narrowed(byDefault: $0) } ?? .exact }
 }
 
 extension AuthorizationValidation {

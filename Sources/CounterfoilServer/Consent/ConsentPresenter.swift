@@ -68,7 +68,7 @@ struct ConsentPresenter: Sendable {
     ///
     /// A client with a document is known by the host of the document, and its own name is a claim.
     private var applicationName: DisplayName {
-        access.client.documentHost.map { DisplayName(host: $0.text) }
+        access.client.documentAddress.map { DisplayName(host: $0.text) }
             ?? access.client.displayName(at: redirectDestination)
     }
 

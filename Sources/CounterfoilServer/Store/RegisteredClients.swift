@@ -76,6 +76,11 @@ public struct RegisteredClient: Sendable, Hashable {
     public var source: ClientSource
     /// The settings of the client that only an administrator can change.
     public var policy: ClientPolicy
+    /// The scope of a request of an unregistered client that names no scope, or an API and none of its scopes; nil for
+    /// a registered client.
+    ///
+    /// The owner's policy determines it at each request. No store keeps it.
+    package var defaultScope: Scope?
     /// The time of the registration.
     public let createdAt: Date
     /// The time of the last change.

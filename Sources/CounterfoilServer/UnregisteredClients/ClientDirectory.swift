@@ -65,7 +65,9 @@ struct ClientDirectory: Sendable {
                 guard stored == nil else { throw ClientDocumentRefusal.notAccepted }
                 return nil
             }
-            return try await document(at: try ClientDocumentURL(id), under: policy, beside: stored, now: now)
+            var client = try await document(at: try ClientDocumentURL(id), under: policy, beside: stored, now: now)
+            client.defaultScope = policy.defaultScope
+            return client
         }
     }
 
@@ -84,6 +86,7 @@ struct ClientDirectory: Sendable {
     ) async throws -> RegisteredClient {
         var client = client
         client.scope = try await rules(under: policy).scope
+        client.defaultScope = policy.defaultScope
         return client
     }
 

@@ -5,7 +5,12 @@ extension RegisteredClient {
     /// The client that the store adds with the first approval; nil if a client of this kind is always stored before.
     ///
     /// A client that registered itself is not added again: if it was deleted meanwhile, its secret was deleted, too.
-    var storedOnApproval: RegisteredClient? { source.kind == .document ? self : nil }
+    var storedOnApproval: RegisteredClient? {
+        guard source.kind == .document else { return nil }
+        var client = self
+        client.defaultScope = nil
+        return client
+    }
 }
 
 extension ClientDirectory {

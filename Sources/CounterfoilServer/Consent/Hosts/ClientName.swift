@@ -9,7 +9,7 @@ extension RegisteredClient {
     /// A client that registered itself has no host of its own, so the name contains those of its redirect URIs.
     public var displayName: DisplayName {
         guard isUnregistered else { return claimedName }
-        if let documentHost { return ownName?.of(documentHost.text) ?? DisplayName(host: documentHost.text) }
+        if let address = documentAddress { return ownName?.of(address.text) ?? DisplayName(host: address.text) }
         let places = redirectURIs.compactMap { ConsentPage.RedirectDestination($0, of: type).place }
         return claimedName.of(Set(places).sorted().joined(separator: ", "))
     }
@@ -23,19 +23,19 @@ extension RegisteredClient {
     }
 
     /// The name for a place that shows the host of the document beside it.
-    package var nameBesideHost: DisplayName { documentHost == nil ? displayName : ownName ?? displayName }
+    package var nameBesideHost: DisplayName { documentAddress == nil ? displayName : ownName ?? displayName }
 
     /// The name without a host.
     var claimedName: DisplayName { DisplayName(presentation.name, orElse: id.rawValue) }
 
     /// The name that the client gives itself; nil if its document names none, so that the host stands for it.
     var ownName: DisplayName? {
-        guard let documentHost, presentation.name == documentHost.name.prefix(100) else { return claimedName }
+        guard let documentAddress, presentation.name == documentAddress.name.prefix(100) else { return claimedName }
         return nil
     }
 
     /// The host of the document of a client, and the port if its URL contains one; nil if it has no document.
-    package var documentHost: (name: String, port: Int?, text: String)? {
+    package var documentAddress: (name: String, port: Int?, text: String)? {
         guard case .document = source, let url = try? AbsoluteURI(parsing: id.rawValue), let host = url.host else {
             return nil
         }
@@ -45,7 +45,7 @@ extension RegisteredClient {
 
     /// Returns the host of the document of a client as pages show it; nil if the client has no document.
     package func shownHost(_ suffixes: PublicSuffixList?) -> ShownHost? {
-        documentHost.map { ShownHost($0.name, port: $0.port, suffixes: suffixes) }
+        documentAddress.map { ShownHost($0.name, port: $0.port, suffixes: suffixes) }
     }
 }
 
