@@ -1,4 +1,4 @@
-package import CounterfoilServer
+import CounterfoilServer
 
 /// The form that changes the policy for unregistered clients.
 package struct UnregisteredPolicyPage: ConsolePage, Hashable {
