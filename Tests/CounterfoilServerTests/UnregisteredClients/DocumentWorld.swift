@@ -4,6 +4,7 @@ import CounterfoilServerTesting
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
+import Testing
 
 /// A server that accepts client documents, and the files of their hosts.
 struct DocumentWorld: Sendable {
@@ -59,10 +60,7 @@ struct DocumentWorld: Sendable {
     /// Serves another document at ``url``.
     func publish(_ changes: [String: String?]) { files.set(Self.url, .json(Self.document(changes))) }
 
-    static func id(_ url: String = url) throws(TestServer.Refused) -> ClientIdentifier {
-        guard let id = ClientIdentifier(url) else { throw TestServer.Refused("\(url) is not a client_id") }
-        return id
-    }
+    static func id(_ url: String = url) throws -> ClientIdentifier { try #require(ClientIdentifier(url)) }
 
     /// The stored client; nil if no user has allowed it anything.
     var stored: RegisteredClient? { get async throws { try await test.store.client(try Self.id()) } }

@@ -1,4 +1,4 @@
-import CounterfoilServer
+import CounterfoilProtocol
 import NIOCore
 import NIOPosix
 import Testing
