@@ -120,7 +120,8 @@ extension SQLiteStore: ClientStore {
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
-            // Nobody chooses the identifier of a client that identified or registered itself, so it need not be kept.
+            // The identifier of a client that registered itself is random, and that of a document is a URL. No developer
+            // can choose either of them later.
             let isKept = try database.answers("SELECT source = 'console' FROM clients WHERE id = ?", id.rawValue)
             guard try database.removeClient(id) else { return false }
             if isKept == [true] {

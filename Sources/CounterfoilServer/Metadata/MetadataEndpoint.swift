@@ -23,7 +23,7 @@ final class MetadataEndpoint: Sendable {
         let readAt: Date
     }
 
-    /// What the store determines in the metadata.
+    /// The facts in the store on which the metadata depend.
     private struct Facts: Equatable {
         var scopes = MetadataEndpoint.standardScopes.map(\.rawValue)
         var kinds: Set<UnregisteredClientKind> = []
@@ -128,7 +128,7 @@ final class MetadataEndpoint: Sendable {
         if facts.kinds.contains(.registration) {
             metadata.registrationEndpoint = issuer.endpoint(Endpoint.registration.path)
         }
-        // A client that finds no such member goes on to the registration endpoint.
+        // Without this member, a client uses the registration endpoint.
         if facts.kinds.contains(.document), fetchesDocuments { metadata.clientIDMetadataDocumentSupported = true }
         return metadata
     }

@@ -22,7 +22,8 @@ extension FaultyStore: UnregisteredClientStore {
         _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
     ) async throws(StoreFault) -> AddClientOutcome {
         try await enter(.addSelfRegisteredClient)
-        return try await store.addSelfRegisteredClient(client, secret: secret, unusedLimit: min(unusedLimit, self.unusedLimit))
+        return try await store.addSelfRegisteredClient(
+            client, secret: secret, unusedLimit: min(unusedLimit, self.unusedLimit))
     }
 
     public func userCount(of id: ClientIdentifier, atMost limit: Int) async throws(StoreFault) -> Int {

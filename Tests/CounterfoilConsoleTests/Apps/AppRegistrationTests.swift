@@ -41,7 +41,7 @@ struct AppRegistrationTests {
         #expect(secrets.status == .notFound)
     }
 
-    // R174, R239, UI-39: shown once, stored as a digest; two secrets can overlap.
+    // R174, UI-39: shown once, stored as a digest; two secrets can overlap.
     @Test func `a web client's secret is shown once`() async throws {
         var developer = try await Developer("dora", of: try await TestServer())
         let reply = try await developer.register(

@@ -29,7 +29,6 @@ struct DynamicConformanceTests {
         try await RelyingParty(try await RegistrationDesk().registered(metadata(members)))
     }
 
-    // B-19, B-28
     @Test func `oidcc-server`() async throws {
         let party = try await Self.party()
         let tokens = try await party.tokens()
@@ -113,7 +112,7 @@ struct DynamicConformanceTests {
         #expect(try reply.problemPage.status == 400)
     }
 
-    // R151, R245
+    // R151
     @Test(arguments: ["#foobar", "#", "?foo=bar#foobar"])
     func `oidcc-redirect-uri-regfrag`(end: String) async throws {
         let desk = try await RegistrationDesk()
@@ -241,7 +240,7 @@ struct DynamicConformanceTests {
 
     private static let sector = "https://rp.example.net/sector.json"
 
-    // R245: OpenID Connect Core §8.1
+    // OpenID Connect Core §8.1
     @Test func `oidcc-registration-sector-uri`() async throws {
         let files = RegistrantFiles()
         await files.publish(#"["\#(RelyingParty.callback)", "https://other.example.net/cb"]"#, at: Self.sector)
@@ -252,7 +251,7 @@ struct DynamicConformanceTests {
         #expect(subject?.isEmpty == false && subject != party.test.alice.id.rawValue)
     }
 
-    // EP-22, R245
+    // EP-22
     @Test func `oidcc-registration-sector-bad`() async throws {
         let files = RegistrantFiles()
         await files.publish(#"["https://other.example.net/cb"]"#, at: Self.sector)

@@ -5,8 +5,8 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Clients register anew when they learn that their registration is gone, and keep failing if the error says that only
-/// their grant is.
+/// A client registers again if the error says that its registration is gone. If the error says that only its grant is
+/// gone, the client keeps failing.
 @Suite("Clients whose registration is gone")
 struct GoneClientTests {
     /// A public or a confidential client that alice has used, and its refresh token.

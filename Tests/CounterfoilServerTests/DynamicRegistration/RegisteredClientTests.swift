@@ -29,7 +29,7 @@ struct RegisteredClientTests {
         #expect(read["client_secret"] == nil && read["client_secret_expires_at"] == nil)
     }
 
-    // EP-25, R246: RFC 7592 §2
+    // EP-25, R246, SEC-288: RFC 7592 §2
     @Test func `a request without the token of the client gets 401 and changes nothing`() async throws {
         let client = try await Self.client()
         let other = try await client.desk.registered(Self.metadata)
@@ -127,7 +127,7 @@ struct RegisteredClientTests {
         #expect(try await client.stored == before)
     }
 
-    // A decision of an administrator covers only the registration that the administrator saw.
+    // SEC-289: a decision of an administrator covers only the registration that the administrator saw.
     @Test func `a change keeps the settings of an administrator and ends the trust`() async throws {
         let client = try await Self.client()
         var policy = try #require(try await client.stored).policy

@@ -14,7 +14,7 @@ struct RegistrationPolicyTests {
         return try await test.send(.get, to: .metadata).members
     }
 
-    // B-28: nothing is registered unless the owner allows it.
+    // B-28, SEC-285: nothing is registered unless the owner allows it.
     @Test func `registrations are refused until the policy accepts them`() async throws {
         let desk = try await RegistrationDesk { $0.kinds = [] }
         #expect(try await Self.members(of: desk.test)["registration_endpoint"] == nil)
@@ -83,7 +83,6 @@ struct RegistrationPolicyTests {
         #expect(try await desk.register(Self.metadata, token: "invented").status == .unauthorized)
     }
 
-    // R243
     @Test func `the hosts of the policy apply to the https redirect URIs`() async throws {
         let allowed = try #require(HostPattern("*.example.net"))
         let refused = try #require(HostPattern("evil.example.net"))
@@ -101,7 +100,7 @@ struct RegistrationPolicyTests {
         }
     }
 
-    // EP-24, R243: ASVS 10.4.7
+    // EP-24, R243, SEC-287: ASVS 10.4.7
     @Test func `a flood of registrations is stopped, and unused clients are deleted`() async throws {
         let desk = try await RegistrationDesk()
         var statuses: [HTTPResponse.Status: Int] = [:]

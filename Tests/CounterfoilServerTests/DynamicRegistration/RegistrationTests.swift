@@ -77,7 +77,7 @@ struct RegistrationTests {
 
     private static let loopback = "http://127.0.0.1:33418/"
 
-    // R239, R244: OpenID Connect Registration §2, RFC 8252 §8.5
+    // R239, SEC-286: OpenID Connect Registration §2, RFC 8252 §8.5
     @Test(arguments: [
         Case(
             testDescription: "a command line",
@@ -199,7 +199,6 @@ struct RegistrationTests {
         #expect(refused.fields[.accessControlAllowOrigin] == "*")
     }
 
-    // R243
     @Test func `a registration is in the audit log, and no secret is in the log`() async throws {
         let desk = try await RegistrationDesk()
         let client = try await desk.registered(["redirect_uris": [RegistrationDesk.callback]])

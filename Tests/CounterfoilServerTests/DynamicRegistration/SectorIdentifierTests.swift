@@ -52,7 +52,6 @@ struct SectorIdentifierTests {
         _ = try await desk.registered(Self.metadata())
     }
 
-    // R245
     @Test func `a sector_identifier_uri that cannot be fetched is refused`() async throws {
         let (desk, _) = try await Self.desk("", status: 302)
         #expect(try await desk.refusal(of: Self.metadata()).contains("answered 302"))

@@ -135,7 +135,7 @@ struct SelfRegisteredClientContractTests {
         }
     }
 
-    // Nobody chooses such an identifier, and a flood of them would fill the store for ever.
+    // The identifier is random, and the identifiers of many deleted clients would fill the store.
     @Test(arguments: StoreKind.allCases)
     func `the identifier of a deleted client is not kept`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
