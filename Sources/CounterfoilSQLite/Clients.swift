@@ -120,8 +120,8 @@ extension SQLiteStore: ClientStore {
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
-            // The identifier of a client that registered itself is random, and that of a document is a URL. No developer
-            // can choose either of them later.
+            // A client that registered itself has a random identifier, and one with a document has a URL. No
+            // developer can choose either of them later.
             let isKept = try database.answers("SELECT source = 'console' FROM clients WHERE id = ?", id.rawValue)
             guard try database.removeClient(id) else { return false }
             if isKept == [true] {

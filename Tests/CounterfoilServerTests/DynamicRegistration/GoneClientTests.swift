@@ -5,8 +5,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A client registers again if the error says that its registration is gone. If the error says that only its grant is
-/// gone, the client keeps failing.
+/// The errors from which a client learns that it must register again.
+///
+/// If the error says that only its grant is gone, the client keeps failing.
 @Suite("Clients whose registration is gone")
 struct GoneClientTests {
     /// A public or a confidential client that alice has used, and its refresh token.
@@ -27,12 +28,16 @@ struct GoneClientTests {
         func requests(_ desk: RegistrationDesk) async throws -> [(name: String, reply: Reply)] {
             var fields: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
             if client.secret != nil { fields[.authorization] = client.basic }
+            let refresh = FormParameters(["grant_type": "refresh_token", "refresh_token": refreshToken.exposed])
+            let code = FormParameters([
+                "grant_type": "authorization_code", "code": "x", "redirect_uri": "https://a.example/",
+            ])
+            let push = FormParameters(["response_type": "code", "redirect_uri": RegistrationDesk.callback])
             let forms: [(Endpoint, FormParameters)] = [
-                (.token, ["grant_type": "refresh_token", "refresh_token": refreshToken.exposed]),
-                (.token, ["grant_type": "authorization_code", "code": "x", "redirect_uri": "https://a.example/"]),
-                (.pushedAuthorization, ["response_type": "code", "redirect_uri": RegistrationDesk.callback]),
-                (.deviceAuthorization, ["scope": "openid"]), (.revocation, ["token": refreshToken.exposed]),
-            ].map { ($0.0, FormParameters($0.1)) }
+                (.token, refresh), (.token, code), (.pushedAuthorization, push),
+                (.deviceAuthorization, FormParameters(["scope": "openid"])),
+                (.revocation, FormParameters(["token": refreshToken.exposed])),
+            ]
             var replies: [(String, Reply)] = []
             for (endpoint, form) in forms {
                 let body = form.adding("client_id", client.id.rawValue).encoded
