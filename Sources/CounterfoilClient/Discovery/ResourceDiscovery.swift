@@ -29,8 +29,8 @@ public struct ResourceDiscovery: Sendable {
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The metadata are not the JSON of RFC 9728 §2.
         case unreadable
-        /// `resource` in the metadata names an API other than the requested one (RFC 9728 §3.3).
-        case otherResource
+        /// `resource` in the metadata, the value, names an API other than the requested one (RFC 9728 §3.3).
+        case otherResource(named: String)
         /// ``EndpointURL`` rejects the URL of the metadata, so the client must not send a request to it.
         case badURL(EndpointURL.Refusal)
         /// The URL of the metadata or every authorization server is on a loopback host, but the API is not.
@@ -42,7 +42,9 @@ public struct ResourceDiscovery: Sendable {
         public var description: String {
             switch self {
             case .unreadable: "the metadata of the API is invalid"
-            case .otherResource: "the metadata names an API other than the requested one"
+            case .otherResource(let named):
+                "the metadata names the API \(String(named.prefix(200)).strippingControlCharacters) instead of the requested one;"
+                    + " if that is the API, use exactly that URL, including any final slash"
             case .badURL(let refusal): "the URL of the API's metadata cannot be used: \(refusal)"
             case .foreignLoopback: "the API names a URL on this device, but is not on this device itself"
             case .noServer: "the metadata of the API names no usable authorization server"
@@ -80,7 +82,7 @@ public struct ResourceDiscovery: Sendable {
     /// Returns the well-known URLs for the path of the API and for its origin, in this order (RFC 9728 §3.1).
     ///
     /// Each URL comes with the value that `resource` must have in the metadata at this URL.
-    private static func wellKnownPlaces(of endpoint: EndpointURL) -> [(url: String, resource: String)] {
+    package static func wellKnownPlaces(of endpoint: EndpointURL) -> [(url: String, resource: String)] {
         let known = "\(endpoint.origin)/.well-known/oauth-protected-resource"
         let path = endpoint.uri.path == "/" ? "" : endpoint.uri.path
         let own = (url: known + path, resource: endpoint.rawValue)
@@ -111,9 +113,10 @@ public struct ResourceDiscovery: Sendable {
         guard let members = try? JSONReader.object(body), case .string(let name) = members["resource"] else {
             throw .unreadable
         }
-        // RFC 9728 §3.3: `resource` must be identical to the requested URL, except for a slash at the end.
-        guard name == url || name + "/" == url || name == url + "/", let resource = try? Resource(name)
-        else { throw .otherResource }
+        // RFC 9728 §3.3: `resource` must be identical to the requested URL. RFC 3986 §6.2.3: an empty path equals `/`.
+        guard withoutEmptyPath(name) == withoutEmptyPath(url), let resource = try? Resource(name) else {
+            throw .otherResource(named: name)
+        }
         guard case .array(let list) = members["authorization_servers"] else { throw .noServer }
         let named = list.compactMap { value -> Issuer? in
             if case .string(let text) = value { try? Issuer(ofServer: text) } else { nil }
@@ -129,6 +132,12 @@ public struct ResourceDiscovery: Sendable {
             scope = try? Scope(lenient: words.joined(separator: " "))
         }
         return ProtectedResource(resource: resource, authorizationServers: servers, scope: scope)
+    }
+
+    /// Returns a URL without the slash of an empty path; any other URL is unchanged.
+    private static func withoutEmptyPath(_ url: String) -> String {
+        guard let uri = try? AbsoluteURI(parsing: url), uri.path == "/", url.hasSuffix("/") else { return url }
+        return String(url.dropLast())
     }
 
     /// Sends a request without a token to the API, and returns the head of the response.

@@ -60,9 +60,41 @@ struct ResourceDiscoveryTests {
 
     // R274; RFC 9728 §3.3
     @Test func `metadata of another API is not used`() async throws {
-        #expect(try await Self.failure(ServerScript(.foreignResource)) == .unsafe(.resource(.otherResource)))
+        let foreign = try await Self.failure(ServerScript(.foreignResource))
+        #expect(foreign == .unsafe(.resource(.otherResource(named: "https://login.example.com/api"))))
         // Metadata of the whole API is not used for a part of it.
-        #expect(try await Self.failure(ServerScript(), of: "/part") == .unsafe(.resource(.otherResource)))
+        guard case .unsafe(.resource(.otherResource))? = try await Self.failure(ServerScript(), of: "/part") else {
+            Issue.record("they were used")
+            return
+        }
+    }
+
+    // B-20: clients that compare byte for byte refuse such metadata, too.
+    @Test func `a slash at the end of a path makes another resource, and the error names it`() async throws {
+        let failure = try await Self.failure(ServerScript(), of: "/")
+        guard case .unsafe(.resource(.otherResource(let named)))? = failure else {
+            Issue.record("they were used: \(String(describing: failure))")
+            return
+        }
+        #expect(named.hasSuffix("/api"))
+        #expect(failure?.description.contains("instead of the requested one; if that is the API, use exactly") == true)
+    }
+
+    // R347, B-20; RFC 3986 §6.2.3
+    @Test(arguments: [
+        ("https://api.example.com", "https://api.example.com/"),
+        ("https://api.example.com/", "https://api.example.com"),
+    ])
+    func `an empty path and a slash are the same resource`(asked: String, named: String) async throws {
+        var script = ServerScript()
+        script.publicOrigin = "https://api.example.com"
+        script.paths[.api] = ""
+        script.api.resource = named
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let discovery = ResourceDiscovery(transport: LeadingTransport(to: server))
+            let found = try await discovery.metadata(of: asked)
+            #expect(found.resource.rawValue == named)
+        }
     }
 
     // R276, CL-42
