@@ -71,8 +71,9 @@ extension TokenSession {
     /// credentials are revoked instead.
     func replace(_ former: Credentials, by fresh: Credentials) async throws(SessionError) {
         var fresh = fresh.keepingRefreshToken(of: former)
-        // The credentials of a step-up continue the sign-in of the former ones.
+        // The credentials of a step-up continue the sign-in of the former ones, by the same client.
         fresh.signInID = former.signInID
+        fresh.isSelfRegistered = former.isSelfRegistered
         let record = TokenRecord(fresh)
         let before: StoredRecord
         do {

@@ -50,6 +50,29 @@ struct StepUpTests {
         }
     }
 
+    // The session of an app that registers itself accepts only credentials of its own registration.
+    @Test func `the sign-in of a client that registered itself continues after a step-up`() async throws {
+        var script = ServerScript()
+        script.api.requiredScope = "photos.write"
+        try await ScriptedAuthorizationServer.run(script) { server in
+            let store = MemoryTokenStore()
+            var client = ClientIdentification()
+            client.registration = .init(as: "Lightbox", storedIn: store)
+            var signIn = NativeSignIn(
+                issuer: server.issuer, client: client, scope: try Scope(lenient: "openid photos.read"))
+            signIn.options.resources = [try Resource(server.url(of: .api))]
+            signIn.browser = ScriptedBrowser()
+            let session = TokenSession(for: signIn, store: store)
+            let first = try await session.signedIn(by: signIn)
+            let answer = try await session.send(TransportRequest(api: server.url(of: .api)), steppingUp: Self.person)
+            #expect(answer.statusCode == 200)
+            let later = try await TokenSession(for: signIn, store: store).credentials()
+            #expect(later.clientID == first.clientID)
+            #expect(later.scope.description == "openid photos.read photos.write")
+            #expect(server.requests(to: .registration).count == 1)
+        }
+    }
+
     // A step-up must not undo a sign-out by the user.
     @Test func `a user who signs out during a step-up stays signed out`() async throws {
         try await Self.withReader { server, store, session in
