@@ -34,6 +34,7 @@ struct MiniatureServer: Sendable {
         for name in ["code", "code_verifier", "refresh_token", "client_secret", "device_code", "client_assertion"] {
             vault.keepSecret(request.form[name])
         }
+        if let preflight = preflight(request) { return preflight }
         guard let interruption = interruption(of: request) else {
             return shared(filled(try honestAnswer(request, from: &vault, at: time)), with: request)
         }
@@ -48,7 +49,22 @@ struct MiniatureServer: Sendable {
         answer.headerFields += [
             .init("Access-Control-Allow-Origin", origin), .init("Access-Control-Allow-Credentials", "true"),
         ]
+        if !script.exposedFields.isEmpty {
+            answer.headerFields.append(
+                .init("Access-Control-Expose-Headers", script.exposedFields.joined(separator: ", ")))
+        }
         return answer
+    }
+
+    /// Answers a preflight request (Fetch §3.3.5); nil if this is none, or if scripts of other origins have no access.
+    private func preflight(_ request: RecordedRequest) -> ScriptedAnswer? {
+        guard script.allowsEveryOrigin, request.method == .options,
+            let method = request.field("Access-Control-Request-Method")
+        else { return nil }
+        let fields = script.allowedFields?.joined(separator: ", ") ?? request.field("Access-Control-Request-Headers")
+        var answer = ScriptedAnswer(status: 204, headerFields: [.init("Access-Control-Allow-Methods", method)])
+        if let fields { answer.headerFields.append(.init("Access-Control-Allow-Headers", fields)) }
+        return shared(answer, with: request)
     }
 
     private mutating func interruption(of request: RecordedRequest) -> Interruption? {
@@ -110,8 +126,7 @@ extension MiniatureServer {
     /// Returns the endpoint at a path, or `unknown` if the server has none there.
     func endpoint(at path: String) -> ScriptedEndpoint {
         if metadataPaths[path] != nil { return .metadata }
-        let resource = "/.well-known/oauth-protected-resource"
-        if path == resource || path.hasPrefix(resource + "/") {
+        if path == "/.well-known/oauth-protected-resource\(script.path(of: .api) ?? "")" {
             return script.metadata.absent.contains(.resourceMetadata) ? .unknown : .resourceMetadata
         }
         for endpoint in ScriptedEndpoint.allCases where endpoint != .api && !script.metadata.absent.contains(endpoint) {

@@ -58,6 +58,10 @@ public struct ServerScript: Sendable, Hashable, Codable {
     public var api = APIScript()
     /// Whether responses allow scripts of every origin to read them with cookies (CORS), if a request has an `Origin`.
     public var allowsEveryOrigin = false
+    /// The header fields that responses to preflight requests allow; nil allows every field of the request.
+    public var allowedFields: [String]?
+    /// The header fields of responses that scripts may read (`Access-Control-Expose-Headers`).
+    public var exposedFields = ["WWW-Authenticate"]
     /// Scripted answers that replace responses of the server; if several apply to a request, the first one is sent.
     public var interruptions: [Interruption] = []
 
