@@ -65,6 +65,8 @@ extension Examination {
         var options = NativeSignIn.Options()
         options.prompt = silently ? [.none] : []
         options.authentication = subject.authentication
+        // RFC 8707 §2.1: MCP clients send `resource` to every server.
+        options.resources = [subject.resource].compactMap { $0 }.compactMap { try? Resource($0) }
         return AuthorizationAttempt(
             at: server, clientID: client, redirectURI: redirectURI, scope: subject.scope, options: options)
     }
@@ -236,7 +238,9 @@ extension Examination {
                 "authorization-refused", "a valid authorization request is rejected: \(error)",
                 mend: refusal.code == .invalidScope
                     ? "allow the scope for the client, or request another with --scope"
-                    : "check what the server requires of the client (response type code, PKCE, pushed authorization requests)",
+                    : refusal.code == .invalidTarget
+                        ? "let the client request tokens for the API, or ignore resource; MCP clients always send it (RFC 8707 §2)"
+                        : "check what the server requires of the client (response type code, PKCE, pushed authorization requests)",
                 status: .refused)
         case .unsafe(.callback(let refusal)): callback(refusal)
         default:

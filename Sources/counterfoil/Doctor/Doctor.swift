@@ -14,12 +14,16 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Check a server, a registration and an API, and say how to fix their faults.",
         discussion: """
             Without --client-id, it checks the metadata, clock, keys and error responses of the server. With --client-id, \
-            it also sends authorization requests that show no page, and discards the codes. With --resource, it asks an API \
-            for its authorization server. With --sign-in, you sign in once, and it checks the tokens without storing them. \
-            It registers no client; the report lists what it has not tried.
+            it also sends authorization requests that show no page, and discards the codes. With --sign-in, you sign in \
+            once, and it checks the tokens without storing them. It registers no client; the report lists what it has not \
+            tried.
 
-            Example:
+            With --resource, it checks an API, such as an MCP server, and what clients need that know only its URL: the \
+            challenge, the metadata, client IDs, and the access by scripts in a browser. The API names the issuer.
+
+            Examples:
               counterfoil doctor https://id.example.com --client-id lightbox --sign-in
+              counterfoil doctor --resource https://mcp.example.com/mcp
 
             The exit code is 0 if nothing prevents a sign-in, and otherwise that of the first fault.
 
@@ -51,7 +55,7 @@ struct Doctor: AsyncParsableCommand {
             valueName: "origin"))
     var origin: String?
 
-    @Option(help: ArgumentHelp("The URL of an API to check.", valueName: "uri"))
+    @Option(help: ArgumentHelp("The URL of an API or MCP server to check.", valueName: "uri"))
     var resource: String?
 
     @Option(help: ArgumentHelp("The vendor of the server, if it differs from the standard.", valueName: "name"))
@@ -96,28 +100,9 @@ struct Doctor: AsyncParsableCommand {
                 await examination.run(signingIn: signsIn, binding: dpop, opening: browser == .open, console)
                 return examination.findings
             }
-            try report(findings, console)
+            try FindingReport(findings: findings).write(to: console)
         }
     }
-
-    private func report(_ findings: [Finding], _ console: CommandOutput) throws {
-        struct Report: Encodable {
-            let findings: [Finding]
-            let faults: Int
-        }
-        let faults = findings.filter { $0.weight == .fault }
-        if output.json {
-            try console.result(Report(findings: findings, faults: faults.count))
-        } else {
-            for line in findings.flatMap(\.lines) { try console.result(line) }
-            let notes = findings.count { $0.weight == .advice }
-            try console.result("")
-            try console.result("\(Self.count(faults.count, "fault")), \(Self.count(notes, "note"))")
-        }
-        if let first = faults.first { throw ExitCode(first.status.rawValue) }
-    }
-
-    private static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
     private func subject() throws(Failure) -> Examination.Subject {
         let wanted: Scope
@@ -159,6 +144,7 @@ extension Examination {
         guard let issuer, let server = await server(issuer) else { return }
         await tokenEndpoint(of: server)
         await keys(of: server)
+        if subject.resource != nil { await clientsWithoutRegistration(at: server) }
         await authorization(at: server)
         await device(at: server)
         notTried(at: server, signingIn: signingIn)
@@ -175,12 +161,17 @@ extension Examination {
     private mutating func notTried(at server: AuthorizationServerConfiguration, signingIn: Bool) {
         var left: [String] = []
         if server.registrationEndpoint != nil { left.append("registration of a client") }
+        if server.supportsMetadataDocuments { left.append("a client metadata document") }
         if subject.clientID == nil { left.append("authorization requests (--client-id)") }
         if !signingIn { left.append("a sign-in, its tokens and a refresh (--sign-in)") }
         if server.deviceAuthorizationEndpoint != nil, subject.clientID != nil {
             left.append("the approval of a device")
         }
-        if subject.origin == nil { left.append("access by scripts in a browser (--origin)") }
+        switch (subject.origin, subject.resource) {
+        case (nil, nil): left.append("access by scripts in a browser (--origin)")
+        case (nil, _): left.append("access by scripts of other origins (--origin)")
+        default: break
+        }
         if !left.isEmpty { advise("not-tried", "not tried: \(left.joined(separator: "; "))") }
     }
 

@@ -26,11 +26,15 @@ struct Examination {
         var scope: Scope
     }
 
-    let subject: Subject
+    var subject: Subject
     let transport: any HTTPTransport
     /// The time limit for each response.
     let timeout: Duration
     private(set) var findings: [Finding] = []
+    /// Whether the challenge or the metadata of the API state a scope.
+    var apiStatesScope = false
+    /// The URL of the server's metadata; nil until it is found.
+    var metadataURL: EndpointURL?
 
     init(of subject: Subject, over transport: any HTTPTransport, timeout: Duration) {
         self.subject = subject
@@ -42,12 +46,14 @@ struct Examination {
         findings.append(Finding(weight: .sound, topic: topic, text: text, mend: nil, status: .unsafe))
     }
 
-    mutating func advise(_ topic: String, _ text: String, mend: String? = nil) {
-        findings.append(Finding(weight: .advice, topic: topic, text: text, mend: mend, status: .unsafe))
+    mutating func advise(_ topic: String, _ text: String, why: String? = nil, mend: String? = nil) {
+        findings.append(Finding(weight: .advice, topic: topic, text: text, why: why, mend: mend, status: .unsafe))
     }
 
-    mutating func fault(_ topic: String, _ text: String, mend: String, status: ExitStatus = .unsafe) {
-        findings.append(Finding(weight: .fault, topic: topic, text: text, mend: mend, status: status))
+    mutating func fault(
+        _ topic: String, _ text: String, why: String? = nil, mend: String, status: ExitStatus = .unsafe
+    ) {
+        findings.append(Finding(weight: .fault, topic: topic, text: text, why: why, mend: mend, status: status))
     }
 
     mutating func record(_ finding: Finding) { findings.append(finding) }
@@ -85,24 +91,29 @@ extension Examination {
 
     /// Sends a request; records a finding if there is no response.
     ///
-    /// The request contains `Origin` only for a single-page client, because some servers refuse an unknown origin.
+    /// The request contains `Origin` only for a single-page client, because some servers refuse an unknown origin. If
+    /// `isRequired` is false, the caller records the missing response.
     mutating func ask(
         _ endpoint: EndpointURL, method: HTTPRequest.Method = .get, form: FormParameters? = nil,
-        headerFields: HTTPFields = [:], as name: String
+        headerFields: HTTPFields = [:], body: [UInt8] = [], readsBody: Bool = true,
+        isRequired: Bool = true, as name: String
     ) async -> TransportResponse? {
         var fields = headerFields
         if fields[.accept] == nil { fields[.accept] = "application/json" }
-        if let name = HTTPField.Name("Origin"), let origin = subject.origin { fields[name] = origin }
+        if let name = HTTPField.Name("Origin"), fields[name] == nil, let origin = subject.origin {
+            fields[name] = origin
+        }
         if form != nil { fields[.contentType] = "application/x-www-form-urlencoded" }
+        var request = TransportRequest(
+            endpoint, method: method, headerFields: fields, body: form.map { Array($0.encoded.utf8) } ?? body,
+            timeout: timeout)
+        request.readsBody = readsBody
         do throws(TransportFailure) {
-            let response = try await transport.send(
-                TransportRequest(
-                    endpoint, method: method, headerFields: fields, body: Array((form?.encoded ?? "").utf8),
-                    timeout: timeout))
+            let response = try await transport.send(request)
             noteClock(of: response, at: endpoint)
             return response
         } catch {
-            note(error, at: name)
+            if isRequired { note(error, at: name) }
             return nil
         }
     }
@@ -150,6 +161,9 @@ extension Examination {
             + " could seem expired or not yet valid"
         fault("clock-off", text, mend: "synchronize both clocks with NTP")
     }
+
+    /// Returns a text of a server without control characters, cut at 200 characters.
+    static func shown(_ text: String) -> String { String(text.prefix(200)).strippingControlCharacters }
 
     /// Parses the body as a JSON object; nil if it is invalid or has duplicate members.
     static func members(_ response: TransportResponse) -> [String: JSONValue]? {

@@ -14,13 +14,15 @@ struct Finding: Sendable, Encodable {
     /// A stable identifier of the finding for scripts, such as `refresh-fails`.
     let topic: String
     let text: String
+    /// The consequence, such as the clients that fail; nil if the text says it.
+    var why: String?
     /// The remedy; nil if none is needed.
     let mend: String?
     /// The exit code of the program if this finding is the first fault.
     let status: ExitStatus
 
     private enum CodingKeys: CodingKey {
-        case weight, topic, text, mend
+        case weight, topic, text, why, mend
     }
 
     /// The lines of the finding in text output.
@@ -31,6 +33,7 @@ struct Finding: Sendable, Encodable {
             case .advice: "note   "
             case .fault: "FAULT  "
             }
-        return ["\(word)\(text)"] + (mend.map { ["       → \($0)"] } ?? [])
+        let reason = why.map { ["       because \($0)"] } ?? []
+        return ["\(word)\(text)"] + reason + (mend.map { ["       → \($0)"] } ?? [])
     }
 }

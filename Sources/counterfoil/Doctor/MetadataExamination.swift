@@ -42,7 +42,11 @@ extension Examination {
             return nil
         }
         for finding in refusals {
-            advise(finding.topic, finding.text + "; other metadata URLs work", mend: finding.mend)
+            advise(
+                finding.topic, finding.text + "; other metadata URLs work",
+                why: finding.why
+                    ?? "clients try the URLs in order; the MCP SDKs stop at a page and at an error of the server",
+                mend: finding.mend)
         }
         compare(documents)
         return await configuration(of: issuer, first)
@@ -62,8 +66,10 @@ extension Examination {
     }
 
     private static func document(in response: TransportResponse, at address: String, _ issuer: Issuer) -> Answer {
-        func refused(_ topic: String, _ text: String, mend: String, status: ExitStatus = .unsafe) -> Answer {
-            .refused(Finding(weight: .fault, topic: topic, text: text, mend: mend, status: status))
+        func refused(
+            _ topic: String, _ text: String, why: String? = nil, mend: String, status: ExitStatus = .unsafe
+        ) -> Answer {
+            .refused(Finding(weight: .fault, topic: topic, text: text, why: why, mend: mend, status: status))
         }
         switch response.statusCode {
         case 200: break
@@ -89,6 +95,8 @@ extension Examination {
             let named = String(metadata.issuer.prefix(200)).strippingControlCharacters
             return refused(
                 "issuer-mismatch", "the metadata of \(issuer) names another issuer: \(named)",
+                why:
+                    "clients compare the two byte for byte, and must not use metadata of another issuer (RFC 8414 §3.3)",
                 mend: named.contains("{")
                     ? "name one tenant; a multi-tenant issuer does not identify a server"
                     : "if that is the server, use exactly that issuer, including any final slash")
@@ -125,6 +133,7 @@ extension Examination {
         of issuer: Issuer, _ document: Document
     ) async -> AuthorizationServerConfiguration? {
         let response = document.response
+        metadataURL = try? EndpointURL(document.address)
         if response.mediaType != "application/json" {
             advise(
                 "metadata-type",
@@ -169,6 +178,7 @@ extension Examination {
                 "pkce-not-stated",
                 methods.map { "code_challenge_methods_supported in the metadata does not list S256, but \($0)" }
                     ?? "the metadata has no code_challenge_methods_supported, so the server does not support PKCE (RFC 8414 §2)",
+                why: "MCP clients must then refuse to sign in, and so does this client",
                 mend:
                     "support PKCE with S256 and publish it; if the documentation promises it, sign in with --assume-pkce"
             )
@@ -190,29 +200,13 @@ extension Examination {
         advise("endpoint-elsewhere", "an endpoint is on a host other than the issuer's: \(other)")
     }
 
-    /// Records whether a client without a client ID can use a metadata document or register itself (RFC 7591 §3).
-    private mutating func registration(_ server: AuthorizationServerConfiguration) {
-        if server.supportsMetadataDocuments {
-            sound("client-documents", "the server accepts the URL of a metadata document as the client ID")
-        }
-        guard let endpoint = server.registrationEndpoint else { return }
-        guard endpoint.origin.lowercased() == server.issuer.origin else {
-            return advise(
-                "registration-elsewhere",
-                "clients register at a host other than the issuer's: \(endpoint.origin)",
-                mend: "check whether that host is intended; its response determines the client ID")
-        }
-        sound(
-            "registration-offered",
-            "the metadata says that clients can register themselves (RFC 7591); no client was registered")
-    }
-
     private mutating func features(_ server: AuthorizationServerConfiguration, _ members: [String: JSONValue]) {
         if server.sendsIssuerInResponses {
             sound("iss-promised", "every authorization response names the issuer (iss, RFC 9207)")
         } else {
             advise(
                 "iss-not-promised", "authorization responses do not name the issuer, so two servers could be mixed up",
+                why: "the MCP specification announces that clients will require it",
                 mend: "send iss and publish that, or register a different redirect URI at each server (RFC 9207 §2)")
         }
         if server.requiresPushedRequests {

@@ -8,20 +8,6 @@ import Testing
 /// Tests of the doctor at servers with one misbehavior each.
 @Suite(.timeLimit(.minutes(5)))
 struct DoctorTests {
-    private struct Report: Decodable {
-        struct Finding: Decodable {
-            let weight: String
-            let topic: String
-            let text: String
-            let mend: String?
-        }
-        let findings: [Finding]
-        let faults: Int
-
-        var topics: [String] { findings.map(\.topic) }
-        var faultTopics: [String] { findings.filter { $0.weight == "fault" }.map(\.topic) }
-    }
-
     /// Creates a script for a server that checks redirect URIs and has some misbehaviors.
     private static func script(_ misbehaviors: Misbehavior...) -> ServerScript {
         var script = ServerScript(misbehaviors)
@@ -29,29 +15,13 @@ struct DoctorTests {
         return script
     }
 
-    /// Runs the doctor on a server; for a sign-in, follows the `Open:` line.
-    private static func examine(
-        _ server: ScriptedAuthorizationServer, _ arguments: [String]
-    ) async throws -> (CommandLineTool.Outcome, Report) {
-        let directory = try TemporaryDirectory()
-        let visits = Mutex<[Task<Void, Never>]>([])
-        let outcome = try await CommandLineTool.run(
-            ["doctor", "--json", "--timeout", "2"] + arguments, home: directory.url
-        ) { line in
-            guard line.hasPrefix("Open: "), let url = try? BrowserURL(String(line.dropFirst(6))) else { return }
-            visits.withLock { $0.append(Task { _ = await ScriptedBrowser().open(url) }) }
-        }
-        for visit in visits.withLock({ $0 }) { await visit.value }
-        return (outcome, try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8)))
-    }
-
     private static let client = ["--client-id", "lightbox", "--scope", "openid photos.read"]
     private static let signIn = client + ["--sign-in", "--browser", "print"]
 
     @Test func `a server without misbehaviors has no faults`() async throws {
         try await ScriptedAuthorizationServer.run(Self.script(.rotatesLeniently)) { server in
-            let (outcome, report) = try await Self.examine(
-                server, [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
+            let (outcome, report) = try await DoctorReport.of(
+                [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
             #expect(report.faultTopics.isEmpty, "\(report.findings)")
             #expect(outcome.status == 0)
             for topic in [
@@ -89,7 +59,7 @@ struct DoctorTests {
         misbehavior: Misbehavior, topic: String, status: Int32
     ) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
-            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue])
+            let (outcome, report) = try await DoctorReport.of([server.issuer.rawValue])
             #expect(report.topics.contains(topic), "\(report.topics)")
             #expect(outcome.status == status, "\(report.faultTopics)")
             #expect((report.faults > 0) == (status != 0))
@@ -112,7 +82,7 @@ struct DoctorTests {
         misbehavior: Misbehavior, topic: String, status: Int32
     ) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
-            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue] + Self.client)
+            let (outcome, report) = try await DoctorReport.of([server.issuer.rawValue] + Self.client)
             #expect(report.topics.contains(topic), "\(report.topics)")
             #expect(outcome.status == status, "\(report.faultTopics)")
         }
@@ -125,19 +95,19 @@ struct DoctorTests {
             var script = Self.script(.strandsThePerson)
             script.authorization.outcome = .page(status)
             try await ScriptedAuthorizationServer.run(script) { server in
-                let (_, report) = try await Self.examine(server, [server.issuer.rawValue] + Self.client)
+                let (_, report) = try await DoctorReport.of([server.issuer.rawValue] + Self.client)
                 #expect(report.topics.contains(topic), "\(report.topics)")
             }
         }
         try await ScriptedAuthorizationServer.run(Self.script()) { server in
-            let (outcome, report) = try await Self.examine(
-                server, [server.issuer.rawValue, "--redirect-uri", "http://127.0.0.1/other"] + Self.client)
+            let (outcome, report) = try await DoctorReport.of(
+                [server.issuer.rawValue, "--redirect-uri", "http://127.0.0.1/other"] + Self.client)
             #expect(report.faultTopics == ["redirect-refused"])
             #expect(outcome.status == 7)
         }
         // RFC 6749 §3.1.2.4
         try await ScriptedAuthorizationServer.run { server in
-            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue] + Self.client)
+            let (outcome, report) = try await DoctorReport.of([server.issuer.rawValue] + Self.client)
             #expect(report.faultTopics == ["redirect-anywhere"])
             #expect(outcome.status == 5)
         }
@@ -154,8 +124,8 @@ struct DoctorTests {
         misbehavior: Misbehavior, topic: String, status: Int32
     ) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
-            let (outcome, report) = try await Self.examine(
-                server, [server.issuer.rawValue, "--resource", server.url(of: .api)])
+            let (outcome, report) = try await DoctorReport.of(
+                [server.issuer.rawValue, "--resource", server.url(of: .api)])
             #expect(report.topics.contains(topic), "\(report.topics)")
             #expect(outcome.status == status, "\(report.faultTopics)")
         }
@@ -187,8 +157,8 @@ struct DoctorTests {
         ] as [(Misbehavior, String, Int32)])
     func `a sign-in reveals these misbehaviors`(misbehavior: Misbehavior, topic: String, status: Int32) async throws {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
-            let (outcome, report) = try await Self.examine(
-                server, [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
+            let (outcome, report) = try await DoctorReport.of(
+                [server.issuer.rawValue, "--resource", server.url(of: .api)] + Self.signIn)
             #expect(report.topics.contains(topic), "\(report.topics)")
             #expect(outcome.status == status, "\(report.findings.filter { $0.weight == "fault" })")
         }
@@ -202,7 +172,7 @@ struct DoctorTests {
         async throws
     {
         try await ScriptedAuthorizationServer.run(Self.script(misbehavior)) { server in
-            let (outcome, report) = try await Self.examine(server, [server.issuer.rawValue, "--dpop"] + Self.signIn)
+            let (outcome, report) = try await DoctorReport.of([server.issuer.rawValue, "--dpop"] + Self.signIn)
             #expect(report.faultTopics == [topic])
             #expect(outcome.status == status)
         }
@@ -211,9 +181,9 @@ struct DoctorTests {
     /// Runs the doctor on a server that publishes its own issuer.
     private static func verdict(
         _ script: ServerScript, _ arguments: [String]
-    ) async throws -> (CommandLineTool.Outcome, Report, [RecordedRequest]) {
+    ) async throws -> (CommandLineTool.Outcome, DoctorReport, [RecordedRequest]) {
         try await ScriptedAuthorizationServer.run(script) { server in
-            let (outcome, report) = try await examine(server, [server.publishedIssuer] + arguments)
+            let (outcome, report) = try await DoctorReport.of([server.publishedIssuer] + arguments)
             return (outcome, report, server.requests)
         }
     }

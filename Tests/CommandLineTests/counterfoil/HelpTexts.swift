@@ -495,13 +495,17 @@ enum HelpTexts {
 
         Without --client-id, it checks the metadata, clock, keys and error responses of
         the server. With --client-id, it also sends authorization requests that show no
-        page, and discards the codes. With --resource, it asks an API for its
-        authorization server. With --sign-in, you sign in once, and it checks the
-        tokens without storing them. It registers no client; the report lists what it
-        has not tried.
+        page, and discards the codes. With --sign-in, you sign in once, and it checks
+        the tokens without storing them. It registers no client; the report lists what
+        it has not tried.
 
-        Example:
+        With --resource, it checks an API, such as an MCP server, and what clients need
+        that know only its URL: the challenge, the metadata, client IDs, and the access
+        by scripts in a browser. The API names the issuer.
+
+        Examples:
           counterfoil doctor https://id.example.com --client-id lightbox --sign-in
+          counterfoil doctor --resource https://mcp.example.com/mcp
 
         The exit code is 0 if nothing prevents a sign-in, and otherwise that of the
         first fault.
@@ -547,7 +551,7 @@ enum HelpTexts {
           --scope <scope>         The scope to request. Can be repeated.
           --origin <origin>       The origin of a single-page client: check whether its
                                   scripts may use the server (CORS).
-          --resource <uri>        The URL of an API to check.
+          --resource <uri>        The URL of an API or MCP server to check.
           --vendor <name>         The vendor of the server, if it differs from the
                                   standard.
           --sign-in               Sign in once and check the tokens.
