@@ -26,7 +26,7 @@ struct Counterfoil: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Login.self, Status.self, Token.self, Call.self, Exec.self, Whoami.self, Logout.self, Doctor.self,
-            Profiles.self, Use.self, Credential.self,
+            Profiles.self, Use.self, Credential.self, ClientDocument.self,
         ]
     )
 

@@ -4,6 +4,7 @@ enum HelpTexts {
     static let expected: [String: String] = [
         "": overview, "login": login, "status": status, "token": token, "call": call, "exec": exec, "whoami": whoami,
         "logout": logout, "profiles": profiles, "use": use, "doctor": doctor,
+        "client-document": ClientDocumentHelpText.expected,
     ]
 
     private static let overview = """
@@ -51,6 +52,8 @@ enum HelpTexts {
           use                     Choose the profile of commands without --profile.
           credential              Pass the token to git, docker, kubectl or the AWS
                                   command line.
+          client-document         Print the metadata document of a client, or check a
+                                  published one.
 
           See 'counterfoil help <subcommand>' for detailed help.
 

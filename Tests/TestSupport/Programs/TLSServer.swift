@@ -1,17 +1,16 @@
 import Foundation
-import TestSupport
-import Testing
 
 /// A certificate authority of a test, whose files `openssl` makes.
-final class TLSAuthority: Sendable {
+package final class TLSAuthority: Sendable {
     private let directory: TemporaryDirectory
 
     /// The file with the certificate of the authority, for `SSL_CERT_FILE`.
-    var certificate: String { directory.file("authority.pem").path }
+    package var certificate: String { directory.file("authority.pem").path }
     /// The folder with the certificate of the authority and nothing else, for `SSL_CERT_DIR`.
-    var folder: String { directory.file("authorities").path }
+    package var folder: String { directory.file("authorities").path }
 
-    init() throws {
+    /// Makes the certificate of the authority.
+    package init() throws {
         directory = try TemporaryDirectory()
         try Self.openssl(
             [
@@ -23,9 +22,11 @@ final class TLSAuthority: Sendable {
             at: directory.file("authority.pem"), to: directory.file("authorities/authority.crt"))
     }
 
-    /// Starts a server with a certificate for some names, which answers each request with 200 until `body` returns.
-    func run(
-        names: String = "DNS:localhost,IP:127.0.0.1", days: Int = 2,
+    /// Starts a server with a certificate for some names, which answers requests until `body` returns.
+    ///
+    /// The server answers each request with 200, or with `sendsFiles` as ``answer(_:named:)`` says.
+    package func run(
+        names: String = "DNS:localhost,IP:127.0.0.1", days: Int = 2, sendsFiles: Bool = false,
         _ body: (_ port: Int) async throws -> Void
     ) async throws {
         try Self.openssl(
@@ -42,12 +43,20 @@ final class TLSAuthority: Sendable {
             ], in: directory.url)
         let (program, output) = (Process(), Pipe())
         program.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        program.arguments = ["s_server", "-accept", "127.0.0.1:0", "-cert", "server.pem", "-key", "server.key", "-www"]
+        program.arguments = [
+            "s_server", "-accept", "127.0.0.1:0", "-cert", "server.pem", "-key", "server.key",
+            sendsFiles ? "-HTTP" : "-www",
+        ]
         program.currentDirectoryURL = directory.url
         (program.standardOutput, program.standardError) = (output, FileHandle.nullDevice)
         try program.run()
         defer { kill(program.processIdentifier, SIGKILL) }
         try await body(try Self.port(in: output))
+    }
+
+    /// Sets the whole HTTP response to requests for a name in the root folder.
+    package func answer(_ response: String, named name: String) throws {
+        try Data(response.utf8).write(to: directory.file(name))
     }
 
     private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
@@ -60,7 +69,11 @@ final class TLSAuthority: Sendable {
         making.standardError = FileHandle.nullDevice
         try making.run()
         making.waitUntilExit()
-        try #require(making.terminationStatus == 0, "openssl \(arguments)")
+        guard making.terminationStatus == 0 else { throw OpenSSLFailure(arguments: arguments) }
+    }
+
+    private struct OpenSSLFailure: Error {
+        let arguments: [String]
     }
 
     /// Reads the port that the server prints as soon as it listens.
