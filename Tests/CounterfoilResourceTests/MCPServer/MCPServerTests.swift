@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    // B-20. RFC 9728 §3.1: an endpoint at the root has its metadata at the root.
+    // RFC 9728 §3.1: an endpoint at the root has its metadata at the root.
     @Test(arguments: ["https://notes.example", "https://notes.example/"])
     func `an endpoint at the root is served`(audience: String) async throws {
         try await Authority.run { authority async throws in

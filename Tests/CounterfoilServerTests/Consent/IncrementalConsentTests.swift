@@ -38,7 +38,7 @@ struct IncrementalConsentTests {
         ).tokenResponse
     }
 
-    // UI-24, B-05: the new scope is a question, and the earlier ones are listed; the new token has all of them.
+    // UI-24: the new scope is a question, and the earlier ones are listed; the new token has all of them.
     @Test func `a request for the union of scopes asks about the new one only`() async throws {
         var browser = test.browser()
         _ = try await attempt("offline_access photos.read").authorize(with: &browser)
@@ -107,7 +107,7 @@ struct IncrementalConsentTests {
         #expect(try await refresh(before, of: first).scope?.description == "photos.read")
     }
 
-    // B-05, RFC 8252 §8.6: any program could send this request, so the page asks about everything, with the hint.
+    // RFC 8252 §8.6: any program could send this request, so the page asks about everything, with the hint.
     @Test func `a repeated request of a client that is not assured asks about every scope`() async throws {
         var browser = test.browser()
         let again = try await attempt("offline_access photos.read")

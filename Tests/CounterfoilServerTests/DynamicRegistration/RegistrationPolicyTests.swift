@@ -34,6 +34,7 @@ struct RegistrationPolicyTests {
         #expect(try await client.delete().status == .noContent)
     }
 
+    // R254
     @Test func `the metadata announce client documents only if the server can fetch them`() async throws {
         for files in [nil, RegistrantFiles()] {
             let desk = try await RegistrationDesk(files: files) { $0.kinds = [.document, .registration] }
@@ -50,7 +51,7 @@ struct RegistrationPolicyTests {
         #expect(try await Self.members(of: desk.test)["registration_endpoint"] != nil)
     }
 
-    // R243: RFC 7591 §3, RFC 6750 §3
+    // RFC 7591 §3, RFC 6750 §3
     @Test func `a registration needs a valid initial access token if the policy says so`() async throws {
         let desk = try await RegistrationDesk { $0.requiresInitialAccessToken = true }
         let text = InitialAccessTokenText()

@@ -28,7 +28,7 @@ struct ResourceSpellingTests {
         #expect(members["aud"] as? String == Self.registered, sourceLocation: location)
     }
 
-    // R347: the token request has another spelling than the pushed request.
+    // RFC 8707 §2.2: the token request has another spelling than the pushed request.
     @Test func `a pushed request names an API in another spelling`() async throws {
         let attempt = Attempt(test).adding("resource", Self.spelling)
         let code = try await PushedAttempt(attempt).authorize().code

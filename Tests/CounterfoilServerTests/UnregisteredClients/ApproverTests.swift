@@ -76,7 +76,7 @@ struct ApproverTests {
         #expect(try await browser.open(Attempt(test, by: client).url).status == .forbidden)
     }
 
-    // R260: the page of a device follows the same rule.
+    // RFC 8628 §3.3: the page of a device follows the same rule.
     @Test func `the page of a device shows no permissions to other users`() async throws {
         let test = try await server { $0.approvers = .administrators }
         let device = TestDevice(

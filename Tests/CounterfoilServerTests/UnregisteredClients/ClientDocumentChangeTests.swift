@@ -9,7 +9,7 @@ import Testing
 
 /// The stored client of a document: when it is stored, what changes it, and when it is deleted.
 struct ClientDocumentChangeTests {
-    // SEC-276
+    // SEC-326
     @Test func `a client is stored when a user allows it something, and not before`() async throws {
         let world = try await DocumentWorld()
         var browser = world.test.browser()
@@ -166,7 +166,7 @@ struct ClientDocumentChangeTests {
         _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
     }
 
-    // SEC-276
+    // SEC-326
     @Test func `a client to which no user allows anything is deleted after a week`() async throws {
         let world = try await DocumentWorld()
         let tokens = try await world.tokens()

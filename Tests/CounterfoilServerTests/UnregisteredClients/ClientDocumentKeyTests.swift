@@ -93,7 +93,7 @@ struct ClientDocumentKeyTests {
         #expect(try await signing.world.stored?.type == .web)
     }
 
-    // SEC-274: with private_key_jwt in the document, the server never accepts the client without its key.
+    // SEC-324: with private_key_jwt in the document, the server never accepts the client without its key.
     @Test func `a client with keys is refused without an assertion or with another key`() async throws {
         let signing = try await Signing()
         let test = signing.world.test

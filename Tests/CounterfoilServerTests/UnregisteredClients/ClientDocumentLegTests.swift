@@ -150,7 +150,7 @@ struct ClientDocumentLegTests {
         #expect(world.files.requests.count == 1)
     }
 
-    // SEC-270
+    // SEC-320
     @Test func `by default no client with a document is accepted, and nothing is fetched`() async throws {
         let world = try await DocumentWorld { $0.kinds = [] }
         let page = try await world.attempt().firstReply().problemPage

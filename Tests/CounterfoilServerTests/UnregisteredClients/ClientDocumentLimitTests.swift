@@ -51,7 +51,7 @@ struct ClientDocumentLimitTests {
         #expect(try await Self.status(test, Self.url(1, at: "fast.example.net")) == 200)
     }
 
-    // SEC-275
+    // SEC-325
     @Test func `a thousand documents at once cost what the limits say`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
@@ -66,7 +66,7 @@ struct ClientDocumentLimitTests {
         #expect(try await Self.status(test, Self.url(0, at: "late.example.net")) == 200)
     }
 
-    // SEC-275: the host answers each URL with a document of its own.
+    // SEC-325: the host answers each URL with a document of its own.
     @Test func `thirty requests a minute go to one host`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
@@ -99,7 +99,7 @@ struct ClientDocumentLimitTests {
         #expect(try await Self.status(test, Self.url(0)) == 200)
     }
 
-    // SEC-275
+    // SEC-325
     @Test func `six requests a minute go to one URL`() async throws {
         let world = try await DocumentWorld([:])
         for _ in 0..<20 { #expect(try await world.attempt().firstReply().status == .serviceUnavailable) }

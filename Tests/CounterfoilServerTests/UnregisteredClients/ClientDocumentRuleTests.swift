@@ -93,7 +93,7 @@ struct ClientDocumentRuleTests {
                 == "Reason: the client document is invalid: its client_id is not its URL, byte for byte.")
     }
 
-    // R251, SEC-273: nothing that is secret belongs into a public file.
+    // R251, SEC-323: nothing that is secret belongs into a public file.
     @Test(
         arguments: [
             (["client_secret": #""s3cret""#], "it must not contain client_secret"),

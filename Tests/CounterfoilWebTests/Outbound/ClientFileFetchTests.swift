@@ -67,7 +67,7 @@ struct ClientFileFetchTests {
         #expect(heads[1].contains("\r\nif-none-match: \"v0\"\r\n"))
     }
 
-    // R250, SEC-271
+    // R250, SEC-321
     @Test(arguments: [301, 302, 303, 307, 308])
     func `a redirect is an answer, and is not followed`(status: Int) async throws {
         let host = ScriptedHost()
@@ -86,7 +86,7 @@ struct ClientFileFetchTests {
         #expect(host.requests.count == 3)
     }
 
-    // R252, SEC-271; RFC 6890. One special address is enough to refuse a host, and no connection is opened.
+    // R252, SEC-321; RFC 6890. One special address is enough to refuse a host, and no connection is opened.
     @Test(
         arguments: [
             [[127, 0, 0, 1]], [[10, 0, 0, 1]], [[172, 16, 0, 1]], [[192, 168, 1, 1]], [[100, 64, 0, 1]],
@@ -130,7 +130,7 @@ struct ClientFileFetchTests {
         #expect(host.requests.count == 1)
     }
 
-    // R252, SEC-272: the networks that the operator allows are not for strangers.
+    // R252, SEC-322: the networks that the operator allows are not for strangers.
     @Test func `a private network is open only to the hosts that the owner has named`() async throws {
         let fetched = try await ScriptedHost().run(answering: Self.response("{}")) { port in
             let inside: @Sendable (String) -> [[UInt8]] = { _ in [[127, 0, 0, 1]] }
@@ -161,7 +161,7 @@ struct ClientFileFetchTests {
         #expect(await files.fetch(try Self.request(url)) == .failed(.unsuitableURL))
     }
 
-    // R253, SEC-271: the limit applies to the bytes that are read, whatever the response announces.
+    // R253, SEC-321: the limit applies to the bytes that are read, whatever the response announces.
     @Test(arguments: [0, 5119, 5120, 5121, 60_000])
     func `the limit counts the bytes that are read`(size: Int) async throws {
         let body = [UInt8](repeating: UInt8(ascii: " "), count: size)

@@ -42,7 +42,7 @@ struct UnregisteredAssuranceTests {
         }
     }
 
-    // B-05, R357, SEC-312: OpenID Connect Core §3.1.2.6
+    // B-05, SEC-312: OpenID Connect Core §3.1.2.6
     @Test(arguments: [
         ["http://127.0.0.1/callback", "http://127.0.0.1:51004/callback"],
         ["uk.co.viewer:/callback", "uk.co.viewer:/callback"], [ownHost, ownHost],
@@ -56,7 +56,7 @@ struct UnregisteredAssuranceTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .consentRequired)
     }
 
-    // R243, SEC-312: no policy changes it, because no person has registered the client.
+    // SEC-312: no policy changes it, because no person has registered the client.
     @Test(arguments: [ClientType.web, .singlePage, .native])
     func `a client that registered itself is asked about each time`(type: ClientType) async throws {
         let viewer = try await DocumentClient()
