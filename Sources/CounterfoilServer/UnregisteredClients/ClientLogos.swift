@@ -41,7 +41,8 @@ actor ClientLogos {
     ///   - patience: The maximum time for which a page waits for a logo.
     init(fetcher: any ClientFileFetcher, encoder: LogoEncoder, patience: Duration = .seconds(2)) {
         files = ClientFiles(
-            fetcher: fetcher, limits: ClientFiles.Limits(
+            fetcher: fetcher,
+            limits: ClientFiles.Limits(
                 running: 8, perMinute: RequestCounts.Limits(perFile: 6, perHost: 10, total: 100), files: 8))
         self.encoder = encoder
         self.patience = patience
