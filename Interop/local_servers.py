@@ -185,8 +185,8 @@ class Counterfoil:
         """Adds a person who can sign in."""
         self.administer("user", "create", name, "--email", f"{name}@example.com", "--password-stdin", line=password)
 
-    def create_scope(self, name: str, description: str) -> None:
-        self.administer("scope", "create", name, "--description", description)
+    def create_scope(self, name: str, description: str, *more: str) -> None:
+        self.administer("scope", "create", name, "--description", description, *more)
 
     def create_application(self, name: str, redirect_uri: str, scopes: list[str], *more: str) -> str:
         """Registers a native application and returns its client identifier."""
@@ -210,6 +210,15 @@ class Counterfoil:
         for scope in scopes:
             words += ["--scope", scope]
         return dict(json.loads(self.administer(*words, *more, "--json")))
+
+    def self_registered(self) -> list[str]:
+        """The identifiers of the clients that registered themselves, newest first."""
+        listed = json.loads(self.administer("unregistered", "list", "--registrations", "--json"))
+        return [str(client["client_id"]) for client in listed]
+
+    def end_unregistered(self, client_id: str) -> None:
+        """Deletes a client that registered itself or has a document."""
+        self.administer("unregistered", "delete", client_id)
 
     @property
     def serve_command(self) -> list[str]:

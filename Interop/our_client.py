@@ -91,18 +91,28 @@ class Waiting:
 
 
 class Client:
-    """Our command line with a token store of its own, registered at a server under an identifier."""
+    """Our command line with a token store of its own, registered at a server under an identifier.
 
-    def __init__(self, folder: Path, environment: dict[str, str], issuer: str, client_id: str) -> None:
+    Without an identifier it registers itself.
+    """
+
+    def __init__(
+        self, folder: Path, environment: dict[str, str], issuer: str, client_id: str | None, store: str = "tokens"
+    ) -> None:
         self.issuer = issuer
         self._folder = folder
         self._environment = environment
-        self._registration = ["--client-id", client_id]
-        self._store = folder / "tokens"
+        self._client_id = client_id
+        self._registration = [] if client_id is None else ["--client-id", client_id]
+        self._store = folder / store
 
     def login(self, *words: str, wanted: int = DONE) -> str:
         """Signs in, with the person behind $BROWSER; what it said where something else than success is wanted."""
         return self.run("login", self.issuer, *self._registration, "--timeout", str(SECONDS), *words, wanted=wanted)
+
+    def login_at(self, resource: str, *words: str) -> str:
+        """Signs in at the server that the metadata of an API name, with the person behind $BROWSER."""
+        return self.run("login", "--resource", resource, *self._registration, "--timeout", str(SECONDS), *words)
 
     @contextmanager
     def waiting(self, *words: str) -> Iterator[Waiting]:
@@ -144,8 +154,7 @@ class Client:
 
     def copy(self, name: str) -> Client:
         """An attacker with a copy of the current tokens."""
-        other = Client(self._folder, self._environment, self.issuer, self._registration[1])
-        other._store = self._folder / name
+        other = Client(self._folder, self._environment, self.issuer, self._client_id, name)
         for end in ("", ".key"):
             shutil.copy(f"{self._store}{end}", f"{other._store}{end}")
         return other

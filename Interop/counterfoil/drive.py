@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Our client signs a person in at our own server and calls the sample API: what other servers are compared with.
 
-R027, R230, R298: a forged answer, a server mix-up, a token that was revoked.
+R027, R230, R298: a forged answer, a server mix-up, a token that was revoked. At an MCP server it registers itself, and
+again when our server has forgotten it.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import Counterfoil, drive, expect, person_environment, photo_library, products  # noqa: E402
+from notes import Notes  # noqa: E402
 from our_client import REDIRECT_URI, REFUSED, SIGN_IN_AGAIN, UNSAFE, Client, status  # noqa: E402
 from person import Person, noting  # noqa: E402
 
@@ -30,7 +33,13 @@ def journey(folder: Path) -> str:
     with server.serving(folder / "server.log"), photo_library(products(), server.issuer, folder / "api.log") as api:
         sign_in_and_out(Client(folder, environment, server.issuer, native), api)
         refuse_forged_answers(Client(folder, environment, server.issuer, native), person)
-    return "our own server: signed in, the API answered; what is forged or revoked is refused"
+    notes = Notes(folder, "alice", password)
+    with notes.serving():
+        register_itself(Client(folder, environment, notes.server.issuer, None, "own-tokens"), notes)
+    return (
+        "our own server: signed in, the API answered; what is forged or revoked is refused; registered itself at an "
+        "MCP server"
+    )
 
 
 def sign_in_and_out(client: Client, api: str) -> None:
@@ -61,6 +70,35 @@ def refuse_forged_answers(client: Client, person: Person) -> None:
     with client.waiting(*ASKED) as login:
         login.answer(error="access_denied", iss=client.issuer)
         login.end(REFUSED)
+
+
+def register_itself(client: Client, notes: Notes) -> None:
+    """The URL of an MCP server is enough to sign in, and the same registration is used until the server forgets it."""
+    client.login_at(notes.url)
+    (first,) = notes.server.self_registered()
+    call(client, notes, "list_notes", wanted="")
+    call(client, notes, "add_note", "--step-up", wanted="added", text="Milk")
+    call(client, notes, "list_notes", wanted="Milk")
+    client.login_at(notes.url)
+    expect(notes.server.self_registered() == [first], "it registered itself a second time")
+
+    for words in ([], ["--par", "never"]):
+        notes.server.end_unregistered(first)
+        client.login_at(notes.url, *words)
+        (again,) = notes.server.self_registered()
+        expect(again != first, "it has the identifier of the ended registration")
+        call(client, notes, "list_notes", wanted="Milk")
+        first = again
+
+
+def call(client: Client, notes: Notes, tool: str, *words: str, wanted: str, **arguments: str) -> None:
+    """Calls a tool of the MCP server, which has to give this text."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    said = client.run(
+        *("call", notes.url, "--header", "Content-Type: application/json", "--data", json.dumps(message)), *words
+    )
+    text = json.loads(said)["result"]["content"][0]["text"]
+    expect(text == wanted, f"{tool} gave “{text}”")
 
 
 if __name__ == "__main__":

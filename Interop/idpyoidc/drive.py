@@ -2,7 +2,8 @@
 """idpyoidc is a relying party at our server: discovery, code flow, ID token, UserInfo, refresh, logout.
 
 R225, R277, R281, R283, R286, R288, R293, R295, R324: a relying party that believes only what the metadata say.
-A second one has to push its requests and to bind its tokens to a key. `add_ons.py` replaces what the add-ons for that do
+Another one registers itself and reads its registration.
+A third one has to push its requests and to bind its tokens to a key. `add_ons.py` replaces what the add-ons for that do
 against the standards: they take a pushed request for refused unless the status is 200, and hash the token of a proof in
 hexadecimal.
 """
@@ -19,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import Counterfoil, Failed, drive, expect, products  # noqa: E402
 from our_client import status  # noqa: E402
-from person import Person, noting  # noqa: E402
+from person import ErrorPage, Person, noting  # noqa: E402
 
 SCOPES = ["openid", "profile", "email", "offline_access"]
 PORTAL = "https://portal.example.com"
@@ -28,9 +29,15 @@ PROOF = {"code_challenge_length": 64, "code_challenge_method": "S256"}
 
 
 def relying_party(  # type: ignore[no-untyped-def]
-    issuer: str, client: dict[str, str], add_ons: dict[str, Any] | None = None, userinfo: dict[str, Any] | None = None
+    issuer: str,
+    client: dict[str, str] | None,
+    add_ons: dict[str, Any] | None = None,
+    userinfo: dict[str, Any] | None = None,
 ):
-    """The handler that its documentation shows, for one provider, with further add-ons and settings of UserInfo."""
+    """The handler that its documentation shows, for one provider, with further add-ons and settings of UserInfo.
+
+    Without a client it registers itself.
+    """
     from cryptojwt.key_jar import init_key_jar
     from idpyoidc.client.defaults import DEFAULT_OIDC_SERVICES
     from idpyoidc.client.rp_handler import RPHandler
@@ -40,8 +47,6 @@ def relying_party(  # type: ignore[no-untyped-def]
     configuration = {
         "client_type": "oidc",
         "issuer": issuer,
-        "client_id": client["client_id"],
-        "client_secret": client["client_secret"],
         "redirect_uris": [f"{PORTAL}/back"],
         "post_logout_redirect_uris": [f"{PORTAL}/bye"],
         "response_types_supported": ["code"],
@@ -50,6 +55,9 @@ def relying_party(  # type: ignore[no-untyped-def]
         "client_authn_methods": ["client_secret_basic", "bearer_header"],
         "add_ons": {"pkce": {"function": PKCE, "kwargs": PROOF}, **(add_ons or {})},
         "services": services,
+        **({} if client is None else {name: client[name] for name in ("client_id", "client_secret")}),
+        # It would register a signed UserInfo response otherwise, which our server does not offer.
+        "userinfo_signing_alg_values_supported": [],
     }
     # It wants keys; by itself it would write them into the working directory. It signs request objects with RSA.
     keys = init_key_jar(key_defs=[{"type": "EC", "crv": "P-256", "use": ["sig"]}, {"type": "RSA", "use": ["sig"]}])
@@ -111,6 +119,29 @@ def sign_out(handler, state: str, person: Person) -> None:  # type: ignore[no-un
     expect(parameters(arrived)["state"] == parameters(address)["state"], "the state is another one")
 
 
+def register_itself(server: Counterfoil, person: Person) -> None:
+    """A relying party that no person registered signs the person in, until its registration ends."""
+    handler = relying_party(server.issuer, None)
+    sign_in(handler, server.issuer, person)
+    party = handler.client_setup(server.issuer)
+    (client_id,) = server.self_registered()
+    expect(party.get_client_id() == client_id, f"it is known as {party.get_client_id()}")
+    registration = party.get_context().registration_response
+    place, token = registration["registration_client_uri"], registration["registration_access_token"]
+    expect(status(place, token) == 200, "it cannot read its registration")
+    expect(status(place, "garbage") == 401, "its registration is read with another token")
+
+    server.end_unregistered(client_id)
+    expect(status(place, token) == 401, "it can read its registration after the end")
+    begun = handler.begin(server.issuer, req_args={"prompt": "consent", "scope": SCOPES})
+    try:
+        person.sign_in(begun if isinstance(begun, str) else begun["url"])
+    except ErrorPage as page:
+        expect(page.status == 400, f"after the end of its registration the page has status {page.status}")
+        return
+    raise Failed("it signed the person in after the end of its registration")
+
+
 def sign_in_with_bound_tokens(issuer: str, client: dict[str, str], person: Person) -> None:
     """The relying party pushes its request, and its code and tokens are bound to a key."""
     from add_ons import DPOP, DPOP_SCHEME, PUSH, proof_of
@@ -161,7 +192,7 @@ def claims_of(token: str) -> dict[str, Any]:
 
 def journey(folder: Path) -> str:
     password = secrets.token_urlsafe(18)
-    server = Counterfoil(folder / "data", products())
+    server = Counterfoil(folder / "data", products(), options=["--unregistered-clients", "registration"])
     server.create_person("alice", password)
     client = server.register(
         *("web", "Portal", SCOPES, "--redirect-uri", f"{PORTAL}/back"),
@@ -176,9 +207,10 @@ def journey(folder: Path) -> str:
         state = sign_in(handler, server.issuer, person)
         refuse_what_is_wrong(handler, server.issuer, person)
         sign_out(handler, state, person)
+        register_itself(server, person)
         sign_in_with_bound_tokens(server.issuer, vault, person)
     version = importlib.metadata.version("idpyoidc")
-    return f"idpyoidc {version}: discovery, ID token, UserInfo, refresh, logout; pushed requests and DPoP"
+    return f"idpyoidc {version}: discovery, ID token, UserInfo, refresh, logout, registration; pushed requests and DPoP"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 R184, R231, R234: it listens on `http://localhost`, refreshes, asks for less, and revokes when it forgets.
 R256: it shows a code for another device, too, and learns of an approval and of a denial.
+R241: without a client identifier it registers itself.
 """
 
 from __future__ import annotations
@@ -90,14 +91,17 @@ def userinfo(server: Counterfoil, token: str) -> int:
         return answer.code
 
 
-def keep_signed_in(server: Counterfoil, client_id: str, port: int, environment: dict[str, str]) -> None:
-    """Makes an account, takes tokens from it, and forgets it."""
+def keep_signed_in(server: Counterfoil, client_id: str | None, port: int, environment: dict[str, str]) -> None:
+    """Makes an account, takes tokens from it, and forgets it; without a client identifier it registers itself."""
+    known = [] if client_id is None else ["--manual", f"--client-id={client_id}", "--client-secret="]
     run(
         environment,
-        *("oidc-gen", ACCOUNT, "--manual", f"--client-id={client_id}", "--client-secret="),
+        *("oidc-gen", ACCOUNT, *known),
         *(f"--issuer={server.issuer}", f"--redirect-uri=http://localhost:{port}", f"--scope={' '.join(SCOPES)}"),
         *("--flow=code", "--no-scheme", "--pw-env", "--prompt=none", "--confirm-default"),
     )
+    if client_id is None:
+        (client_id,) = server.self_registered()
     first = run(environment, "oidc-token", ACCOUNT)
     expect(claims(first)["client_id"] == client_id, "the access token names another application")
     expect(userinfo(server, first) == 200, "UserInfo refuses the access token")
@@ -199,7 +203,7 @@ def sign_in_on_device(server: Counterfoil, client_id: str, environment: dict[str
 
 def journey(folder: Path) -> str:
     password = secrets.token_urlsafe(18)
-    server = Counterfoil(folder / "data", products())
+    server = Counterfoil(folder / "data", products(), options=["--unregistered-clients", "registration"])
     server.create_person("alice", password)
     client_id = server.create_application("oidc-agent", "http://localhost", [*SCOPES, "email"])
     television = server.register("device", "oidc-agent on a television", SCOPES)["client_id"]
@@ -215,10 +219,12 @@ def journey(folder: Path) -> str:
     }
     with server.serving(folder / "server.log"), agent(folder, environment):
         # It takes no port above 49151.
-        keep_signed_in(server, client_id, min(free_ports(20)), environment)
+        for known in (client_id, None):
+            keep_signed_in(server, known, min(free_ports(20)), environment)
         sign_in_on_device(server, television, environment, person)
     version = run(environment, "oidc-agent", "--version").split()[-1]
-    return f"oidc-agent {version}: signed in by redirect and by device, refreshed; what it forgot is revoked"
+    done = "signed in by redirect, by device and by registration, refreshed; what it forgot is revoked"
+    return f"oidc-agent {version}: {done}"
 
 
 if __name__ == "__main__":
