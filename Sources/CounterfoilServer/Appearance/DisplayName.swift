@@ -75,7 +75,7 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible, Expressi
     }
 
     /// Returns true if a name has at least one visible character.
-    static func isVisible(_ chosen: String) -> Bool { !visible(chosen).isEmpty }
+    package static func isVisible(_ chosen: String) -> Bool { !visible(chosen).isEmpty }
 
     /// Returns true if a name contains code points that sanitizing removes: control characters, invisible letters
     /// or excess combining marks.

@@ -1,4 +1,4 @@
-package import CounterfoilProtocol
+import CounterfoilProtocol
 package import CounterfoilServer
 import Foundation
 

@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 
 /// The policy for unregistered clients in the output of commands.
