@@ -7,10 +7,12 @@ import Testing
 
 @Suite("The registration that a client manages")
 struct RegisteredClientTests {
-    private static let metadata: [String: Any] = [
-        "redirect_uris": [RegistrationDesk.callback], "client_name": "Darkroom", "contacts": ["ops@rp.example.net"],
-        "tos_uri": "https://rp.example.net/terms",
-    ]
+    private static var metadata: [String: Any] {
+        [
+            "redirect_uris": [RegistrationDesk.callback], "client_name": "Darkroom",
+            "contacts": ["ops@rp.example.net"], "tos_uri": "https://rp.example.net/terms",
+        ]
+    }
 
     private static func client() async throws -> Registrant {
         try await RegistrationDesk().registered(metadata)

@@ -128,7 +128,8 @@ struct Registrant {
     func attempt(at redirectURI: String = RegistrationDesk.callback, for scope: String = "openid") async throws
         -> Attempt
     {
-        Attempt(desk.test, by: try #require(try await stored), at: redirectURI, for: scope)
+        let client = try await stored
+        return Attempt(desk.test, by: try #require(client), at: redirectURI, for: scope)
     }
 
     /// Authorizes the client as alice, and returns the tokens.

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import CounterfoilTokens
 import Foundation
 import HTTPTypes
 import Testing

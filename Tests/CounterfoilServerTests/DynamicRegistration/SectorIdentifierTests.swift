@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @Suite("The sector of a client that registers itself")

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServerTesting
 import CounterfoilTokens
+import HTTPTypes
 import Testing
 
 @testable import CounterfoilServer

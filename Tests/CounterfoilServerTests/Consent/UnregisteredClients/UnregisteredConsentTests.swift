@@ -2,6 +2,7 @@ import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServerTesting
 import CounterfoilTokens
+import HTTPTypes
 import Testing
 
 @testable import CounterfoilServer
