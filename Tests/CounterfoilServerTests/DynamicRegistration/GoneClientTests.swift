@@ -21,7 +21,8 @@ struct GoneClientTests {
                 "grant_types": ["authorization_code", "refresh_token"],
             ])
             let uri = isPublic ? "http://127.0.0.1:51004/cb" : RegistrationDesk.callback
-            refreshToken = try #require(try await client.tokens(at: uri, for: "openid offline_access").refreshToken)
+            let tokens = try await client.tokens(at: uri, for: "openid offline_access")
+            refreshToken = try #require(tokens.refreshToken)
         }
 
         /// The requests to the endpoints that a client calls, as the client authenticates.

@@ -94,7 +94,7 @@ struct RegisteredClientTests {
         #expect(members["registration_access_token"] as? String == client.token)
         #expect(members["client_secret"] == nil)
         #expect(try await client.read().members as NSDictionary == members as NSDictionary)
-        let stored = try #require(try await client.stored)
+        let stored = try await client.registration()
         #expect(stored.presentation.termsURI == nil)
         #expect(stored.redirectURIs.map(\.rawValue) == ["https://rp.example.net/new"])
         // The secret stays valid.
@@ -132,7 +132,7 @@ struct RegisteredClientTests {
     // SEC-289: a decision of an administrator covers only the registration that the administrator saw.
     @Test func `a change keeps the settings of an administrator and ends the trust`() async throws {
         let client = try await Self.client()
-        var policy = try #require(try await client.stored).policy
+        var policy = try await client.registration().policy
         policy.isVouchedFor = true
         policy.requiresPushedRequests = true
         try await client.desk.test.setPolicy(policy, of: client.id)
@@ -155,7 +155,7 @@ struct RegisteredClientTests {
         let store = FaultyStore()
         let desk = try await RegistrationDesk(store: store)
         let client = try await desk.registered(Self.metadata)
-        let first = try #require(try await client.stored)
+        let first = try await client.registration()
         store.before(.updateClient) { _ = try? await store.updateClient(first, logo: .keep) }
         let reply = try await client.replace(Self.metadata)
         #expect(reply.status == .conflict)

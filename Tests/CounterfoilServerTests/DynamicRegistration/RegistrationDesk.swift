@@ -109,6 +109,12 @@ struct Registrant {
     /// The stored client; nil if it does not exist.
     var stored: RegisteredClient? { get async throws { try await desk.test.store.client(id) } }
 
+    /// The stored client; a missing one fails the test.
+    func registration() async throws -> RegisteredClient {
+        let found = try await stored
+        return try #require(found)
+    }
+
     func read(token: String? = nil) async throws -> Reply {
         try await desk.send(.get, to: url, token: token ?? self.token)
     }

@@ -60,7 +60,7 @@ struct RegistrationTests {
         }
         // A scope that no client without a person behind it can get is left out.
         #expect(client.members["scope"] as? String == "openid")
-        let stored = try #require(try await client.stored)
+        let stored = try await client.registration()
         #expect(stored.presentation.name == "Darkroom")
         #expect(stored.presentation.termsURI?.rawValue == "https://rp.example.net/terms")
         #expect(stored.policy.requiresBoundTokens && stored.policy.requiresPushedRequests)
