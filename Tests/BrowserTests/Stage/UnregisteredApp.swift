@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
+import TestSupport
 
 extension Stage {
     /// Stores an app with a document, as the server does when a user first allows it something.

@@ -11,7 +11,7 @@ struct UnregisteredCommandTests {
     private static let url = "https://app.example.com/client.json"
 
     /// Stores apps as a running server does.
-    private static func store(_ urls: [String], in site: Site) async throws {
+    private static func store(_ urls: [String], in site: TestSupport.Site) async throws {
         let path = URL(fileURLWithPath: site.dataDirectory).appendingPathComponent("counterfoil.db").path
         let store = try SQLiteStore(at: path)
         for url in urls {
@@ -27,7 +27,7 @@ struct UnregisteredCommandTests {
     }
 
     @Test func `the policy accepts nothing at first, and each option changes one field`() async throws {
-        try await Site.make { site in
+        try await TestSupport.Site.make { site in
             #expect(try await site.administer(["unregistered", "show"]).status == 3)
             try await site.addScope("photos.read", "See your photos and albums")
             #expect(
@@ -82,7 +82,7 @@ struct UnregisteredCommandTests {
     func `an invalid policy is refused with its field`(
         arguments: [String], status: Int32, reason: String
     ) async throws {
-        try await Site.make { site in
+        try await TestSupport.Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let ended = try await site.administer(["unregistered", "edit"] + arguments)
             #expect(ended.status == status)
@@ -91,7 +91,7 @@ struct UnregisteredCommandTests {
     }
 
     @Test func `apps are listed by host and deleted, one or all of a host`() async throws {
-        try await Site.make { site in
+        try await TestSupport.Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             #expect(
                 try await site.administer(["unregistered", "list"]).output == "There are no unregistered apps.\n")
@@ -134,7 +134,7 @@ struct UnregisteredCommandTests {
     }
 
     @Test func `an app with a document becomes a registered app, which is then edited`() async throws {
-        try await Site.make { site in
+        try await TestSupport.Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")
             let none = try await site.administer(["unregistered", "adopt", Self.url])
             #expect(none.status == 3 && none.errors.contains("there is no unregistered app"))
@@ -151,7 +151,7 @@ struct UnregisteredCommandTests {
 
     // The server then never reads the document, so the app works before its document exists.
     @Test func `an app is registered under the URL of its document`() async throws {
-        try await Site.make { site in
+        try await TestSupport.Site.make { site in
             let create = [
                 "app", "create", "--type", "native", "--name", "Lightbox", "--redirect-uri",
                 "http://127.0.0.1/callback", "--client-id",
@@ -168,7 +168,7 @@ struct UnregisteredCommandTests {
     }
 
     @Test func `the switch of the server is none, documents, registration or both`() async throws {
-        try await Site.make { site in
+        try await TestSupport.Site.make { site in
             let ended = try await RunningProgram(
                 .server,
                 [

@@ -142,7 +142,8 @@ struct UnregisteredClientsTests {
         files.set(Self.url, .json(TestServer.document(of: Self.url, name: "Impostor")))
         test.clock.advance(by: 30 * 86_400)
         try await administrator.browser.signInToConsole(username: "ada")
-        let client = try #require(try await test.store.client(try #require(ClientIdentifier(Self.url))))
+        let id = try #require(ClientIdentifier(Self.url))
+        let client = try #require(try await test.store.client(id))
         #expect(client.source == .console)
         _ = try await Attempt(test, by: client, for: "openid").tokens()
         #expect(files.requests.count == requests)
@@ -164,7 +165,8 @@ struct UnregisteredClientsTests {
     @Test mutating func `an app that changed meanwhile is not adopted`() async throws {
         _ = try await allow()
         let page = try await administrator.browser.open(Self.page).unregisteredClientPage
-        let client = try #require(try await test.store.client(try #require(ClientIdentifier(Self.url))))
+        let id = try #require(ClientIdentifier(Self.url))
+        let client = try #require(try await test.store.client(id))
         try await test.change(client) { $0.presentation.name = "Impostor" }
         let form = FormParameters([
             "ticket": page.ticket, "decision": "adopt", "revision": String(page.revision),

@@ -134,8 +134,7 @@ struct Registrant {
     func attempt(at redirectURI: String = RegistrationDesk.callback, for scope: String = "openid") async throws
         -> Attempt
     {
-        let client = try await stored
-        return Attempt(desk.test, by: try #require(client), at: redirectURI, for: scope)
+        Attempt(desk.test, by: try await registration(), at: redirectURI, for: scope)
     }
 
     /// Authorizes the client as alice, and returns the tokens.

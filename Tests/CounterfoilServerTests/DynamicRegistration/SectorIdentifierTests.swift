@@ -22,8 +22,8 @@ struct SectorIdentifierTests {
 
     private static func subject(_ client: Registrant, at uri: String) async throws -> String {
         let tokens = try await client.tokens(at: uri)
-        return try #require(
-            try IssuedTokens.parts(of: try #require(tokens.idToken).exposed).claims["sub"] as? String)
+        let idToken = try #require(tokens.idToken)
+        return try #require(try IssuedTokens.parts(of: idToken.exposed).claims["sub"] as? String)
     }
 
     // R245: OpenID Connect Core §8.1
