@@ -62,7 +62,7 @@ struct RegisteredClientEndpoint: Sendable {
 
     /// Replaces the registration; what the request omits is deleted (RFC 7592 §2.2).
     private func replace(_ owner: Owner, by request: IncomingRequest, now: Date) async throws -> Reply {
-        let policy = try await store.unregisteredClientPolicy()
+        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw RegistrationEndpoint.NotAccepted(status: .forbidden) }
         let asked = try RegistrationRequest(request)
         try RegistrationReplacement.check(

@@ -18,7 +18,7 @@ struct RegistrationEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.registration, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        let policy = try await store.unregisteredClientPolicy()
+        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw NotAccepted(status: .notFound) }
         let hasToken = try await checkToken(of: request, under: policy, now: now)
         let asked = try RegistrationRequest(request)

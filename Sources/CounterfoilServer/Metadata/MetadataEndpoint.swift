@@ -69,9 +69,9 @@ final class MetadataEndpoint: Sendable {
     ///
     /// After a failure, `body` uses the facts that were read last, so that clients still get the rest of the metadata.
     private func facts() async -> Facts? {
-        guard let scopes = try? await store.scopes(), let policy = try? await store.unregisteredClientPolicy() else {
-            return nil
-        }
+        guard let scopes = try? await store.scopes(),
+            let policy = try? await store.effectiveUnregisteredClientPolicy(settings)
+        else { return nil }
         var facts = Facts()
         facts.scopes += scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
         facts.kinds = policy.kinds

@@ -34,6 +34,18 @@ struct RegistrationPolicyTests {
         #expect(try await client.delete().status == .noContent)
     }
 
+    // B-28: `serve --unregistered-clients` replaces the kinds of the stored policy.
+    @Test(arguments: [Set<UnregisteredClientKind>([]), [.registration]])
+    func `the option of the server decides instead of the policy`(kinds: Set<UnregisteredClientKind>) async throws {
+        let stored: Set<UnregisteredClientKind> = kinds.isEmpty ? [.registration] : []
+        let desk = try await RegistrationDesk { $0.kinds = stored } configure: { $0.unregisteredClients = kinds }
+        #expect(try await (Self.members(of: desk.test)["registration_endpoint"] != nil) == !kinds.isEmpty)
+        #expect(try await desk.register(Self.metadata).status == (kinds.isEmpty ? .notFound : .created))
+        guard !kinds.isEmpty else { return }
+        let client = try await desk.registered(Self.metadata)
+        #expect(try await client.replace(Self.metadata).status == .ok)
+    }
+
     // R254
     @Test func `the metadata announce client documents only if the server can fetch them`() async throws {
         for files in [nil, RegistrantFiles()] {
