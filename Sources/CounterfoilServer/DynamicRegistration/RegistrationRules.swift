@@ -130,8 +130,8 @@ extension UnregisteredClientRules {
 
     /// Checks the texts and links for users (RFC 7591 §5).
     private func checkPresentation(_ metadata: ClientMetadata) throws(Refusal) {
-        if let name = metadata.name, ClientRules.shownName(name) == nil {
-            throw Refusal("client_name must have 1 to 100 visible characters")
+        if let name = metadata.name, Self.shownName(name) == nil {
+            throw Refusal("client_name must have 1 to 100 characters, none of which is invisible")
         }
         for (member, text) in [
             ("logo_uri", metadata.logoURI), ("policy_uri", metadata.policyURI), ("tos_uri", metadata.termsURI),

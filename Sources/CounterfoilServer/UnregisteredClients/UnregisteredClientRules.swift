@@ -125,9 +125,14 @@ struct UnregisteredClientRules: Sendable {
     /// The texts that pages show; a value that cannot be shown is left aside.
     func presentation(_ metadata: ClientMetadata, fallbackName: String) -> ClientPresentation {
         ClientPresentation(
-            name: metadata.name.flatMap(ClientRules.shownName) ?? String(fallbackName.prefix(100)),
+            name: metadata.name.flatMap(Self.shownName) ?? String(fallbackName.prefix(100)),
             privacyURI: metadata.policyURI.flatMap(Self.pageURL),
             termsURI: metadata.termsURI.flatMap(Self.pageURL))
+    }
+
+    /// Returns a name that pages can show as it is; nil if they would leave out invisible or bidirectional characters.
+    static func shownName(_ text: String) -> String? {
+        ClientRules.shownName(text).flatMap { DisplayName.hidesSomething($0) ? nil : $0 }
     }
 
     static func pageURL(_ text: String) -> AbsoluteURI? {
