@@ -13,7 +13,8 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
             expires or is removed. Registered apps stay registered then.
 
             Example:
-              counterfoil-server registration-token add "Build system" --days 30 --data-dir ./data
+              counterfoil-server registration-token add "Build system" --days 30 \\
+                --data-dir ./data
             """
     )
 

@@ -25,8 +25,7 @@ struct RegistrationOptions: ParsableArguments {
     @Option(
         name: .customLong("unregistered-clients"),
         help: ArgumentHelp(
-            "The unregistered apps to accept: none, documents, registration or both. "
-                + "(default: the policy at /admin/unregistered)",
+            "The unregistered apps to accept, in place of what the policy at /admin/unregistered says.",
             valueName: "kinds"))
     var unregisteredClients: UnregisteredClientSwitch?
 

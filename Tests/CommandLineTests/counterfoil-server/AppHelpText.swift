@@ -55,7 +55,8 @@ extension HelpText {
 
             --client-id keeps the client_id of an app that moves here from another server,
             so that installed copies still work. It has only letters, digits and - . _ ~,
-            and must not be in use.
+            or is the https URL of a client document, which the server then never reads. It
+            must not be in use.
 
             Example:
               counterfoil-server app create --type native --name Lightbox \

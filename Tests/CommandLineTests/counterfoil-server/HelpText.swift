@@ -9,8 +9,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
     /// The help of every command, in a terminal of 80 columns.
     static let all =
-        [whole, serve, demo] + users + applications + scopes + resources + registrationTokens + branding
-        + operators
+        [whole, serve, demo] + users + applications + scopes + resources + unregisteredApps + registrationTokens
+        + branding + operators
 
     private static let whole = HelpText(
         command: [],
@@ -40,6 +40,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               app                     Manage the apps (clients) that users can sign in to.
               scope                   Manage the scopes that apps can request.
               resource                Manage the APIs that accept tokens of this server.
+              unregistered            Manage unregistered apps, and the policy for them.
               registration-token      Manage the tokens with which apps may register
                                       themselves.
               branding                Manage the branding of pages and the service's text
@@ -77,6 +78,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             files that associate the apps with them. It has no sign-in pages. With this
             option, requests for any other host get status 421.
 
+            --unregistered-clients overrides the policy for unregistered apps while this
+            server runs, and the administration pages show it. Without it, the policy
+            decides, which accepts none at first.
+
             The server key is a file in the data directory that only its owner can read. If
             the environment variable COUNTERFOIL_SERVER_KEY is set, it is used instead and
             no file is created. Its value is 32 bytes in base64url.
@@ -94,6 +99,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --no-development-redirect-uris
                                       Refuse redirect URIs for development: http on
                                       loopback, of web and single-page apps.
+              --unregistered-clients <kinds>
+                                      The unregistered apps to accept, in place of what the
+                                      policy at /admin/unregistered says. (values: none,
+                                      documents, registration, both)
 
             REQUIREMENTS:
               --require-pushed-requests
@@ -172,7 +181,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             OVERVIEW: Run a demo server with a sample user and app.
 
             The data is in a new directory, which is deleted when the server stops. The
-            password is random and printed. The server listens on this machine only.
+            password is random and printed. The server listens on this machine only. It
+            accepts unregistered apps.
 
             Example:
               counterfoil-server demo

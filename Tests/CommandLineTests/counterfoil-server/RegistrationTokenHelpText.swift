@@ -39,7 +39,8 @@ extension HelpText {
             then.
 
             Example:
-              counterfoil-server registration-token add "Build system" --days 30 --data-dir ./data
+              counterfoil-server registration-token add "Build system" --days 30 \
+                --data-dir ./data
 
             USAGE: counterfoil-server registration-token add <name> [--days <days>] [--data-dir <directory>] [--json]
 

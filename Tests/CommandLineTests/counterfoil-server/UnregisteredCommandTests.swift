@@ -102,7 +102,7 @@ struct UnregisteredCommandTests {
                 try await site.administer(["unregistered", "list"]).output
                     == "app.example.com  3 of 3 unused\nb.example  1 of 1 unused\n")
             let listed = try await site.administer(["unregistered", "list", "--host", "B.example"])
-            #expect(listed.output == "https://b.example/x  Album  0 users, never used\n")
+            #expect(listed.output == "https://b.example/x  Album (b.example)  0 users, never used\n")
             let json = try await site.administer(["unregistered", "list", "--host", "b.example", "--json"])
             #expect(
                 json.output == #"""
@@ -119,8 +119,10 @@ struct UnregisteredCommandTests {
 
             let deleted = try await site.administer(["unregistered", "delete", "https://app.example.com/2"])
             #expect(
-                deleted.output
-                    == "Deleted Album, https://app.example.com/2, with all consent that users gave to it.\n")
+                deleted.output == """
+                    Deleted Album (app.example.com), https://app.example.com/2, with all consent that users gave to it.
+
+                    """)
             #expect(try await site.administer(["unregistered", "delete", "https://app.example.com/2"]).status == 3)
             let host = try await site.administer([
                 "unregistered", "delete-host", "App.example.com", "--refuse", "--json",

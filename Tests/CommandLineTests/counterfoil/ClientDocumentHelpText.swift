@@ -27,7 +27,8 @@ enum ClientDocumentHelpText {
           74   the output could not be written
           130  interrupted
 
-        USAGE: counterfoil client-document <url> [--check] [--name <name>] [--redirect-uri <uri> ...] [--client-uri <url>] [--logo-uri <url>] [--scope <scope> ...] [--json] [--verbose]
+        USAGE: counterfoil client-document <url> [--check] [--name <name>] [--redirect-uri <uri> ...] \
+        [--client-uri <url>] [--logo-uri <url>] [--scope <scope> ...] [--json] [--verbose]
 
         ARGUMENTS:
           <url>                   The URL at which the document is served, which is
@@ -49,6 +50,7 @@ enum ClientDocumentHelpText {
                                   are never printed.
           --version               Show the version.
           -h, --help              Show help information.
+
 
         """
 }
