@@ -1,4 +1,3 @@
-import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
@@ -9,7 +8,7 @@ import Testing
 
 /// The assertions of the modules of `oidcc-dynamic-certification-test-plan`, under their names.
 ///
-/// Each client registers itself by a request, as in the plan. Logos are set at the console.
+/// Each client registers itself by a request, as in the plan.
 ///
 /// The plan cannot pass as a whole: `oidcc-discovery-endpoint-verification` of this plan requires the response types of
 /// the implicit flow, and `oidcc-userinfo-rs256` and `oidcc-request-uri-signed-rs256` require signed UserInfo responses
@@ -122,29 +121,16 @@ struct DynamicConformanceTests {
 
     // MARK: - What is registered and shown
 
-    /// The consent page of a client that was registered at the console, with more fields in the form.
-    private static func consent(_ fields: KeyValuePairs<String, String>, logo: [UInt8]? = nil) async throws
-        -> ConsentPage
-    {
-        let test = try await TestServer()
-        var developer = try await Developer("dora", of: test)
-        var form = Developer.form(redirectURIs: "http://127.0.0.1/callback", scopes: ["openid"])
-        for (name, value) in fields { form.append(name, value) }
-        let client = try await developer.registered(form)
-        if let logo {
-            let page = try await developer.browser.open("/apps/\(client.id)/logo").logoPage
-            let upload = ScriptedUserAgent.Upload(
-                FormParameters(["ticket": page.ticket, "revision": String(page.revision), "decision": "replace"]),
-                fileField: "logo", file: logo)
-            _ = try await developer.browser.submit(upload, to: page.action).applicationPage
-        }
-        return try await Attempt(test, by: client, for: "openid").consentPage()
-    }
-
-    // SEC-31
+    // SEC-31: the picture is fetched, encoded again and served by the server.
     @Test func `oidcc-registration-logo-uri`() async throws {
-        let page = try await Self.consent([:], logo: try Pictures.png(width: 64, height: 64))
+        let url = "https://rp.example.net/logo.png"
+        let files = RegistrantFiles()
+        await files.publish(try Pictures.png(width: 64, height: 64), type: "image/png", at: url)
+        let party = try await RelyingParty(
+            try await RegistrationDesk(files: files).registered(Self.metadata(["logo_uri": url])))
+        let page = try await party.attempt().consentPage()
         #expect(try #require(page.applicationLogo).hasPrefix("/logos/"))
+        #expect(await files.requests == [url])
     }
 
     @Test(arguments: [["policy_uri": "https://rp.example.net/policy", "tos_uri": "https://rp.example.net/terms"]])
