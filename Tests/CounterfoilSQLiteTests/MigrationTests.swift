@@ -138,8 +138,12 @@ struct MigrationTests {
 
         let database = try DatabaseQueue(path: path)
         try await database.write { database in
-            try database.execute(sql: "DROP INDEX clients_source")
-            for column in ["keys_uri", "source", "metadata", "registration_access_token"] {
+            for index in [
+                "clients_source", "clients_host", "clients_registered", "consents_client", "grants_client",
+            ] {
+                try database.execute(sql: "DROP INDEX \(index)")
+            }
+            for column in ["keys_uri", "source", "metadata", "registration_access_token", "host"] {
                 try database.execute(sql: "ALTER TABLE clients DROP COLUMN \(column)")
             }
             for table in ["unregistered_client_policy", "initial_access_tokens"] {

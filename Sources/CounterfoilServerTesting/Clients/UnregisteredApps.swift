@@ -3,12 +3,13 @@ package import CounterfoilServer
 import Foundation
 
 extension TestServer {
-    /// Lets the policy accept every kind of unregistered client, and changes it further.
+    /// Lets the policy accept every kind of unregistered client with the scopes of this server, and changes it further.
     package func acceptUnregisteredClients(
         _ change: (inout UnregisteredClientPolicy) throws -> Void = { _ in }
     ) async throws {
         var policy = try await store.unregisteredClientPolicy()
         policy.kinds = [.document, .registration]
+        policy.maximumScope = try Scope(parsing: "openid profile photos.read photos.write offline_access")
         try change(&policy)
         let outcome = try await store.updateUnregisteredClientPolicy(policy)
         guard outcome == .updated else { throw Refused("the policy was not changed: \(outcome)") }

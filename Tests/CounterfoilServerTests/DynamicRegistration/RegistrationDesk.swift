@@ -158,6 +158,10 @@ actor RegistrantFiles: ClientFileFetcher {
             .init(status: status, contentType: "application/json", body: status == 200 ? Array(text.utf8) : []))
     }
 
+    func publish(_ bytes: [UInt8], type: String, at url: String) {
+        files[url] = .answered(.init(status: 200, contentType: type, body: bytes))
+    }
+
     func fetch(_ request: ClientFileRequest) -> ClientFileFetch {
         requests.append(request.url.rawValue)
         return files[request.url.rawValue] ?? .failed(.unknownHost)

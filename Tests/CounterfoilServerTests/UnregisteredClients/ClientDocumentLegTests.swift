@@ -125,11 +125,11 @@ struct ClientDocumentLegTests {
     // A document that is unavailable does not end what was granted.
     @Test func `a document that is gone ends no grant, and begins none`() async throws {
         let world = try await DocumentWorld()
-        let tokens = try await world.tokens()
+        var tokens = try await world.tokens()
         for failure: OutboundFailure in [.unknownHost, .timedOut, .notPublic, .untrusted] {
             world.files.set(DocumentWorld.url, .failed(failure))
             world.test.clock.advance(by: 3600)
-            _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
+            tokens = try await world.test.redeem(world.refresh(tokens)).tokenResponse
             let first = try await world.attempt().firstReply()
             #expect(first.status == (failure == .untrusted ? .badRequest : .serviceUnavailable))
         }

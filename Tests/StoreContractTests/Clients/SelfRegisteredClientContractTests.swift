@@ -98,7 +98,7 @@ struct SelfRegisteredClientContractTests {
                 return try await group.reduce(into: 0) { $0 += $1 == .added ? 1 : 0 }
             }
             #expect(added == 5)
-            #expect(try await store.clients().count == 5)
+            #expect(try await store.unregisteredClientCount(of: .registrations).clients == 5)
         }
     }
 

@@ -157,7 +157,9 @@ struct UnregisteredConsentTests {
     }
 
     @Test func `the page for a device names the client by its host`() async throws {
-        let viewer = try await DocumentClient()
+        let viewer = try await DocumentClient([
+            "grant_types": .array([.string("urn:ietf:params:oauth:grant-type:device_code")])
+        ])
         let device = TestDevice(viewer.test, client: viewer.client)
         let codes = try await device.codes()
         var browser = try await viewer.browser()
