@@ -20,12 +20,15 @@ extension TestServer {
         try unregistered(url, name: name, source: .document(Array("{}".utf8)))
     }
 
+    private static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
     /// Stores a client as it registered itself.
     package func selfRegisteredClient(
         _ id: String = "app_self", name: String = "Album", type: ClientType = .native
     ) async throws -> RegisteredClient {
         let registration = DynamicRegistration(
-            metadata: Array("{}".utf8), accessToken: ArtefactDigest(of: ClientSecret()))
+            metadata: Array((type == .device ? #"{"grant_types":["\#(Self.deviceGrant)"]}"# : "{}").utf8),
+            accessToken: ArtefactDigest(of: ClientSecret()))
         let client = try unregistered(id, name: name, type: type, source: .registration(registration))
         let outcome = try await store.addClient(client)
         guard outcome == .added else { throw Refused("\(id) was not stored: \(outcome)") }

@@ -13,7 +13,7 @@ struct ClientPathTests {
     @Test(arguments: [
         url, "https://app.example.com/a/../b", "https://app.example.com/%2F%2e", "a/b", "a b", "a%2Fb", "a?b#c", ".",
         "..",
-        "app_lightbox", "~x", "new/", segment,
+        "app_lightbox", "~x", "~", "~w6k", "~" + Base64URL.encode(Array("app_lightbox".utf8)), "new/", segment,
         "~" + Base64URL.encode(Array(segment.utf8)), "https://app.example.com/" + String(repeating: "a", count: 2000),
     ])
     func `every identifier has one path, which leads to its page`(text: String) async throws {
@@ -33,8 +33,7 @@ struct ClientPathTests {
     // Two addresses of a page would have two form tickets, and a proxy could treat them differently.
     @Test(arguments: [
         "https%3A%2F%2Fapp.example.com%2Foauth%2Fclient.json%3Fv%3D1", "https:/app.example.com", segment + "=",
-        "%7E" + segment.dropFirst(), "~" + Base64URL.encode(Array("app_lightbox".utf8)), "~", "a:b", "a%20b", ".", "..",
-        "~" + Base64URL.encode([0x7F]), "~" + Base64URL.encode([0xC3, 0xA9]), "app_%6Cightbox",
+        "%7E" + segment.dropFirst(), "a:b", "a%20b", ".", "..", "app_%6Cightbox",
     ])
     func `any other form of an identifier leads nowhere`(segment: String) async throws {
         let routes = try await TestServer().server.routing.routes

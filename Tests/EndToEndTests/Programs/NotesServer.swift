@@ -8,11 +8,14 @@ struct NotesServer: Sendable {
     private let port: ReservedPort
 
     /// Registers the server and its scopes at a site that does not run yet.
-    init(registeredAt site: Site) async throws {
+    ///
+    /// - Parameter areScopesListed: Whether clients that no person registered can request the scopes.
+    init(registeredAt site: Site, areScopesListed: Bool = false) async throws {
         port = try ReservedPort()
         url = "http://127.0.0.1:\(port.number)/mcp"
-        try await site.addScope("notes.read", "Read your notes")
-        try await site.addScope("notes.write", "Add notes")
+        let options = areScopesListed ? ["--listed"] : []
+        try await site.addScope("notes.read", "Read your notes", options: options)
+        try await site.addScope("notes.write", "Add notes", options: options)
         let created = try await site.administer([
             "resource", "create", url, "--name", "Notes", "--scope", "notes.read", "--scope", "notes.write",
         ])

@@ -115,8 +115,8 @@ extension Site {
     }
 
     /// Creates a scope.
-    package func addScope(_ name: String, _ description: String) async throws {
-        _ = try await succeed(["scope", "create", name, "--description", description])
+    package func addScope(_ name: String, _ description: String, options: [String] = []) async throws {
+        _ = try await succeed(["scope", "create", name, "--description", description] + options)
     }
 
     /// Registers a native client and returns its `client_id`.
