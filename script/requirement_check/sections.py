@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-SECTION = re.compile(r"\bRFC (\d{4}) §(\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)")
+SECTION = re.compile(r"\bRFC (\d{4,5}) §(\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)")
 
 
 def untested(root: Path) -> list[str]:

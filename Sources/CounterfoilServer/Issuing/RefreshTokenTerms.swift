@@ -14,8 +14,7 @@ package struct RefreshTokenTerms: Sendable, Hashable {
     package let gracePeriod: TimeInterval
     /// The number of seconds without a refresh after which a token expires.
     package let idleLifetime: TimeInterval
-    /// The lifetime of a token family in seconds, however often its tokens are used (OAuth 2.0 for Browser-Based
-    /// Applications §6.3).
+    /// The lifetime of a token family in seconds, however often its tokens are used (RFC 10017 §6.3.2.3).
     package let lifetime: TimeInterval
 
     package init(of client: RegisteredClient, settings: ServerSettings) {

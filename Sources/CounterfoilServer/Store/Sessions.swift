@@ -127,8 +127,7 @@ public enum BeginSessionOutcome: Sendable, Hashable {
 ///
 /// Every transaction that ends a session also ends its dependents, at most once for each `sid`:
 ///
-/// - It revokes the grants that single-page applications got in the session (OAuth 2.0 for Browser-Based
-///   Applications §6.3).
+/// - It revokes the grants that single-page applications got in the session (RFC 10017 §6.3.2.3).
 /// - It revokes the grants whose `device_code` is not redeemed yet (``CodeRecord/isDeviceCode``).
 /// - It queues a logout notification for each client that registered for it (see ``LogoutDeliveryStore``).
 ///

@@ -229,7 +229,7 @@ struct RefreshTokenGrantTests {
         #expect(try await stayed.refresh(successor).status == .ok)
     }
 
-    // R058, R188, R308, R319, B-12, TK-48: idle and absolute lifetime; use extends only the first.
+    // R058, R188, R308, R319, B-12, TK-48; RFC 10017 §6.3.2.3: idle and absolute lifetime; use extends only the first.
     @Test func `a refresh token expires when idle too long, and finally at its absolute lifetime`() async throws {
         let life = RefreshTokenLife(idleLifetime: 1000, lifetime: 2500)
         let idle = try await Stayed(try await TestServer(), life: life)
@@ -311,7 +311,7 @@ struct RefreshTokenGrantTests {
         try Self.expectRefused(try await stayed.refresh())
     }
 
-    // R188, R309, SEC-72: the end of a session revokes the grants of browser clients.
+    // R188, R309, SEC-72; RFC 10017 §6.3.2.3: the end of a session revokes the grants of browser clients.
     @Test(arguments: [(ClientType.singlePage, false), (.native, true)])
     func `the end of a session revokes the tokens of single-page apps, and not of devices`(
         type: ClientType, staysSignedIn: Bool
