@@ -3,11 +3,13 @@ import CounterfoilProtocol
 /// The form of a client identifier in the path of a page, where it is one segment.
 ///
 /// Most identifiers need no encoding and appear as they are. Every other one, such as the URL of a client document, is
-/// `~` followed by its base64url encoding. Percent-encoding is not used: some proxies decode `%2F` before they forward
-/// a request, such as nginx with a path in `proxy_pass`, or refuse it. The base64url encoding contains unreserved
-/// characters only, which no proxy changes, and never a dot segment.
+/// `~` followed by its base64url encoding.
 ///
-/// Each identifier has exactly one form, so a page has one address.
+/// Percent-encoding is not used, because some proxies refuse `%2F`. Others decode it before they forward a request,
+/// such as nginx with a path in `proxy_pass`. The base64url encoding contains unreserved characters only, which no
+/// proxy changes, and never a dot segment.
+///
+/// Each identifier has exactly one form, so a page has one URL.
 enum ClientPathSegment {
     private static let mark: Character = "~"
 
