@@ -50,6 +50,9 @@ struct DemoCommand: AsyncParsableCommand {
 
                 Sign in from another terminal:
                   counterfoil login \(issuer) --client-id \(clientID) --scope "openid profile photos.read"
+
+                The same with an unregistered app:
+                  counterfoil login \(issuer) --scope "openid profile photos.read"
                 """
             )
         }
@@ -79,7 +82,7 @@ struct DemoCommand: AsyncParsableCommand {
         )
         _ = try await directory.store.addPerson(alice)
         _ = try await directory.store.addScope(
-            ScopeDefinition(token: photos, description: "See your photos and albums"))
+            ScopeDefinition(token: photos, description: "See your photos and albums", isListed: true))
         _ = try await directory.store.addClient(lightbox)
         _ = try await directory.store.updateUnregisteredClientPolicy(
             UnregisteredClientPolicy(kinds: [.document, .registration]))
