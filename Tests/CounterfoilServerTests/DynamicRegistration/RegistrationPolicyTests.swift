@@ -38,7 +38,11 @@ struct RegistrationPolicyTests {
     @Test(arguments: [Set<UnregisteredClientKind>([]), [.registration]])
     func `the option of the server decides instead of the policy`(kinds: Set<UnregisteredClientKind>) async throws {
         let stored: Set<UnregisteredClientKind> = kinds.isEmpty ? [.registration] : []
-        let desk = try await RegistrationDesk { $0.kinds = stored } configure: { $0.unregisteredClients = kinds }
+        let desk = try await RegistrationDesk {
+            $0.kinds = stored
+        } configure: {
+            $0.unregisteredClients = kinds
+        }
         #expect(try await (Self.members(of: desk.test)["registration_endpoint"] != nil) == !kinds.isEmpty)
         #expect(try await desk.register(Self.metadata).status == (kinds.isEmpty ? .notFound : .created))
         guard !kinds.isEmpty else { return }
