@@ -32,7 +32,7 @@ import Testing
             try JSONSerialization.jsonObject(with: Data(response.body.readableBytesView)) as? [String: Any])
     }
 
-    // R273, R338, R351. RFC 9728 §2, §3: built from the settings of the API alone.
+    // R273, R338, R351, B-13. RFC 9728 §2, §3: built from the settings of the API alone.
     @Test func `the document names the API, its issuer and the scope to start with`() async throws {
         try await Authority.run { authority async throws in
             let server = authority.resourceServer(

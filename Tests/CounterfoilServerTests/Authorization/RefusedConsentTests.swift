@@ -44,6 +44,19 @@ struct RefusedConsentTests {
         #expect(test.log.lines.contains { $0.contains("400") })
     }
 
+    // B-24; RFC 9700 §4.11.2: no person has registered the client.
+    @Test func `an invalid request of a client with a document shows a page with a button`() async throws {
+        let address = "https://apps.viewer.co.uk/callback"
+        let viewer = try await DocumentClient(redirectURIs: [address])
+        let reply = try await viewer.attempt(at: address).with("response_type", "token").firstReply()
+        #expect(reply.status == .badRequest)
+        #expect(reply.location == nil)
+        let page = try reply.goOnPage
+        #expect(page.kind == .refused)
+        #expect(page.host == "apps.viewer.co.uk")
+        #expect(page.destination.hasPrefix(address + "?error=unsupported_response_type"))
+    }
+
     // AZ-97: also if the request became invalid while a page was open.
     @Test func `a request that became invalid on a page waits for the user too`() async throws {
         let test = try await TestServer()

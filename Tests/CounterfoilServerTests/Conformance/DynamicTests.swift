@@ -41,7 +41,6 @@ struct DynamicConformanceTests {
         #expect(try await registrant.delete().status == .noContent)
     }
 
-    // B-19
     @Test func `oidcc-idtoken-rs256`() async throws {
         let party = try await Self.party(["id_token_signed_response_alg": "RS256"])
         let nonce = try #require(Nonce("n-0S6_WzA2Mj"))

@@ -22,7 +22,7 @@ struct RegistrationRefusalTests {
         return ["redirect_uris": [RegistrationDesk.callback]].merging(members) { _, sent in sent }
     }
 
-    // R239, R240, R242, R245, SEC-286: RFC 7591 §2 and §3.2.2
+    // R239, R240, R242, R245, R318, B-11, SEC-286: RFC 7591 §2 and §3.2.2
     @Test(arguments: [
         Case(members: #""redirect_uris": "https://rp.example.net/cb""#, reason: "redirect_uris must be an array"),
         Case(members: #""redirect_uris": [7]"#, reason: "redirect_uris must be an array of strings"),

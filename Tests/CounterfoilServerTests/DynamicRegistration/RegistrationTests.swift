@@ -10,7 +10,7 @@ import Testing
 struct RegistrationTests {
     private static let device = "urn:ietf:params:oauth:grant-type:device_code"
 
-    // R239, R241: RFC 7591 §2 and §3.2.1
+    // R239, R241, B-19: RFC 7591 §2 and §3.2.1
     @Test func `the response contains the defaults and a secret that does not expire`() async throws {
         let desk = try await RegistrationDesk()
         let reply = try await desk.register(["redirect_uris": [RegistrationDesk.callback]])
@@ -78,7 +78,7 @@ struct RegistrationTests {
 
     private static let loopback = "http://127.0.0.1:33418/"
 
-    // R239, SEC-286: OpenID Connect Registration §2, RFC 8252 §8.5
+    // R239, B-25, SEC-286: OpenID Connect Registration §2, RFC 8252 §8.5
     @Test(arguments: [
         Case(
             testDescription: "a command line",
@@ -184,6 +184,7 @@ struct RegistrationTests {
         #expect(elsewhere.fields[.accessControlAllowOrigin] == nil)
     }
 
+    // R310
     @Test func `scripts of every origin can register a client without credentials`() async throws {
         let desk = try await RegistrationDesk()
         let client = try await desk.registered(["redirect_uris": [RegistrationDesk.callback]])

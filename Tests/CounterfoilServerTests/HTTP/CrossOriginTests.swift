@@ -70,7 +70,7 @@ struct CrossOriginTests {
         }
     }
 
-    // R310: a complete sign-in by a script.
+    // A complete sign-in by a script.
     @Test func `a single-page app redeems its code`() async throws {
         let test = try await Self.withSinglePage()
         let album = try #require(ClientIdentifier("app_album"))

@@ -34,7 +34,7 @@ struct BoundTokenTests {
         return try JSONReader.object(try #require(Base64URL.decode(String(parts[1]))))
     }
 
-    // R267, SEC-230: RFC 9449 §5 and §6.1
+    // R267, R322, SEC-230: RFC 9449 §5 and §6.1
     @Test func `a proof binds the access token to its key`() async throws {
         let test = try await TestServer()
         let key = try TestProofKey()

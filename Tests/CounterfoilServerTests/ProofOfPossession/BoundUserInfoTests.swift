@@ -114,7 +114,7 @@ struct BoundUserInfoTests {
             reply.fields[.wwwAuthenticate] == #"Bearer realm="api", DPoP algs="ES256 RS256 EdDSA""#)
     }
 
-    // RFC 9449 §6.2
+    // R238: RFC 9449 §6.2
     @Test func `introspection tells the key of a bound token`() async throws {
         let test = try await TestServer()
         let api = try await test.addAPI()

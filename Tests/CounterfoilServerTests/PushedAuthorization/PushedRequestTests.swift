@@ -213,7 +213,7 @@ struct PushedRequestTests {
     /// The setting that requires pushed requests.
     enum Requirement: CaseIterable, Sendable { case client, server }
 
-    // R265, SEC-241; RFC 9126 §4 and §5
+    // R265, R322, SEC-241; RFC 9126 §4 and §5
     @Test(arguments: Requirement.allCases)
     func `a request in the query is refused where pushed requests are required`(requirement: Requirement) async throws {
         let test = try await TestServer { $0.requiresPushedRequests = requirement == .server }

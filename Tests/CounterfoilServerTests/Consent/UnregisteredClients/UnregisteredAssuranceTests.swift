@@ -57,7 +57,7 @@ struct UnregisteredAssuranceTests {
         #expect(try await browser.open(attempt.with("prompt", "none").url).redirectedError.code == .consentRequired)
     }
 
-    // SEC-312: no policy changes it, because no person has registered the client.
+    // R318, SEC-312: no policy changes it, because no person has registered the client.
     @Test(arguments: [ClientType.web, .singlePage, .native])
     func `a client that registered itself is asked about each time`(type: ClientType) async throws {
         let viewer = try await DocumentClient()

@@ -91,7 +91,7 @@ struct UnregisteredConsentTests {
         }
     }
 
-    // R243, SEC-310: RFC 7591 §5
+    // R243, R318, SEC-310: RFC 7591 §5
     @Test func `a client that registered itself has an unverified name and the host of its redirect URI`() async throws
     {
         let viewer = try await DocumentClient()
