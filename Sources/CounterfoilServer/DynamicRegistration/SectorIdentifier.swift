@@ -18,12 +18,12 @@ struct SectorIdentifier: Sendable {
         guard let files else { throw Self.refusal("is not supported; omit it") }
         let request = ClientFileRequest(url: url, accepting: "application/json", byteLimit: Self.byteLimit)
         let file: ClientFiles.File
-        do { file = try await files.file(request, now: now) } catch { throw try Self.failure(error) }
+        do { file = try await files.file(.sectorIdentifier, request, now: now) } catch { throw try Self.failure(error) }
         do {
             try Self.check(file.body, lists: registration.client.redirectURIs)
         } catch {
             // The developer corrects the file and registers the client again.
-            await files.forget(url)
+            await files.forget(.sectorIdentifier, url)
             throw error
         }
     }

@@ -13,22 +13,27 @@ extension ClientDirectory {
         at url: ClientDocumentURL, under policy: UnregisteredClientPolicy, beside stored: RegisteredClient?, now: Date
     ) async throws -> RegisteredClient {
         let rules = try await rules(under: policy)
-        let (client, _) = try await document(at: url, by: rules, now: now)
+        let (client, _) = try await document(at: url, by: rules, isStored: stored != nil, now: now)
         guard let stored else { return client }
         return try await updated(stored, to: client, now: now)
     }
 
     /// Returns the client that the document at a URL describes now, with the metadata of the document.
     ///
-    /// - Parameter isNeededNow: Whether a fresh copy of the document is not sufficient.
+    /// - Parameters:
+    ///   - isStored: Whether a user allows the client something.
+    ///   - isNeededNow: Whether a fresh copy of the document is not sufficient.
     func document(
-        at url: ClientDocumentURL, by rules: UnregisteredClientRules, isNeededNow: Bool = false, now: Date
+        at url: ClientDocumentURL, by rules: UnregisteredClientRules, isStored: Bool, isNeededNow: Bool = false,
+        now: Date
     ) async throws(ClientDocumentRefusal) -> (client: RegisteredClient, metadata: ClientMetadata) {
         guard let files, rules.policy.accepts(host: url.host) else { throw .notAccepted }
         let request = ClientFileRequest(
             url: url.uri, accepting: "application/json", byteLimit: Self.documentLimit,
             isOfNamedHost: rules.policy.names(host: url.host))
-        let file = try await files.file(request, isNeededNow: isNeededNow, now: now) {
+        let file = try await files.file(
+            .document, request, isNeeded: isStored, isNeededNow: isNeededNow, now: now
+        ) {
             response throws(ClientDocumentRefusal) in
             let metadata = try Self.metadata(in: response, at: url)
             // A document that describes no usable client is never kept (§5.2).
@@ -70,13 +75,13 @@ extension ClientDirectory {
     private func updated(
         _ stored: RegisteredClient, to document: RegisteredClient, now: Date
     ) async throws -> RegisteredClient {
-        // A refresh token of a confidential client must stay useless without the key of the client.
-        guard document.type.isConfidential || !stored.type.isConfidential else {
-            throw ClientDocumentRefusal.invalid(
-                "it no longer names private_key_jwt, with which users know this client; use another URL instead")
-        }
         var stored = stored
         for _ in 0..<Self.attempts {
+            // A refresh token of a confidential client must stay useless without the key of the client.
+            guard document.type.isConfidential || !stored.type.isConfidential else {
+                throw ClientDocumentRefusal.invalid(
+                    "it no longer names private_key_jwt, with which users know this client; use another URL instead")
+            }
             let client = document.replacing(stored, now: now)
             guard client != stored else { return stored }
             switch try await store.updateClient(client, logo: .keep) {

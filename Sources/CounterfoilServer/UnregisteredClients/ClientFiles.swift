@@ -15,11 +15,21 @@ actor ClientFiles {
         /// The maximum number of requests to one host at the same time.
         var runningPerHost = 4
         /// The maximum numbers of requests within a minute: for one file, to one host, and in all.
-        var perMinute = RequestCounts.Limits(perFile: 6, perHost: 30, total: 600)
+        var perMinute = RequestLimits(perFile: 6, perHost: 30, total: 600)
         /// The maximum number of cached files.
         var files = 1000
         /// The maximum size of all cached files in bytes.
         var bytes = 16 * 1024 * 1024
+    }
+
+    /// What a client publishes at a URL.
+    ///
+    /// A URL can stand for several kinds, which differ in limits and readers.
+    enum Kind: Hashable, Sendable {
+        case document
+        case keys
+        case logo
+        case sectorIdentifier
     }
 
     /// A file that was received from its host.
@@ -43,6 +53,13 @@ actor ClientFiles {
         /// The time at which the host last sent or confirmed the file.
         fileprivate var confirmedAt: Date
         fileprivate var usedAt: Date
+        /// Whether a user allows something to a client with the file.
+        fileprivate var isNeeded: Bool
+
+        /// Whether the cache drops this file before another one.
+        fileprivate func isKeptLess(than other: File) -> Bool {
+            isNeeded == other.isNeeded ? usedAt < other.usedAt : !isNeeded
+        }
 
         fileprivate func isFresh(at now: Date) -> Bool { now < confirmedAt.addingTimeInterval(age) }
         fileprivate var size: Int { body.count + (entityTag?.utf8.count ?? 0) + (contentType?.utf8.count ?? 0) }
@@ -59,11 +76,9 @@ actor ClientFiles {
     /// Reads a response with the status 200; throws if the file cannot be used, so that it is not kept.
     typealias Reader = @Sendable (Response) throws(ClientDocumentRefusal) -> File.Content
 
-    /// A file is known by its URL and its kind, because the kinds have different limits.
     private struct Key: Hashable {
+        let kind: Kind
         let url: String
-        let byteLimit: Int
-        let accepting: String
     }
 
     private struct Running {
@@ -76,7 +91,7 @@ actor ClientFiles {
     private var files: [Key: File] = [:]
     private var bytes = 0
     private var running: [Key: Running] = [:]
-    private var requests = RequestCounts()
+    private var requests = RequestCounts<Key>()
 
     init(fetcher: any ClientFileFetcher, limits: Limits = Limits()) {
         self.fetcher = fetcher
@@ -86,15 +101,18 @@ actor ClientFiles {
     /// Returns a file, from the cache or from its host.
     ///
     /// - Parameters:
+    ///   - isNeeded: Whether a user allows something to a client with the file. The cache drops other files first, so
+    ///     that strangers cannot make it drop this one.
     ///   - longest: The maximum time in seconds for which the file is used without a request.
     ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
     ///   - read: The reader of a response from the host.
     func file(
-        _ request: ClientFileRequest, longest: TimeInterval = longestAge, isNeededNow: Bool = false, now: Date,
-        reading read: @escaping Reader = { _ in .bytes }
+        _ kind: Kind, _ request: ClientFileRequest, isNeeded: Bool = false, longest: TimeInterval = longestAge,
+        isNeededNow: Bool = false, now: Date, reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
-        let key = Key(url: request.url.rawValue, byteLimit: request.byteLimit, accepting: request.accepting)
+        let key = Key(kind: kind, url: request.url.rawValue)
         let host = request.url.host?.lowercased() ?? ""
+        if isNeeded { files[key]?.isNeeded = true }
         if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         if running[key] == nil, let other = runningBesides(host) {
             // As many requests to this host run as are allowed. One of them ends soon, because their time is limited.
@@ -103,41 +121,46 @@ actor ClientFiles {
         }
         if let running = running[key] { return try await running.task.value.get() }
         guard running.count < limits.running, runningBesides(host) == nil,
-            requests.admit(request.url.rawValue, at: host, within: limits.perMinute, now: now)
+            requests.admit(key, at: host, within: limits.perMinute, now: now)
         else {
-            // A copy is better than no answer if only the limits prevent a request.
-            guard let file = files[key], now < file.confirmedAt.addingTimeInterval(longest) else { throw .busy }
+            guard let file = copy(key, longest: longest, now: now) else { throw .busy }
             return file
         }
-        return try await fetch(request, as: key, at: host, longest: longest, now: now, reading: read)
-    }
-
-    private func fetch(
-        _ request: ClientFileRequest, as key: Key, at host: String, longest: TimeInterval, now: Date,
-        reading read: @escaping Reader
-    ) async throws(ClientDocumentRefusal) -> File {
-        let known = files[key]
-        // The task has no owner but this method, which always waits for its end: the request of a user who leaves
-        // must not end that of the others.
-        let task = Task { [fetcher] in
-            let fetched = await fetcher.fetch(request.revalidating(known?.entityTag))
-            return Self.judge(
-                fetched, to: request, beside: known, longest: longest, now: now, reading: read)
-        }
-        running[key] = Running(host: host, task: task)
-        let result = await task.value
-        running[key] = nil
-        switch result {
-        case .success(let file): keep(file, as: key)
-        case .failure(.invalid), .failure(.contentType): remove(key)
-        case .failure: break
-        }
+        let result = await fetch(request, as: key, at: host, isNeeded: isNeeded, longest: longest, now: now, read).value
+        if case .failure(.busy) = result, let file = copy(key, longest: longest, now: now) { return file }
         return try result.get()
     }
 
+    private func fetch(
+        _ request: ClientFileRequest, as key: Key, at host: String, isNeeded: Bool, longest: TimeInterval, now: Date,
+        _ read: @escaping Reader
+    ) -> Task<Result<File, ClientDocumentRefusal>, Never> {
+        let known = files[key]
+        // The caller always waits for the end of the task: the request of a user who leaves must not end that of the
+        // others.
+        let task = Task {
+            let fetched = await fetcher.fetch(request.revalidating(known?.entityTag))
+            let result = Self.judge(
+                fetched, to: request, beside: known, isNeeded: isNeeded, longest: longest, now: now, reading: read)
+            // Those who wait for the task must find its place free.
+            running[key] = nil
+            switch result {
+            case .success(let file): keep(file, as: key)
+            case .failure(.invalid), .failure(.contentType): remove(key)
+            case .failure: break
+            }
+            return result
+        }
+        running[key] = Running(host: host, task: task)
+        return task
+    }
+
     /// Removes a file from the cache, because its content is not valid.
-    func forget(_ url: AbsoluteURI) {
-        for key in files.keys where key.url == url.rawValue { remove(key) }
+    func forget(_ kind: Kind, _ url: AbsoluteURI) { remove(Key(kind: kind, url: url.rawValue)) }
+
+    /// Returns a file that is not fresh, for a request that only the limits prevent: it is better than no answer.
+    private func copy(_ key: Key, longest: TimeInterval, now: Date) -> File? {
+        files[key].flatMap { now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil }
     }
 
     private func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
@@ -158,7 +181,7 @@ actor ClientFiles {
         files[key] = file
         bytes += file.size
         while files.count > limits.files || bytes > limits.bytes,
-            let oldest = files.min(by: { $0.value.usedAt < $1.value.usedAt })
+            let oldest = files.min(by: { $0.value.isKeptLess(than: $1.value) })
         {
             remove(oldest.key)
         }
@@ -170,8 +193,8 @@ actor ClientFiles {
 extension ClientFiles {
     /// Decides what a fetched response means beside the copy in the cache.
     private static func judge(
-        _ fetch: ClientFileFetch, to request: ClientFileRequest, beside known: File?, longest: TimeInterval, now: Date,
-        reading read: Reader
+        _ fetch: ClientFileFetch, to request: ClientFileRequest, beside known: File?, isNeeded: Bool,
+        longest: TimeInterval, now: Date, reading read: Reader
     ) -> Result<File, ClientDocumentRefusal> {
         let response: Response
         switch fetch {
@@ -185,6 +208,7 @@ extension ClientFiles {
             known.age = age ?? known.age
             known.confirmedAt = now
             known.usedAt = now
+            known.isNeeded = known.isNeeded || isNeeded
             return .success(known)
         }
         guard response.status == 200 else { return .failure(.status(response.status)) }
@@ -196,7 +220,8 @@ extension ClientFiles {
             return .success(
                 File(
                     body: kept.body, contentType: kept.contentType, content: try read(kept), entityTag: kept.entityTag,
-                    age: age ?? min(shortestAge, longest), confirmedAt: now, usedAt: now))
+                    age: age ?? min(shortestAge, longest), confirmedAt: now, usedAt: now,
+                    isNeeded: isNeeded || known?.isNeeded == true))
         } catch { return .failure(error) }
     }
 

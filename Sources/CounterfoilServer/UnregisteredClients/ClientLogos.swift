@@ -43,7 +43,7 @@ actor ClientLogos {
         files = ClientFiles(
             fetcher: fetcher,
             limits: ClientFiles.Limits(
-                running: 8, perMinute: RequestCounts.Limits(perFile: 6, perHost: 10, total: 100), files: 8))
+                running: 8, perMinute: RequestLimits(perFile: 6, perHost: 10, total: 100), files: 8))
         self.encoder = encoder
         self.patience = patience
     }
@@ -100,11 +100,12 @@ actor ClientLogos {
 
     private func encodedLogo(at url: AbsoluteURI, now: Date) async throws -> Logo {
         let file = try await files.file(
+            .logo,
             ClientFileRequest(
                 url: url, accepting: Self.mediaTypes.sorted().joined(separator: ", "), byteLimit: Self.byteLimit),
             now: now)
         // Only the encoded logo is kept.
-        await files.forget(url)
+        await files.forget(.logo, url)
         let type = file.contentType.flatMap { ParameterizedValue(parsing: Array($0.utf8)) }?.value
         guard let type, Self.mediaTypes.contains(type), file.body.count <= Self.byteLimit else {
             throw LogoRefusal.notAPicture

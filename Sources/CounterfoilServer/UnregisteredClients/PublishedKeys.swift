@@ -21,7 +21,7 @@ extension ClientDirectory {
         var url = client.keysURI
         if case .document = client.source, let document = try? ClientDocumentURL(client.id) {
             let published = try? await self.document(
-                at: document, by: try await rules(under: policy), isNeededNow: afterFailure, now: now)
+                at: document, by: try await rules(under: policy), isStored: true, isNeededNow: afterFailure, now: now)
             if let published, published.client.type.isConfidential {
                 url = published.client.keysURI
                 if url == nil { return published.client.keys }
@@ -32,16 +32,18 @@ extension ClientDirectory {
             url: url, accepting: "application/json", byteLimit: Self.keysLimit,
             isOfNamedHost: policy.names(host: url.host ?? ""))
         let file = try? await files.file(
-            request, longest: Self.longestKeysAge, isNeededNow: afterFailure, now: now, reading: Self.read)
+            .keys, request, isNeeded: true, longest: Self.longestKeysAge, isNeededNow: afterFailure, now: now,
+            reading: Self.read)
         guard case .keys(let keys)? = file?.content else { return client.keys }
         return keys
     }
 
     /// Stores the keys with which a client has authenticated, if they are not those that the store has.
     func note(_ keys: JSONWebKeySet, of client: RegisteredClient, now: Date) async throws {
-        guard client.source.kind != nil, var stored = try await store.client(client.id), stored.keys != keys else {
-            return
-        }
+        // An administrator may have adopted the client meanwhile, whose keys are then those of its form.
+        guard client.source.kind != nil, var stored = try await store.client(client.id),
+            stored.source.kind == client.source.kind, stored.keys != keys
+        else { return }
         let former = stored.keys
         stored.keys = keys
         stored.changedAt = max(stored.changedAt, now)

@@ -128,6 +128,38 @@ struct ClientDocumentLimitTests {
         #expect(await files.requests.count == 1002)
     }
 
+    // Strangers cannot make the server forget the documents of clients that users have allowed something.
+    @Test func `documents of stored clients are kept longest`() async throws {
+        let files = HeldClientFiles { _ in false }
+        let test = try await DocumentWorld.server(files)
+        let stored = Self.url(0, at: "stored.example.net")
+        _ = try await DocumentWorld.attempt(test, stored).authorize().code
+        #expect(try await Self.status(test, stored) == 200)
+        for number in 0..<1200 {
+            test.clock.advance(by: 0.2)
+            #expect(try await Self.status(test, Self.url(0, at: "host\(number).example.net")) == 200)
+        }
+        let before = await files.requests.count
+        #expect(try await Self.status(test, stored) == 200)
+        #expect(await files.requests.count == before)
+    }
+
+    @Test func `one user adds twenty clients in an hour`() async throws {
+        let files = HeldClientFiles { _ in false }
+        let test = try await DocumentWorld.server(files)
+        func allow(_ number: Int) async throws -> Reply {
+            let attempt = try DocumentWorld.attempt(test, Self.url(0, at: "host\(number).example.net"))
+            var browser = test.browser()
+            return try await browser.authorize(attempt.url, username: "alice", password: TestServer.password)
+        }
+        for number in 0..<20 { _ = try await allow(number).code }
+        #expect(try await allow(20).status == .tooManyRequests)
+        // A client that is stored is no new one.
+        _ = try await allow(0).code
+        test.clock.advance(by: 3600)
+        _ = try await allow(20).code
+    }
+
     // RFC 9126 §2: documents cost an attacker nothing, so all of them count as one client.
     @Test func `pushed requests of all clients with documents are limited together`() async throws {
         let files = HeldClientFiles { _ in false }
