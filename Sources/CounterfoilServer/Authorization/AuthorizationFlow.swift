@@ -127,9 +127,10 @@ struct AuthorizationFlow: Sendable {
         _ parsed: ParsedAuthorizationRequest, for verified: VerifiedResponseTarget, now: Date
     ) async throws -> ValidatedAuthorization {
         let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
-        try await store.checkAPIs(checked.request.resources, of: verified.client, settings)
-        return try AuthorizationValidation.narrow(
+        let valid = try AuthorizationValidation.narrow(
             checked, to: try await store.named(checked.request.resources, issuer: settings.issuer))
+        try await store.checkAPIs(checked.request.resources, for: valid.scope, of: verified.client, settings)
+        return valid
     }
 
     /// Decides the next step; reads the remembered consent only if the step depends on it.

@@ -36,8 +36,10 @@ extension AuthorizationValidation {
             }
         }
         // OpenID Connect Core §11: `offline_access` is ignored if it is not registered for the client, or if the
-        // policy of the client is to issue no refresh tokens.
-        let getsNone = client.policy.refreshTokens == .never || !client.scope.contains(.offlineAccess)
+        // client gets no refresh tokens.
+        let getsNone =
+            asked.contains(.offlineAccess)
+            && !(client.scope.contains(.offlineAccess) && RefreshTokenTerms.areIssued(to: client, for: asked))
         let wanted = getsNone ? asked.without(.offlineAccess) : asked
         guard rule == .exact, !wanted.isSubset(of: client.scope) else { return wanted }
         throw OAuthError(

@@ -56,9 +56,9 @@ struct DeviceAuthorizationEndpoint: Sendable {
         if let challenge = asked.presentedChallenge {
             _ = try AuthorizationValidation.pkceUse(of: challenge, under: client.policy.pkce)
         }
-        try await store.checkAPIs(asked.resources, of: client, settings)
         let access = try AuthorizationValidation.access(
             to: asked.scope, at: try await store.named(asked.resources, issuer: settings.issuer), by: client)
+        try await store.checkAPIs(asked.resources, for: access.asked, of: client, settings)
         let codes = try await add(access, asked, by: request, now: now)
         let page = settings.issuer.endpoint(Endpoint.device.path)
         let response = DeviceAuthorizationResponse(

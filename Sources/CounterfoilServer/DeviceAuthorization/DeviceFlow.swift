@@ -51,9 +51,9 @@ struct DeviceFlow: Sendable {
                 userCode: ArtefactDigest(of: code), at: now),
             let client = try await client(of: authorization, now: now)
         else { return nil }
-        try await store.checkAPIs(authorization.resources, of: client, settings)
         let named = try await store.named(authorization.resources, issuer: settings.issuer)
         let access = try AuthorizationValidation.access(to: authorization.scope, at: named, by: client)
+        try await store.checkAPIs(authorization.resources, for: access.asked, of: client, settings)
         return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
     }
 

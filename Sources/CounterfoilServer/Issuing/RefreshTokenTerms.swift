@@ -32,12 +32,16 @@ package struct RefreshTokenTerms: Sendable, Hashable {
     }
 
     /// Returns true if a client gets a refresh token for a grant with the given scope.
+    ///
+    /// A client that no person registered also declares that it uses refresh tokens.
     static func areIssued(to client: RegisteredClient, for scope: Scope) -> Bool {
-        switch client.policy.refreshTokens {
-        // OpenID Connect Core §11: `offline_access` requests a refresh token.
-        case .offlineAccess: scope.contains(.offlineAccess)
-        case .always: true
-        case .never: false
-        }
+        let isWanted =
+            switch client.policy.refreshTokens {
+            // OpenID Connect Core §11: `offline_access` requests a refresh token.
+            case .offlineAccess: scope.contains(.offlineAccess)
+            case .always: true
+            case .never: false
+            }
+        return isWanted && client.declares(RefreshTokenGrant.grantType)
     }
 }

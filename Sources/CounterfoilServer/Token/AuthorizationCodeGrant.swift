@@ -42,10 +42,11 @@ struct AuthorizationCodeGrant: TokenGrant {
         let now = exchange.now
         let grant = approval.facts.grant
         let family = context.family(for: grant, of: approval.client, boundTo: exchange.provenKey, now: now)
-        let target = try await context.target(of: grant, naming: approval.resources, scope: grant.scope, exchange)
+        let scope = try await context.permitted(grant.scope, to: approval.client)
+        let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
         let response = try context.issuer.issue(
             IssuingFacts(
-                grant: grant, person: approval.facts.person, client: approval.client, scope: grant.scope,
+                grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
                 target: target, nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
             refreshToken: family?.token)
         try context.proofs.use(exchange.proof)

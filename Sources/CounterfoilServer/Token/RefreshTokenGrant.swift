@@ -59,13 +59,14 @@ struct RefreshTokenGrant: TokenGrant {
         _ approval: Approval, of family: RefreshTokenCodec.Family, _ exchange: TokenExchange
     ) async throws -> TokenResponse? {
         let grant = approval.facts.grant
+        let scope = try await context.permitted(approval.scope, to: approval.client)
         let target = try await context.target(
-            of: grant, naming: approval.resources, scope: approval.scope, knowing: approval.facts.resources,
+            of: grant, naming: approval.resources, scope: scope, knowing: approval.facts.resources,
             exchange)
         let response = try context.issuer.issue(
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
-                grant: grant, person: approval.facts.person, client: approval.client, scope: approval.scope,
+                grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
                 target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: approval.generation.flatMap { context.refreshTokens.token(of: family, generation: $0) })
         switch try await context.store.recordRefresh(approval.facts, approval.step, now: exchange.now) {

@@ -57,28 +57,42 @@ struct GrantContext: Sendable {
     /// If the request names no API, the APIs of the grant are used (RFC 8707 §2.2). `read` contains APIs that the
     /// caller has already read from the store, so that they are not read again.
     ///
+    /// The policy for unregistered clients may have changed since the grant, and limits their APIs at each request.
+    ///
     /// - Throws: `invalid_dpop_proof` if one of the APIs requires bound tokens and the request contains no proof.
     func target(
         of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = [],
         _ exchange: TokenExchange
     ) async throws -> TokenTarget {
-        let target = try await target(of: grant, naming: asked, scope: scope, knowing: read)
+        let target = try await target(
+            of: grant, naming: asked, scope: scope, knowing: read, by: exchange.client.client)
         try target.requireProof(exchange.proof)
         return target
     }
 
     private func target(
-        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource]
+        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource],
+        by client: RegisteredClient
     ) async throws -> TokenTarget {
         // An API of the grant is looked up by its spelling in the grant.
         let wanted =
             asked.isEmpty ? grant.resources : asked.map { name in grant.resources.first { $0 == name } ?? name }
+        try await store.checkAPIs(wanted, for: scope, of: client, settings)
         guard !wanted.isEmpty else {
             return TokenTarget(anywhere: scope, of: try await store.defaultAPI(settings), settings: settings)
         }
         let named = try await store.named(wanted, issuer: settings.issuer, knowing: read)
         return asked.isEmpty
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
+    }
+
+    /// Returns the part of a scope that a client may still have.
+    ///
+    /// The policy for unregistered clients may have changed since the grant.
+    func permitted(_ scope: Scope, to client: RegisteredClient) async throws -> Scope {
+        guard client.isUnregistered else { return scope }
+        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
+        return scope.intersection(policy.requestableScope(of: try await store.scopes()))
     }
 
     /// Creates the token family that starts with a code, and the first refresh token of the family.

@@ -15,6 +15,8 @@ struct ClientDirectory: Sendable {
     /// The files that clients publish; nil if the server was created without a fetcher.
     let files: ClientFiles?
     let auditor: Auditor
+    /// The counter of first approvals, each of which adds a client.
+    let firstApprovals = ApprovalThrottle(limit: firstApprovalLimit, window: 3600)
 
     /// The part of the protocol to which a request belongs.
     enum Leg: Sendable {
@@ -76,7 +78,7 @@ struct ClientDirectory: Sendable {
         guard var client = stored, let kind = client.source.kind, policy.kinds.contains(kind),
             client.hosts.allSatisfy(policy.accepts)
         else { return nil }
-        client.policy.apply(policy)
+        client.policy.apply(policy, to: client.type)
         return client
     }
 

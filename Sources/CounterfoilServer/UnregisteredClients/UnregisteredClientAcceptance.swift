@@ -53,12 +53,19 @@ extension UnregisteredClientStore {
     /// Throws `invalid_target` if the policy does not let an unregistered client name one of the APIs of a request
     /// (RFC 8707 §2).
     ///
-    /// A registered client can name every API.
+    /// A registered client can name every API. A token of a request that names none has the default audience, which
+    /// the policy judges if the token contains a scope of an API.
     func checkAPIs(
-        _ resources: [Resource], of client: RegisteredClient, _ settings: ServerSettings
+        _ resources: [Resource], for scope: Scope, of client: RegisteredClient, _ settings: ServerSettings
     ) async throws {
-        guard client.isUnregistered, !resources.isEmpty else { return }
-        try await effectiveUnregisteredClientPolicy(settings).check(resources, issuer: settings.issuer)
+        guard client.isUnregistered else { return }
+        var named = resources
+        if named.isEmpty, scope.tokens.contains(where: { !$0.isStandard }) {
+            guard let audience = try? Resource(settings.defaultAudience) else { return }
+            named = [audience]
+        }
+        guard !named.isEmpty else { return }
+        try await effectiveUnregisteredClientPolicy(settings).check(named, issuer: settings.issuer)
     }
 }
 

@@ -150,7 +150,7 @@ struct UnregisteredClientRules: Sendable {
         clientPolicy.webViews = .warn
         clientPolicy.requiresPushedRequests = metadata.requiresPushedRequests
         clientPolicy.requiresBoundTokens = metadata.requiresBoundTokens
-        clientPolicy.apply(policy)
+        clientPolicy.apply(policy, to: type)
         if let algorithm = metadata.idTokenAlgorithm.flatMap(SigningAlgorithm.init(rawValue:)),
             KeyRing.algorithms.contains(algorithm)
         {
@@ -162,11 +162,11 @@ struct UnregisteredClientRules: Sendable {
 }
 
 extension ClientPolicy {
-    /// Replaces what the owner's policy for unregistered clients determines.
-    mutating func apply(_ policy: UnregisteredClientPolicy) {
+    /// Replaces what the owner's policy for unregistered clients determines for a client of a type.
+    mutating func apply(_ policy: UnregisteredClientPolicy, to type: ClientType) {
         refreshTokens = policy.refreshTokens
         refreshTokenLife = RefreshTokenLife(
             idleLifetime: policy.refreshIdleLifetime, lifetime: policy.refreshLifetime)
-        if let lifetime = policy.accessTokenLifetime { accessTokenLifetime = lifetime }
+        accessTokenLifetime = policy.accessTokenLifetime ?? ClientPolicy.standard(for: type).accessTokenLifetime
     }
 }

@@ -39,6 +39,7 @@ extension TestServer {
     package static func document(of url: String, name: String = "Album") -> String {
         """
         {"client_id": "\(url)", "client_name": "\(name)", "application_type": "native",
+        "grant_types": ["authorization_code", "refresh_token"],
         "redirect_uris": ["http://127.0.0.1/callback"]}
         """
     }

@@ -138,4 +138,18 @@ struct ApproverTests {
             _ = try await Attempt(test).with("resource", "https://files.example.com").firstReply().signInPage
         }
     }
+
+    // The tokens of a request without an API have the default audience.
+    @Test func `the policy also judges the default audience`() async throws {
+        let test = try await TestServer { $0.defaultAudience = "https://files.example.com" }
+        try await test.acceptUnregisteredClients { policy in
+            policy.resources = [try Resource("https://photos.example.com")]
+        }
+        let client = try await test.selfRegisteredClient()
+        let refused = try await Attempt(test, by: client, for: "photos.read").firstReply()
+        #expect(try refused.redirectedError.code == .invalidTarget)
+        // A sign-in alone gives access to no API.
+        _ = try await Attempt(test, by: client, for: "openid").firstReply().signInPage
+        _ = try await Attempt(test, for: "photos.read").firstReply().signInPage
+    }
 }

@@ -49,6 +49,7 @@ struct DocumentWorld: Sendable {
     static func document(at url: String = url, _ changes: [String: String?] = [:]) -> String {
         var members: [String: String?] = [
             "client_id": "\"\(url)\"", "client_name": "\"Example App\"",
+            "grant_types": #"["authorization_code", "refresh_token"]"#,
             "redirect_uris":
                 #"["http://127.0.0.1/callback", "http://localhost:3000/callback", "https://app.example.net/callback"]"#,
         ]
