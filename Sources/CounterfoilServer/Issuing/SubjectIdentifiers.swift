@@ -67,8 +67,11 @@ extension RegisteredClient {
     /// The sector whose clients get the same pairwise identifiers: the host of the redirect URIs, or that of
     /// `sector_identifier_uri`.
     ///
-    /// A client with redirect URIs on several hosts, or on none, is alone in its sector (OpenID Connect Core §8.1).
+    /// A client with redirect URIs on several hosts, or on none, is alone in its sector (OpenID Connect Core §8.1). So
+    /// is one that no person registered, if it can change its redirect URIs at any time, or gets tokens without them:
+    /// it could name those of others to get their identifiers.
     fileprivate var subjectSector: String {
+        if isUnregistered, source.kind == .document || declares(DeviceCodeGrant.grantType) { return id.rawValue }
         if case .registration(let registration) = source, let host = registration.sectorHost { return host }
         let hosts = Set(redirectURIs.map { if case .https(let host) = $0.kind { host } else { "" } })
         guard let host = hosts.first, hosts.count == 1, !host.isEmpty else { return id.rawValue }

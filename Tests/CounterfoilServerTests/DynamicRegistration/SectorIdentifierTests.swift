@@ -41,6 +41,17 @@ struct SectorIdentifierTests {
         #expect(try await Self.subject(alone, at: Self.uris[0]) != subject)
     }
 
+    // A device gets tokens without a redirect URI, so a host in its registration proves nothing.
+    @Test func `a client with the device grant gets the identifiers of no other sector`() async throws {
+        let (desk, _) = try await Self.desk(#"["https://one.example.net/cb"]"#)
+        let owner = try await desk.registered(Self.metadata([Self.uris[0]]))
+        var stranger = Self.metadata([Self.uris[0]])
+        stranger["application_type"] = "native"
+        stranger["grant_types"] = ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"]
+        let pretender = try await desk.registered(stranger)
+        #expect(try await Self.subject(pretender, at: Self.uris[0]) != Self.subject(owner, at: Self.uris[0]))
+    }
+
     // EP-22, R245: OpenID Connect Registration §5
     @Test(arguments: [
         #"["https://one.example.net/cb"]"#, #"["https://one.example.net/cb", "https://two.example.net/cb/"]"#, "[]",

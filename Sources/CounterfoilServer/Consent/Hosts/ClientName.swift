@@ -6,20 +6,26 @@ import CounterfoilProtocol
 extension RegisteredClient {
     /// The name for pages and lists; that of an unregistered client contains its host: `Photo Viewer (viewer.example)`.
     ///
-    /// A client that registered itself has no host of its own, so the name contains those of its redirect URIs.
+    /// A client that registered itself has no host of its own, so the name contains those of its redirect URIs. They
+    /// prove nothing if the client gets tokens without them, as a device does; the name then contains the `client_id`.
     public var displayName: DisplayName {
         guard isUnregistered else { return claimedName }
         if let address = documentAddress { return ownName?.of(address.text) ?? DisplayName(host: address.text) }
         let places = redirectURIs.compactMap { ConsentPage.RedirectDestination($0, of: type).place }
-        return claimedName.of(Set(places).sorted().joined(separator: ", "))
+        let text = Set(places).sorted().joined(separator: ", ")
+        // A long text would lose its beginning, which may be the host that gets the response.
+        guard !text.isEmpty, text.count <= DisplayName.maximumLength, !declares(DeviceCodeGrant.grantType) else {
+            return claimedName.of(id.rawValue)
+        }
+        return claimedName.of(text)
     }
 
     /// Returns the name for a page of a request whose response goes to a destination.
     ///
     /// A client that registered itself can have redirect URIs at several hosts, and only this one gets the response.
     func displayName(at destination: ConsentPage.RedirectDestination) -> DisplayName {
-        guard case .registration = source, let place = destination.place else { return displayName }
-        return claimedName.of(place)
+        guard case .registration = source else { return displayName }
+        return claimedName.of(destination.place ?? id.rawValue)
     }
 
     /// The name for a place that shows the host of the document beside it.

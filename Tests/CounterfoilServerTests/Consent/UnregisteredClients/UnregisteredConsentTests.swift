@@ -106,6 +106,20 @@ struct UnregisteredConsentTests {
         #expect(client.displayName == "Photo Viewer (bank.example, viewer.example)")
     }
 
+    // SEC-311: the device of a stranger gets the tokens, whatever hosts its redirect URIs have.
+    @Test func `a device that registered itself is named by its client_id`() async throws {
+        let viewer = try await DocumentClient()
+        let client = try await DocumentClient.selfRegistered(
+            in: viewer.test, redirectURIs: ["https://accounts.bank.example/cb"],
+            metadata: ["grant_types": .array([.string("urn:ietf:params:oauth:grant-type:device_code")])])
+        #expect(client.displayName == "Photo Viewer (dyn_viewer)")
+        let codes = try await TestDevice(viewer.test, client: client).codes()
+        var browser = try await viewer.browser()
+        let reply = try await browser.type(userCode: codes.userCode)
+        #expect(try reply.consentPage.applicationName == "Photo Viewer (dyn_viewer)")
+        #expect(try !reply.html().contains("bank.example"))
+    }
+
     // SEC-311: a text of the client could pass for one of the service.
     @Test func `the consent text of an unregistered client is never shown`() async throws {
         let viewer = try await DocumentClient()
