@@ -17,6 +17,10 @@ extension SQLiteStore: GrantStore {
             guard let revision = facts.clientRevision ?? approval.newClient?.revision else { return .clientDeleted }
             guard facts.hasPushedRequest else { return .pushedRequestGone }
             guard revision == approval.clientRevision else { return .clientChanged }
+            // Another user may have allowed another version of the document first, or an administrator adopted it.
+            if let shown = approval.newClient, let stored = try database.client(shown.id) {
+                guard approval.appearance == ClientAppearance(of: stored) else { return .clientChanged }
+            }
             guard facts.isPersonActive else { return .personNotActive }
             guard facts.isSessionAlive else { return .sessionEnded }
             guard approval.holds(beside: facts.former) else { return .consentWithdrawn }

@@ -235,9 +235,9 @@ extension Database {
             AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.client_id = clients.id)
         """
 
-    /// The client registered itself, and no user has used it since before ?1.
+    /// No person registered the client, and no user has used it since before ?1.
     static let clientIsIdle = """
-        source <> 'console' AND source = 'registration' AND changed_at < ?1
+        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
             AND NOT EXISTS (
                 SELECT 1 FROM consents
                 WHERE consents.client_id = clients.id

@@ -72,9 +72,9 @@ struct PushedAuthorizationEndpoint: Sendable {
             expiresAt: now.addingTimeInterval(TimeInterval(flow.settings.pushedRequestLifetime)))
         // Anyone can push in the name of a public client, so one address must not use up the limit of the client.
         let limits = PushedRequestLimits(
-            ofClient: client.id.isURL ? Self.documentLimit : Self.limit,
+            ofClient: client.source.kind == .document ? Self.documentLimit : Self.limit,
             // Everyone can also publish a document with a key.
-            fromSource: client.type.isConfidential && !client.id.isURL ? nil : Self.limitPerSource)
+            fromSource: client.type.isConfidential && client.source.kind != .document ? nil : Self.limitPerSource)
         switch try await flow.store.addPushedRequest(pushed, within: limits) {
         case .added: return
         case .clientDeleted: throw OAuthError(.invalidClient, PresentedClientCredentials.unknownClient)

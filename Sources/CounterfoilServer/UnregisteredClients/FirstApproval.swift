@@ -14,10 +14,16 @@ extension RegisteredClient {
 }
 
 extension ClientDirectory {
+    /// The maximum number of clients that the approvals of one user can add within an hour.
+    static let firstApprovalLimit = 20
+
     /// Returns whether an approval is the first of its client, which the store then adds.
-    func isFirst(_ approval: Approval) async throws(StoreFault) -> Bool {
-        guard let client = approval.newClient else { return false }
-        return try await store.client(client.id) == nil
+    ///
+    /// - Throws: ``ApprovalThrottle/TooMany`` if the user has added ``firstApprovalLimit`` clients within an hour.
+    func isFirst(_ approval: Approval) async throws -> Bool {
+        guard let client = approval.newClient, try await store.client(client.id) == nil else { return false }
+        try firstApprovals.note(approval.grant.personID, now: approval.grant.createdAt)
+        return true
     }
 
     /// Records in the audit log that the store has added the client of an approval.

@@ -14,6 +14,9 @@ extension MemoryStore: GrantStore {
             guard let client = stored ?? approval.newClient else { return .clientDeleted }
             guard state.hasPushedRequest(of: approval) else { return .pushedRequestGone }
             guard client.revision == approval.clientRevision else { return .clientChanged }
+            if let stored, approval.newClient != nil {
+                guard approval.appearance == ClientAppearance(of: stored) else { return .clientChanged }
+            }
             guard state.isActive(grant.personID) else { return .personNotActive }
             guard state.holdsSession(of: approval) else { return .sessionEnded }
             let key = ConsentKey(person: grant.personID, client: grant.clientID)

@@ -79,7 +79,7 @@ extension MemoryStore.State {
             {
                 return true
             }
-            return client.source.kind == .registration && client.changedAt < limits.idleClientsBefore
+            return client.isUnregistered && client.changedAt < limits.idleClientsBefore
                 && consents.allSatisfy { max($0.allowedAt, $0.lastUsedAt ?? $0.allowedAt) < limits.idleClientsBefore }
         }.prefix(rows)
         for client in over { _ = removeClient(client.id) }
