@@ -16,6 +16,7 @@ struct ChangedPolicyTests {
         }
     }
 
+    // SEC-332
     @Test func `a scope that the policy no longer contains is not refreshed`() async throws {
         let world = try await DocumentWorld()
         let tokens = try await world.tokens()
@@ -28,7 +29,7 @@ struct ChangedPolicyTests {
         #expect((claims["scope"] as? String)?.contains("photos.read") != true)
     }
 
-    // RFC 8707 §2
+    // SEC-332: RFC 8707 §2
     @Test func `an API that the policy no longer contains is an invalid target of a refresh`() async throws {
         let world = try await DocumentWorld()
         _ = try await world.test.addAPI()

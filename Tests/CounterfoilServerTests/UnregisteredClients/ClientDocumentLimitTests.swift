@@ -128,7 +128,7 @@ struct ClientDocumentLimitTests {
         #expect(await files.requests.count == 1002)
     }
 
-    // Strangers cannot make the server forget the documents of clients that users have allowed something.
+    // SEC-331
     @Test func `documents of stored clients are kept longest`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
@@ -144,6 +144,7 @@ struct ClientDocumentLimitTests {
         #expect(await files.requests.count == before)
     }
 
+    // SEC-330
     @Test func `one user adds twenty clients in an hour`() async throws {
         let files = HeldClientFiles { _ in false }
         let test = try await DocumentWorld.server(files)
