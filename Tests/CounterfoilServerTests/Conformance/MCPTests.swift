@@ -104,4 +104,75 @@ struct MCPConformanceTests {
         let secret = try #require(registrant.secret)
         #expect(await desk.test.post(form.adding("client_secret", secret), to: .token).status == .ok)
     }
+
+    // MARK: - Every scope of the metadata
+
+    /// A policy, and the scopes that the owner lists in the metadata.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let listed: [String]
+        let defaultScope: String
+        /// Whether the API gets the client's tokens, with the scope `photos.read`.
+        let isAccepted: Bool
+    }
+
+    private static let photos = "https://photos.example.com"
+
+    // RFC 8707 §2.2: a client requests every scope of the metadata if neither the challenge nor the metadata of the API
+    // name one.
+    @Test(
+        arguments: [
+            Case(
+                testDescription: "listed scopes of two APIs, no default",
+                listed: ["photos.read", "photos.write"], defaultScope: "", isAccepted: true),
+            Case(
+                testDescription: "listed scopes of two APIs, a default at the other one",
+                listed: ["photos.read", "photos.write"], defaultScope: "photos.write", isAccepted: true),
+            Case(
+                testDescription: "no listed scope, a default for two APIs",
+                listed: [], defaultScope: "photos.read photos.write", isAccepted: true),
+            Case(
+                testDescription: "a listed scope of the other API, a default for both",
+                listed: ["photos.write"], defaultScope: "photos.write photos.read", isAccepted: true),
+            Case(testDescription: "no listed scope, no default", listed: [], defaultScope: "", isAccepted: false),
+            Case(
+                testDescription: "a listed scope of the other API, a default at the other one",
+                listed: ["photos.write"], defaultScope: "photos.write", isAccepted: false),
+        ], [SuiteClient.Origin.document, .registration])
+    func `a client that requests every scope of the metadata for an API gets the scopes of that API only`(
+        policy: Case, origin: SuiteClient.Origin
+    ) async throws {
+        let suite = try await SuiteClient(origin, defaultScope: policy.defaultScope, listing: policy.listed)
+        _ = try await suite.test.addAPI(Self.photos, scope: "photos.read photos.delete")
+        _ = try await suite.test.addAPI("https://uploads.example.com", scope: "photos.write")
+        let members = try await suite.test.send(.get, to: .metadata).members
+        let scopes = try #require(members["scopes_supported"] as? [String])
+        #expect(scopes.filter { $0.hasPrefix("photos.") } == policy.listed)
+        let attempt = suite.attempt(for: scopes.joined(separator: " "))
+            .with("resource", Self.photos).with("prompt", "consent")
+        guard policy.isAccepted else {
+            let error = try await attempt.error()
+            #expect(error.code == .invalidScope)
+            #expect(error.description?.contains("has no default scope for unregistered clients") == true)
+            return
+        }
+
+        var (browser, reply) = try await attempt.afterSignIn()
+        let asked = try reply.consentPage.permissions.map(\.scope)
+        #expect(asked.filter { $0.hasPrefix("photos.") } == ["photos.read"])
+        reply = try await browser.decide(.allow, on: reply)
+        let form = attempt.exchange(try reply.code).adding("resource", Self.photos)
+        let tokens = try await suite.test.redeem(form).tokenResponse
+        #expect(tokens.idToken != nil)
+        let refresh = FormParameters([
+            "grant_type": "refresh_token", "client_id": suite.client.id.rawValue, "resource": Self.photos,
+            "refresh_token": try #require(tokens.refreshToken).exposed,
+        ])
+        for response in [tokens, try await suite.test.redeem(refresh).tokenResponse] {
+            let token = try await IssuedTokens(suite.test).verified(response.accessToken, audience: Self.photos)
+            #expect(token.audience == [Self.photos])
+            #expect(token.scope.description == "photos.read")
+            #expect(response.scope?.description == "photos.read")
+        }
+    }
 }
