@@ -22,9 +22,9 @@ actor ClientFiles {
         var bytes = 16 * 1024 * 1024
     }
 
-    /// What a client publishes at a URL.
+    /// The kind of a file that a client publishes.
     ///
-    /// A URL can stand for several kinds, which differ in limits and readers.
+    /// Files of several kinds can have one URL; they differ in limits and readers.
     enum Kind: Hashable, Sendable {
         case document
         case keys
@@ -56,7 +56,7 @@ actor ClientFiles {
         /// Whether a user allows something to a client with the file.
         fileprivate var isNeeded: Bool
 
-        /// Whether the cache drops this file before another one.
+        /// Returns true if the cache drops this file before another one.
         fileprivate func isKeptLess(than other: File) -> Bool {
             isNeeded == other.isNeeded ? usedAt < other.usedAt : !isNeeded
         }

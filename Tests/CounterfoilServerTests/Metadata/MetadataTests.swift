@@ -33,7 +33,7 @@ struct MetadataTests {
 
     private static let standard = ["openid", "offline_access", "profile", "email", "address", "phone"]
 
-    // B-13; OpenID Connect Discovery §3: a custom scope is listed only if it is set to be listed.
+    // OpenID Connect Discovery §3: a custom scope is listed only if it is set to be listed.
     @Test func `standard scopes are always listed, custom scopes if the owner lists them`() async throws {
         let test = try await TestServer()
         // A response is cached for less than a second.
