@@ -7,7 +7,7 @@ extension SQLiteStore: LogoutDeliveryStore {
     /// Leases the first due delivery of each client, for at most `limit` clients.
     ///
     /// A lease blocks the queue of the client until the delivery is settled, or until `later` if the server crashes. Of
-    /// the clients of one owner, at most `LogoutDelivery.ownerLimit` have a delivery in flight.
+    /// the clients of one party, at most `LogoutDelivery.ownerLimit` have a delivery in flight.
     public func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
@@ -98,24 +98,28 @@ enum LogoutQueues {
     /// The maximum number of old deliveries of a client that are deleted after a failure of its host.
     static let removalLimit = 1000
 
+    /// The party of a client, a `LogoutParty`: an empty text for all unregistered clients.
+    private static let party =
+        "CASE clients.source WHEN 'console' THEN coalesce(clients.owner_id, clients.id) ELSE '' END"
+
     /// Selects at most ?3 clients with a delivery due at time ?1.
     ///
-    /// At most ?2 clients of each owner have a delivery in flight, the selected ones included.
+    /// At most ?2 clients of each party have a delivery in flight, the selected ones included.
     static let due = """
-        WITH in_flight (owner_id, clients) AS (
-            SELECT clients.owner_id, count(*)
+        WITH in_flight (party, clients) AS (
+            SELECT \(party), count(*)
             FROM logout_queues JOIN clients ON clients.id = logout_queues.client_id
-            WHERE logout_queues.leased_until > ?1 GROUP BY clients.owner_id
-        ), due (client_id, host_failures, due_at, owner_id, place) AS (
-            SELECT logout_queues.client_id, logout_queues.host_failures, logout_queues.due_at, clients.owner_id,
+            WHERE logout_queues.leased_until > ?1 GROUP BY 1
+        ), due (client_id, host_failures, due_at, party, place) AS (
+            SELECT logout_queues.client_id, logout_queues.host_failures, logout_queues.due_at, \(party),
                 row_number() OVER (
-                    PARTITION BY coalesce(clients.owner_id, clients.id)
+                    PARTITION BY \(party)
                     ORDER BY logout_queues.due_at, logout_queues.client_id)
             FROM logout_queues JOIN clients ON clients.id = logout_queues.client_id
             WHERE logout_queues.due_at <= ?1
         )
         SELECT due.client_id, due.host_failures
-        FROM due LEFT JOIN in_flight ON in_flight.owner_id = due.owner_id
+        FROM due LEFT JOIN in_flight ON in_flight.party = due.party
         WHERE due.place + coalesce(in_flight.clients, 0) <= ?2
         ORDER BY due.due_at, due.client_id LIMIT ?3
         """

@@ -6,6 +6,8 @@ public struct LogoutDelivery: Sendable, Hashable {
     /// The number of failed attempts after which a delivery is discarded.
     public static let attemptLimit = 8
     /// The maximum number of clients of one owner (developer) that have a delivery in flight at the same time.
+    ///
+    /// All unregistered clients together have the same limit.
     public static let ownerLimit = 4
 
     /// The number that identifies the delivery, unique in the store.
@@ -35,9 +37,34 @@ public struct LogoutDelivery: Sendable, Hashable {
     }
 }
 
+/// The clients that share one limit of deliveries in flight and one of concurrent DNS lookups.
+package enum LogoutParty: Sendable, Hashable, CustomStringConvertible {
+    /// The clients of a developer.
+    case owner(PersonIdentifier)
+    /// A client that an administrator registered without an owner.
+    case client(ClientIdentifier)
+    /// All unregistered clients, because one stranger can register any number of them.
+    case unregistered
+
+    /// The party of a client.
+    package init(of client: RegisteredClient) {
+        self =
+            if client.isUnregistered { .unregistered } else { client.owner.map(Self.owner) ?? .client(client.id) }
+    }
+
+    /// The text by which the sender of notifications tells the parties apart.
+    package var description: String {
+        switch self {
+        case .owner(let person): "owner \(person)"
+        case .client(let id): "client \(id)"
+        case .unregistered: "unregistered clients"
+        }
+    }
+}
+
 /// The result of an attempt to deliver a notification, which determines when the next attempt follows.
 public enum LogoutDeliverySettlement: Sendable, Hashable {
-    /// The client received the notification, or is no longer registered for notifications.
+    /// The client received the notification, or must no longer be notified; the delivery is deleted.
     case done
     /// The client responded, but neither with success nor with a status that counts as
     /// ``hostFailed(retryAt:pausedUntil:removingBefore:)``.
@@ -78,9 +105,10 @@ public struct LogoutBacklog: Sendable, Hashable {
 public protocol LogoutDeliveryStore: Sendable {
     /// Takes at most `limit` due deliveries, earliest due first and at most one for each client.
     ///
-    /// Of the clients of one owner, at most ``LogoutDelivery/ownerLimit`` have a delivery in flight. A taken delivery
-    /// blocks the client's queue until the delivery is settled or until `later`. If the server crashes before it
-    /// settles a delivery, the delivery can thus be taken again.
+    /// Of the clients of one owner, at most ``LogoutDelivery/ownerLimit`` have a delivery in flight. All unregistered
+    /// clients (``RegisteredClient/isUnregistered``) count as those of one owner. A taken delivery blocks the client's
+    /// queue until the delivery is settled or until `later`. If the server crashes before it settles a delivery, the
+    /// delivery can thus be taken again.
     func takeLogoutDeliveries(
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery]

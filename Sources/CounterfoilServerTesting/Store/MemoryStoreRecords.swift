@@ -109,11 +109,11 @@ extension MemoryStore: LogoutDeliveryStore {
         dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [LogoutDelivery] {
         state.withLock { state in
-            let owners = Dictionary(
-                state.clients.compactMap { client in client.owner.map { (client.id, $0) } }, uniquingKeysWith: { $1 })
-            var inFlight: [PersonIdentifier: Int] = [:]
+            let parties = Dictionary(
+                state.clients.map { ($0.id, LogoutParty(of: $0)) }, uniquingKeysWith: { $1 })
+            var inFlight: [LogoutParty: Int] = [:]
             for (client, queue) in state.logoutQueues where queue.leasedUntil > now {
-                if let owner = owners[client] { inFlight[owner, default: 0] += 1 }
+                if let party = parties[client] { inFlight[party, default: 0] += 1 }
             }
             let due = state.deliveries.filter { $0.dueAt <= now }.sorted { left, right in
                 (left.dueAt, left.delivery.number) < (right.dueAt, right.delivery.number)
@@ -123,9 +123,9 @@ extension MemoryStore: LogoutDeliveryStore {
                 let former = pending.delivery
                 var queue = state.logoutQueues[former.clientID] ?? LogoutQueue()
                 guard queue.leasedUntil <= now, queue.pausedUntil <= now else { continue }
-                if let owner = owners[former.clientID] {
-                    guard inFlight[owner, default: 0] < LogoutDelivery.ownerLimit else { continue }
-                    inFlight[owner, default: 0] += 1
+                if let party = parties[former.clientID] {
+                    guard inFlight[party, default: 0] < LogoutDelivery.ownerLimit else { continue }
+                    inFlight[party, default: 0] += 1
                 }
                 queue.leasedUntil = later
                 state.logoutQueues[former.clientID] = queue

@@ -17,8 +17,12 @@ struct LogoutQueueContractTests {
             #expect(try await store.addPerson(person) == .added)
         }
 
-        func client(_ name: String, of owner: Person? = nil) async throws -> RegisteredClient {
-            var client = try RegisteredClient.named(name, owner: owner?.id)
+        func client(
+            _ name: String, of owner: Person? = nil, source: ClientSource = .console
+        ) async throws -> RegisteredClient {
+            let id = source.kind == .document ? "https://\(name).example.com/client.json" : name
+            var client = try RegisteredClient.named(id, owner: owner?.id)
+            client.source = source
             client.backchannelLogoutURI = try AbsoluteURI(parsing: "https://\(name).example.com/logout")
             #expect(try await store.addClient(client) == .added)
             return client
@@ -88,6 +92,38 @@ struct LogoutQueueContractTests {
             let owned = try #require(taken.first { $0.clientID != own.id && $0.clientID != other.id })
             try await store.settleLogoutDelivery(owned, .done)
             #expect(try await queues.take(at: 2).count == 1)
+            #expect(try await queues.take(at: 2).isEmpty)
+        }
+    }
+
+    // SEC-329: a stranger can register any number of clients, and none of them has an owner.
+    @Test(arguments: StoreKind.allCases)
+    func `all unregistered clients together have only a few notifications in flight`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let queues = try await Queues(store)
+            var strangers: [RegisteredClient] = []
+            for number in 1...5 {
+                let registration = DynamicRegistration(
+                    metadata: Array("{}".utf8), accessToken: ArtefactDigest(of: ClientSecret()))
+                strangers.append(try await queues.client("app-self-\(number)", source: .registration(registration)))
+                strangers.append(
+                    try await queues.client("document-\(number)", source: .document(Array("{}".utf8))))
+            }
+            let (own, other) = (try await queues.client("app-x"), try await queues.client("app-y"))
+            try await queues.endSession(with: strangers)
+            try await queues.endSession(with: [own, other], at: World.now + 1)
+            let taken = try await queues.take(at: 2)
+            #expect(taken.count == LogoutDelivery.ownerLimit + 2)
+            #expect(Set(taken.map(\.clientID)).isSuperset(of: [own.id, other.id]))
+            #expect(try await queues.take(at: 2).isEmpty)
+            // One that is settled makes room for one, whatever the kind of either client.
+            var inFlight = taken.filter { $0.clientID != own.id && $0.clientID != other.id }
+            for _ in LogoutDelivery.ownerLimit..<strangers.count {
+                try await store.settleLogoutDelivery(try #require(inFlight.popLast()), .done)
+                let next = try await queues.take(at: 2)
+                #expect(next.count == 1)
+                inFlight = next + inFlight
+            }
             #expect(try await queues.take(at: 2).isEmpty)
         }
     }
