@@ -107,8 +107,8 @@ package struct ServerComponents: Sendable {
 
     func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {
         LogoutNotifier(
-            settings: settings, store: store, keys: keys, subjects: subjects, sender: sender, random: random,
-            metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
+            settings: settings, store: store, directory: directory, keys: keys, subjects: subjects, sender: sender,
+            random: random, metrics: metrics, logger: logger, clock: clock, wallClock: wallClock)
     }
 
     func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {

@@ -6,13 +6,19 @@ public struct LogoutNotice: Sendable, Hashable {
     public let address: AbsoluteURI
     /// The body: a form with the single parameter `logout_token`.
     public let form: FormParameters
-    /// The owner of the client, or the client if it has no owner; the sender limits the concurrent DNS lookups for
-    /// one party.
+    /// The owner of the client, all unregistered clients together, or a registered client without an owner; the
+    /// sender limits the concurrent DNS lookups for one party.
     public let party: String
+    /// Whether the host can be in a private network that the operator allows.
+    ///
+    /// This is true for a registered client. For an unregistered client it is true only if the owner's policy names
+    /// the host (``UnregisteredClientPolicy/allowedHosts``).
+    public let mayReachPrivateNetworks: Bool
 
-    init(to address: AbsoluteURI, token: String, party: String = "") {
+    init(to address: AbsoluteURI, token: String, party: String = "", mayReachPrivateNetworks: Bool = false) {
         self.address = address
         self.party = party
+        self.mayReachPrivateNetworks = mayReachPrivateNetworks
         form = FormParameters(["logout_token": token])
     }
 
@@ -29,8 +35,9 @@ public struct LogoutNotice: Sendable, Hashable {
 
 /// A sender of notifications to URIs that clients have registered.
 ///
-/// An implementation connects only to addresses that ``OutboundNetworks`` allows, follows no redirect, and
-/// limits the size of the response and the duration of the request.
+/// An implementation connects only to public IP addresses, and to those that ``OutboundNetworks`` allows if
+/// ``LogoutNotice/mayReachPrivateNetworks`` is true. It follows no redirect, and limits the size of the response and
+/// the duration of the request.
 public protocol LogoutNoticeSender: Sendable {
     /// Posts a notification once, without a retry.
     func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome

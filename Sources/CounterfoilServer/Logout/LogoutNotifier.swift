@@ -12,6 +12,7 @@ import Logging
 ///
 /// At any time, at most one notification to a client and at most ``LogoutDelivery/ownerLimit`` notifications to the
 /// clients of one owner are in flight. A slow host therefore does not delay notifications to other hosts.
+/// All unregistered clients count as those of one owner.
 public struct LogoutNotifier: Sendable {
     /// The maximum number of notifications in flight.
     private static let width = 32
@@ -26,7 +27,8 @@ public struct LogoutNotifier: Sendable {
     private static let tokenLifetime: TimeInterval = 120
 
     let settings: ServerSettings
-    let store: any ClientStore & LogoutDeliveryStore
+    let store: any LogoutDeliveryStore
+    let directory: ClientDirectory
     let keys: any SigningKeys
     let subjects: SubjectIdentifiers
     let sender: any LogoutNoticeSender
@@ -85,14 +87,11 @@ public struct LogoutNotifier: Sendable {
 
     private func deliver(_ delivery: LogoutDelivery) async {
         do {
-            guard let client = try await store.client(delivery.clientID),
-                let notice = try notice(of: delivery, to: client)
-            else {
-                // The client was deleted, or is no longer registered for notifications.
+            guard let recipient = try await directory.logoutRecipient(delivery.clientID) else {
                 try await store.settleLogoutDelivery(delivery, .done)
                 return
             }
-            let outcome = await sender.send(notice)
+            let outcome = await sender.send(try notice(of: delivery, to: recipient))
             // A process that stops cancels its requests. A cancelled request does not count as a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered
             let settlement = LogoutRetries.settlement(
@@ -130,8 +129,8 @@ public struct LogoutNotifier: Sendable {
         let count = Mutex(0)
     }
 
-    private func notice(of delivery: LogoutDelivery, to client: RegisteredClient) throws -> LogoutNotice? {
-        guard let address = client.backchannelLogoutURI else { return nil }
+    private func notice(of delivery: LogoutDelivery, to recipient: LogoutRecipient) throws -> LogoutNotice {
+        let client = recipient.client
         let algorithm = client.policy.idTokenAlgorithm
         guard let key = keys.key(for: algorithm) else { throw TokenIssuer.KeyMissing(algorithm: algorithm) }
         let now = wallClock()
@@ -145,6 +144,7 @@ public struct LogoutNotifier: Sendable {
                 tokenID: Base64URL.encode(random.bytes(16)),
                 sessionID: try subjects.sessionID(for: delivery.sessionID, client: client)))
         return LogoutNotice(
-            to: address, token: token, party: client.owner.map { "owner \($0)" } ?? "client \(client.id)")
+            to: recipient.address, token: token, party: LogoutParty(of: client).description,
+            mayReachPrivateNetworks: recipient.mayReachPrivateNetworks)
     }
 }

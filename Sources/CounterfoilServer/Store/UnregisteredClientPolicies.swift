@@ -17,7 +17,8 @@ public struct UnregisteredClientPolicy: Sendable, Hashable {
     public var kinds: Set<UnregisteredClientKind>
     /// The hosts whose clients the server accepts; empty for every host.
     ///
-    /// The host of a client is that of its document or, if it registered itself, those of its https redirect URIs.
+    /// The host of a client is that of its document or, if it registered itself, those of its https redirect URIs. The
+    /// host of its `backchannel_logout_uri` must be accepted, too.
     public var allowedHosts: [HostPattern]
     /// The hosts whose clients the server refuses, even if ``allowedHosts`` contains them.
     public var refusedHosts: [HostPattern]

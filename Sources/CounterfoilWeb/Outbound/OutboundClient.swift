@@ -10,7 +10,7 @@ import NIOHTTP1
 /// address of the name must be public or in an allowed network. The connection goes to a checked address, so a change
 /// of the DNS entry between the check and the connection has no effect.
 ///
-/// Each instance has a separate queue of DNS lookups.
+/// Each client that is created from rules has a separate queue of DNS lookups.
 public struct OutboundClient: Sendable {
     private let rules: OutboundRules
     private let loopbackPort: Int?
@@ -45,10 +45,23 @@ public struct OutboundClient: Sendable {
         timeLimit: TimeAmount = .seconds(5),
         lookUp: @escaping @Sendable (String) -> [[UInt8]]
     ) {
+        self.init(
+            rules, loopbackPort: insecureLoopbackPort, timeLimit: timeLimit,
+            lookUps: LookUps(label: "counterfoil.lookups", lookUp: lookUp))
+    }
+
+    private init(_ rules: OutboundRules, loopbackPort: Int?, timeLimit: TimeAmount, lookUps: LookUps) {
         self.rules = rules
-        loopbackPort = insecureLoopbackPort
+        self.loopbackPort = loopbackPort
         self.timeLimit = timeLimit
-        lookUps = LookUps(label: "counterfoil.lookups", lookUp: lookUp)
+        self.lookUps = lookUps
+    }
+
+    /// A client that reaches public addresses only, and shares the queue of DNS lookups with this client.
+    var withoutPrivateNetworks: OutboundClient {
+        OutboundClient(
+            OutboundRules(networks: .none, authorities: rules.authorities), loopbackPort: nil, timeLimit: timeLimit,
+            lookUps: lookUps)
     }
 
     /// Fetches a document of a limited size.

@@ -13,10 +13,12 @@ struct RegistrationDesk: Sendable {
 
     init(
         store: any AuthorizationServerStore = MemoryStore(), files: RegistrantFiles? = nil,
+        logoutSender: (any LogoutNoticeSender)? = nil,
         policy change: (inout UnregisteredClientPolicy) -> Void = { _ in },
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
-        test = try await TestServer(store: store, clientFiles: files, configure: configure)
+        test = try await TestServer(
+            store: store, clientFiles: files, logoutSender: logoutSender, configure: configure)
         try await set { policy in
             policy.kinds = [.registration]
             change(&policy)

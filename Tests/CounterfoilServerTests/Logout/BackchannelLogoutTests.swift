@@ -8,22 +8,6 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Receives logout notifications in place of clients.
-private final class Receiver: LogoutNoticeSender {
-    private let state = Mutex<(notices: [LogoutNotice], outcome: LogoutNoticeOutcome)>(([], .answered(status: 200)))
-
-    var notices: [LogoutNotice] { state.withLock { $0.notices } }
-
-    func answers(_ outcome: LogoutNoticeOutcome) { state.withLock { $0.outcome = outcome } }
-
-    func send(_ notice: LogoutNotice) async -> LogoutNoticeOutcome {
-        state.withLock { state in
-            state.notices.append(notice)
-            return state.outcome
-        }
-    }
-}
-
 struct BackchannelLogoutTests {
     private static let address = "https://rp.example.net/backchannel"
 
@@ -41,7 +25,7 @@ struct BackchannelLogoutTests {
     func `a client is notified once of the end of a session`(
         algorithm: SigningAlgorithm, subjectType: SubjectType
     ) async throws {
-        let receiver = Receiver()
+        let receiver = NoticeReceiver()
         let party = try await RelyingParty(
             subjectType: subjectType, idTokenAlgorithm: algorithm, backchannelLogoutURI: Self.address,
             logoutSender: receiver)
@@ -68,7 +52,7 @@ struct BackchannelLogoutTests {
     }
 
     @Test func `a failed notification is retried at growing intervals, and finally given up`() async throws {
-        let receiver = Receiver()
+        let receiver = NoticeReceiver()
         let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
         _ = try await Self.endSession(of: party)
         let notifier = try #require(party.test.server.logoutNotifier)
@@ -92,7 +76,7 @@ struct BackchannelLogoutTests {
     }
 
     @Test func `a client that refuses once and then accepts is notified twice`() async throws {
-        let receiver = Receiver()
+        let receiver = NoticeReceiver()
         let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
         _ = try await Self.endSession(of: party)
         let notifier = try #require(party.test.server.logoutNotifier)
@@ -107,7 +91,7 @@ struct BackchannelLogoutTests {
     }
 
     @Test func `an old ID token that is presented again and again queues one notification`() async throws {
-        let receiver = Receiver()
+        let receiver = NoticeReceiver()
         let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
         var browser = party.test.browser()
         let tokens = try await party.tokens(party.attempt(for: "openid offline_access"), in: &browser)
@@ -137,7 +121,7 @@ struct BackchannelLogoutTests {
 
     // SEC-30
     @Test func `a client without a logout URI gets no notification`() async throws {
-        let receiver = Receiver()
+        let receiver = NoticeReceiver()
         let party = try await RelyingParty(logoutSender: receiver)
         _ = try await Self.endSession(of: party)
         #expect(try await #require(party.test.server.logoutNotifier).deliverDue() == 0)

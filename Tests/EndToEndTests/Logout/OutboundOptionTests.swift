@@ -2,6 +2,7 @@
     import TestSupport
     import CounterfoilProtocol
     import Foundation
+    import HTTPTypes
     import Testing
 
     /// Outbound requests of the real program, with the networks and certificate authorities that its
@@ -20,8 +21,10 @@
 
         /// Ends a session whose client has a local receiver, and returns what the receiver got when the
         /// server had sent it.
+        ///
+        /// With a policy, the options of `unregistered edit`, the client registers itself under it.
         private static func delivery(
-            certificateFor certified: String = host, at address: String = "127.0.0.1",
+            certificateFor certified: String = host, at address: String = "127.0.0.1", policy: [String]? = nil,
             options: @escaping @Sendable (_ authority: String) -> [String]
         ) async throws -> Delivery {
             let authority = TestAuthority()
@@ -32,11 +35,20 @@
                     try Data(try authority.pem.utf8).write(to: URL(fileURLWithPath: file))
                     try await site.add(.alice)
                     try await site.addScope("photos.read", "See your photos and albums")
-                    let clientID = try await site.registerClient(
-                        options: ["--backchannel-logout-uri", "https://\(host):\(port)/backchannel"])
+                    let logoutURI = "https://\(host):\(port)/backchannel"
+                    let known: String?
+                    if let policy {
+                        known = nil
+                        let edited = try await site.administer(["unregistered", "edit"] + policy)
+                        #expect(edited.status == 0, "\(edited.errors)")
+                    } else {
+                        known = try await site.registerClient(options: ["--backchannel-logout-uri", logoutURI])
+                    }
                     let names = try await NameService([host: address], in: site.folder)
                     let server = try await site.start(options: options(file), environment: names.environment)
                     return try await server.whileRunning {
+                        let clientID =
+                            if let known { known } else { try await register(at: site, logoutURI: logoutURI) }
                         var browser = UserAgent()
                         let request = AppRequest(site, clientID)
                         let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
@@ -51,6 +63,21 @@
                     }
                 }
             }
+        }
+
+        /// Registers a native client at the registration endpoint, and returns its `client_id` (RFC 7591 §3).
+        private static func register(at site: Site, logoutURI: String) async throws -> String {
+            let metadata: [String: Any] = [
+                "redirect_uris": ["http://127.0.0.1/callback"], "application_type": "native",
+                "backchannel_logout_uri": logoutURI,
+            ]
+            var stranger = UserAgent()
+            let response = try await stranger.send(
+                .post, site.issuer + "/oauth2/register", headers: ["content-type": "application/json"],
+                body: Array(try JSONSerialization.data(withJSONObject: metadata)))
+            #expect(response.status == 201, "\(response.text)")
+            let members = try JSONSerialization.jsonObject(with: Data(response.body.utf8)) as? [String: Any]
+            return try #require(members?["client_id"] as? String)
         }
 
         // SEC-34
@@ -74,6 +101,22 @@
             let delivery = try await Self.delivery { options.last == "--outbound-ca" ? options + [$0] : options }
             #expect(delivery.requests.isEmpty)
             #expect(delivery.log.contains(reason), "\(delivery.log)")
+        }
+
+        // SEC-327
+        @Test func `an allowed network is closed to a client that registered itself, unless the owner names its host`()
+            async throws
+        {
+            let policy = ["--accept", "registration", "--maximum-scope", "openid photos.read"]
+            let options: @Sendable (String) -> [String] = {
+                ["--outbound-network", "127.0.0.0/8", "--outbound-ca", $0]
+            }
+            let refused = try await Self.delivery(policy: policy, options: options)
+            #expect(refused.requests.isEmpty)
+            #expect(refused.log.contains("notPublic"), "\(refused.log)")
+            let named = try await Self.delivery(policy: policy + ["--allowed-host", Self.host], options: options)
+            let request = try #require(named.requests.first, "\(named.log)")
+            #expect(try FormParameters(parsing: request.body).pairs.map(\.name) == ["logout_token"])
         }
 
         // RFC 9110 §4.3.4
