@@ -140,16 +140,18 @@ public struct MaintenanceService: Sendable {
         // unregistered client follows the owner's policy, whatever its record contains.
         let unregistered = try await store.unregisteredClientPolicy().refreshIdleLifetime ?? 0
         let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
-        return ExpirationLimits(now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered))
+        return ExpirationLimits(now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
+            idleLifetimeOfUnregistered: unregistered)
     }
 }
 
 extension ExpirationLimits {
     /// Computes the limits at a given time from the settings of a server.
     ///
-    /// - Parameter longestIdleLifetime: The longest idle lifetime of refresh tokens in the policy of any
-    ///   client, in seconds.
-    init(now: Date, settings: ServerSettings, longestIdleLifetime: Int) {
+    /// - Parameters:
+    ///   - longestIdleLifetime: The longest idle lifetime of refresh tokens in the policy of any client, in seconds.
+    ///   - idleLifetimeOfUnregistered: The one in the policy for unregistered clients; 0 if it has none.
+    init(now: Date, settings: ServerSettings, longestIdleLifetime: Int, idleLifetimeOfUnregistered: Int = 0) {
         func ago(_ seconds: Int) -> Date { now.addingTimeInterval(-TimeInterval(seconds)) }
         let day = 86_400
         self.init(
@@ -163,6 +165,6 @@ extension ExpirationLimits {
             // The longest lifetime of an access token is a day; the second day allows for clock skew.
             grantsBefore: ago(2 * day),
             unusedClientsBefore: ago(7 * day),
-            idleClientsBefore: ago(90 * day))
+            idleClientsBefore: ago(max(90 * day, idleLifetimeOfUnregistered)))
     }
 }

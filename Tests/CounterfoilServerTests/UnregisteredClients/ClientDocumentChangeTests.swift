@@ -256,8 +256,8 @@ struct ClientDocumentChangeTests {
             ).filter { $0.value > 0 }
         }
         var expected = try await calls(of: Attempt(world.test))
-        // Once for the rules of the document, and once for the users who may allow the client something.
-        expected[.unregisteredClientPolicy, default: 0] += 2
+        // For the rules of the document, for the APIs, and for the users who may allow the client something.
+        expected[.unregisteredClientPolicy, default: 0] += 3
         expected[.scopes, default: 0] += 1
         let made = try await calls(of: world.attempt())
         #expect(made == expected, "\(made)")

@@ -175,7 +175,8 @@ struct UnregisteredClients: Sendable {
 
     private func row(_ use: UnregisteredClientUse, _ visit: Console.Visit) -> UnregisteredFamilyPage.Row {
         UnregisteredFamilyPage.Row(
-            name: use.client.displayName,
+            // The page shows the host above the list.
+            name: use.client.nameBesideHost,
             clientID: use.client.id.rawValue,
             firstSeen: visit.words.date(use.client.createdAt),
             lastUsed: use.lastUsedAt.map { visit.words.ago($0, now: visit.now) },
