@@ -140,7 +140,8 @@ public struct MaintenanceService: Sendable {
         // unregistered client follows the owner's policy, whatever its record contains.
         let unregistered = try await store.unregisteredClientPolicy().refreshIdleLifetime ?? 0
         let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
-        return ExpirationLimits(now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
+        return ExpirationLimits(
+            now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
             idleLifetimeOfUnregistered: unregistered)
     }
 }
