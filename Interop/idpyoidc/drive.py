@@ -50,6 +50,7 @@ def relying_party(  # type: ignore[no-untyped-def]
         "redirect_uris": [f"{PORTAL}/back"],
         "post_logout_redirect_uris": [f"{PORTAL}/bye"],
         "response_types_supported": ["code"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
         "scopes_supported": SCOPES,
         "token_endpoint_auth_methods_supported": ["client_secret_basic"],
         "client_authn_methods": ["client_secret_basic", "bearer_header"],

@@ -49,15 +49,8 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// The query whether a client has an origin in its list.
-    ///
-    /// With the condition `origins <> ''`, it reads only the partial index `clients_origins`, which contains the few
-    /// non-empty lists of origins.
-    static let originIsRegistered = """
-        SELECT EXISTS (
-            SELECT 1 FROM clients WHERE origins <> '' AND instr(' ' || origins || ' ', ' ' || ? || ' ') > 0
-        )
-        """
+    /// The query whether a client has an origin in its list; it reads one entry of an index.
+    static let originIsRegistered = "SELECT EXISTS (SELECT 1 FROM client_origins WHERE origin = ?)"
 
     /// Registers a client, unless its identifier is taken, one of its scopes does not exist, or its owner already has
     /// `ownerLimit` clients.

@@ -53,6 +53,7 @@ extension Migration {
         for change in ["INSERT", "UPDATE", "DELETE"] {
             try database.execute(sql: renewal(of: "scopes", after: change))
         }
+        try database.execute(sql: clientOrigins)
         // A client with a document has no row until a user allows it something, so these tables no longer reference
         // the table of the clients.
         for (table, statements) in [
@@ -70,6 +71,34 @@ extension Migration {
             try database.execute(sql: "DROP TABLE former_\(table)")
         }
     }
+
+    /// The table of the origins of clients, which triggers keep equal to the lists in the table of the clients.
+    ///
+    /// Everyone can ask for an origin, and can register clients with many.
+    private static let clientOrigins = """
+        CREATE TABLE client_origins (
+            origin TEXT NOT NULL,
+            client_id TEXT NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            PRIMARY KEY (origin, client_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX client_origins_client ON client_origins (client_id);
+        DROP INDEX IF EXISTS clients_origins;
+        INSERT INTO client_origins (origin, client_id)
+            SELECT DISTINCT value, clients.id FROM clients, json_each('["' || replace(origins, ' ', '","') || '"]')
+            WHERE origins <> '';
+        CREATE TRIGGER clients_insert_origins AFTER INSERT ON clients WHEN NEW.origins <> ''
+        BEGIN
+            INSERT INTO client_origins (origin, client_id)
+                SELECT DISTINCT value, NEW.id FROM json_each('["' || replace(NEW.origins, ' ', '","') || '"]');
+        END;
+        CREATE TRIGGER clients_update_origins AFTER UPDATE OF origins ON clients WHEN NEW.origins <> OLD.origins
+        BEGIN
+            DELETE FROM client_origins WHERE client_id = NEW.id;
+            INSERT INTO client_origins (origin, client_id)
+                SELECT DISTINCT value, NEW.id FROM json_each('["' || replace(NEW.origins, ' ', '","') || '"]')
+                WHERE NEW.origins <> '';
+        END;
+        """
 
     private static let pushedRequestTable = """
         CREATE TABLE pushed_requests (

@@ -138,6 +138,12 @@ struct MigrationTests {
 
         let database = try DatabaseQueue(path: path)
         try await database.write { database in
+            for change in ["insert", "update"] {
+                try database.execute(sql: "DROP TRIGGER clients_\(change)_origins")
+            }
+            // A client with origins from before they had a table.
+            try database.execute(
+                sql: "UPDATE clients SET origins = 'https://app.example.com http://localhost:*'")
             for index in [
                 "clients_source", "clients_host", "clients_registered", "consents_client", "grants_client",
             ] {
@@ -146,7 +152,7 @@ struct MigrationTests {
             for column in ["keys_uri", "source", "metadata", "registration_access_token", "host"] {
                 try database.execute(sql: "ALTER TABLE clients DROP COLUMN \(column)")
             }
-            for table in ["unregistered_client_policy", "initial_access_tokens"] {
+            for table in ["unregistered_client_policy", "initial_access_tokens", "client_origins"] {
                 try database.execute(sql: "DROP TABLE \(table)")
             }
             for change in ["insert", "update", "delete"] {
@@ -156,7 +162,10 @@ struct MigrationTests {
         }
         try database.close()
         store = try SQLiteStore(at: path)
-        #expect(try await store.client(world.client.id) == world.client)
+        #expect(try await store.client(world.client.id)?.redirectURIs == world.client.redirectURIs)
+        for origin in ["https://app.example.com", "http://localhost:5173"] {
+            #expect(try await store.isRegistered(try #require(WebOrigin(origin))))
+        }
         #expect(
             try await store.openPushedRequest(
                 pushed.digest, of: world.client.id, at: World.now, until: World.now + 1
