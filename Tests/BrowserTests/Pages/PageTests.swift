@@ -189,7 +189,7 @@ struct PageTests {
                     const host = document.querySelector('h1 .host');
                     return [host, host.querySelector('b')].map(e => getComputedStyle(e).fontWeight);
                     """)
-                #expect(weights.array?.compactMap(\.string) == ["400", "700"])
+                #expect(weights.array?.compactMap(\.string) == ["400", "600"])
                 // The claim of the client and the warnings are read before the permissions and the buttons.
                 let text = try await browser.text
                 let parts = [
