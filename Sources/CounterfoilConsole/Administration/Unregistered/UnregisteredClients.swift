@@ -181,7 +181,7 @@ struct UnregisteredClients: Sendable {
             firstSeen: visit.words.date(use.client.createdAt),
             lastUsed: use.lastUsedAt.map { visit.words.ago($0, now: visit.now) },
             users: visit.words(use.usersText),
-            scopes: use.scope.description,
+            scopes: use.scope.isEmpty ? nil : use.scope.description,
             path: console.path(.unregisteredClient, of: use.client.id))
     }
 

@@ -42,8 +42,8 @@ package struct UnregisteredFamilyPage: ConsolePage, Hashable {
         package var lastUsed: String?
         /// The number of users, in words.
         package var users: String
-        /// The allowed scopes, separated by spaces.
-        package var scopes: String
+        /// The allowed scopes, separated by spaces; nil if there are none.
+        package var scopes: String?
         package var path: String
     }
 
