@@ -149,8 +149,11 @@ public protocol UnregisteredClientStore: Sendable {
     ///
     /// The check of the limit and the insertion are one transaction.
     ///
-    /// - Parameter unusedLimit: The maximum number of clients with ``ClientSource/registration(_:)`` to which no user
-    ///   has allowed anything; a further one gets ``AddClientOutcome/tooMany``.
+    /// - Parameters:
+    ///   - client: The client, with ``ClientSource/registration(_:)``.
+    ///   - secret: The first secret; nil for a client without one.
+    ///   - unusedLimit: The maximum number of clients with that source to which no user has allowed anything; a further
+    ///     one gets ``AddClientOutcome/tooMany``.
     func addSelfRegisteredClient(
         _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
     ) async throws(StoreFault) -> AddClientOutcome

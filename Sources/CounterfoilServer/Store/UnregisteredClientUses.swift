@@ -101,6 +101,7 @@ public protocol UnregisteredClientUseStore: Sendable {
     /// Reads clients of a family, newest first.
     ///
     /// - Parameters:
+    ///   - family: The family.
     ///   - last: The place of the last client of the page before; nil for the first page.
     ///   - limit: The maximum number of clients.
     func unregisteredClients(
