@@ -64,7 +64,7 @@ extension AuthorizationFlow {
             pushedRequest: authorization.pushed?.digest,
             newClient: authorization.client.storedOnApproval
         )
-        let isFirst = try await directory.isFirst(approval)
+        let isFirst = try await directory.isFirst(approval, by: visit.request)
         switch try await store.recordConsent(approval) {
         case .recorded:
             if isFirst { await directory.noteFirst(approval, by: visit.request) }

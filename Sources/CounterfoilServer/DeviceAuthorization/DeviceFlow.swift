@@ -107,7 +107,7 @@ struct DeviceFlow: Sendable {
             clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.person.passwordHash,
             basis: .answer, newClient: access.client.storedOnApproval)
         let again = settings.issuer.deviceURL(with: visit.code)
-        let isFirst = try await directory.isFirst(approval)
+        let isFirst = try await directory.isFirst(approval, by: visit.request)
         switch try await store.recordConsent(approval) {
         case .recorded:
             if isFirst { await directory.noteFirst(approval, by: visit.request) }

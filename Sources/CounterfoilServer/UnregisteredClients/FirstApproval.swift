@@ -20,9 +20,15 @@ extension ClientDirectory {
     /// Returns whether an approval is the first of its client, which the store then adds.
     ///
     /// - Throws: ``ApprovalThrottle/TooMany`` if the user has added ``firstApprovalLimit`` clients within an hour.
-    func isFirst(_ approval: Approval) async throws -> Bool {
+    func isFirst(_ approval: Approval, by request: IncomingRequest) async throws -> Bool {
         guard let client = approval.newClient, try await store.client(client.id) == nil else { return false }
-        try firstApprovals.note(approval.grant.personID, now: approval.grant.createdAt)
+        let (person, now) = (approval.grant.personID, approval.grant.createdAt)
+        do { try firstApprovals.note(person, now: now) } catch {
+            await auditor.note(
+                .throttled, .refused, by: request, person: person, client: client.id, detail: "first approvals",
+                now: now)
+            throw error
+        }
         return true
     }
 

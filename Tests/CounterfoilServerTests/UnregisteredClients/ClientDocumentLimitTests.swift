@@ -154,7 +154,10 @@ struct ClientDocumentLimitTests {
             return try await browser.authorize(attempt.url, username: "alice", password: TestServer.password)
         }
         for number in 0..<20 { _ = try await allow(number).code }
-        #expect(try await allow(20).status == .tooManyRequests)
+        let refused = try await allow(20)
+        #expect(refused.status == .tooManyRequests)
+        #expect(refused.fields[.retryAfter] == "3600")
+        #expect(try await test.store.audit(AuditQuery(kind: .throttled)).first?.event.detail == "first approvals")
         // A client that is stored is no new one.
         _ = try await allow(0).code
         test.clock.advance(by: 3600)
