@@ -32,7 +32,7 @@ extension ClientDirectory {
             url: url.uri, accepting: "application/json", byteLimit: Self.documentLimit,
             isOfNamedHost: rules.policy.names(host: url.host))
         let file = try await files.file(
-            .document, request, isNeeded: isStored, isNeededNow: isNeededNow, now: now
+            .document, request, isInUse: isStored, isNeededNow: isNeededNow, now: now
         ) {
             response throws(ClientDocumentRefusal) in
             let metadata = try Self.metadata(in: response, at: url)

@@ -54,11 +54,11 @@ actor ClientFiles {
         fileprivate var confirmedAt: Date
         fileprivate var usedAt: Date
         /// Whether a user allows something to a client with the file.
-        fileprivate var isNeeded: Bool
+        fileprivate var isInUse: Bool
 
         /// Returns true if the cache drops this file before another one.
         fileprivate func isKeptLess(than other: File) -> Bool {
-            isNeeded == other.isNeeded ? usedAt < other.usedAt : !isNeeded
+            isInUse == other.isInUse ? usedAt < other.usedAt : !isInUse
         }
 
         fileprivate func isFresh(at now: Date) -> Bool { now < confirmedAt.addingTimeInterval(age) }
@@ -101,38 +101,39 @@ actor ClientFiles {
     /// Returns a file, from the cache or from its host.
     ///
     /// - Parameters:
-    ///   - isNeeded: Whether a user allows something to a client with the file. The cache drops other files first, so
+    ///   - isInUse: Whether a user allows something to a client with the file. The cache drops other files first, so
     ///     that strangers cannot make it drop this one.
     ///   - longest: The maximum time in seconds for which the file is used without a request.
     ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
     ///   - read: The reader of a response from the host.
     func file(
-        _ kind: Kind, _ request: ClientFileRequest, isNeeded: Bool = false, longest: TimeInterval = longestAge,
+        _ kind: Kind, _ request: ClientFileRequest, isInUse: Bool = false, longest: TimeInterval = longestAge,
         isNeededNow: Bool = false, now: Date, reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
         let key = Key(kind: kind, url: request.url.rawValue)
         let host = request.url.host?.lowercased() ?? ""
-        if isNeeded { files[key]?.isNeeded = true }
+        if isInUse { files[key]?.isInUse = true }
         if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         if running[key] == nil, let other = runningBesides(host) {
             // As many requests to this host run as are allowed. One of them ends soon, because their time is limited.
             _ = await other.value
             if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         }
-        if let running = running[key] { return try await running.task.value.get() }
-        guard running.count < limits.running, runningBesides(host) == nil,
+        var result: Result<File, ClientDocumentRefusal> = .failure(.busy)
+        if let running = running[key] {
+            result = await running.task.value
+        } else if running.count < limits.running, runningBesides(host) == nil,
             requests.admit(key, at: host, within: limits.perMinute, now: now)
-        else {
-            guard let file = copy(key, longest: longest, now: now) else { throw .busy }
-            return file
+        {
+            result = await fetch(request, as: key, at: host, isInUse: isInUse, longest: longest, now: now, read).value
         }
-        let result = await fetch(request, as: key, at: host, isNeeded: isNeeded, longest: longest, now: now, read).value
+        // A copy is better than no answer if only the limits prevent a request.
         if case .failure(.busy) = result, let file = copy(key, longest: longest, now: now) { return file }
         return try result.get()
     }
 
     private func fetch(
-        _ request: ClientFileRequest, as key: Key, at host: String, isNeeded: Bool, longest: TimeInterval, now: Date,
+        _ request: ClientFileRequest, as key: Key, at host: String, isInUse: Bool, longest: TimeInterval, now: Date,
         _ read: @escaping Reader
     ) -> Task<Result<File, ClientDocumentRefusal>, Never> {
         let known = files[key]
@@ -141,7 +142,7 @@ actor ClientFiles {
         let task = Task {
             let fetched = await fetcher.fetch(request.revalidating(known?.entityTag))
             let result = Self.judge(
-                fetched, to: request, beside: known, isNeeded: isNeeded, longest: longest, now: now, reading: read)
+                fetched, to: request, beside: known, isInUse: isInUse, longest: longest, now: now, reading: read)
             // Those who wait for the task must find its place free.
             running[key] = nil
             switch result {
@@ -158,7 +159,7 @@ actor ClientFiles {
     /// Removes a file from the cache, because its content is not valid.
     func forget(_ kind: Kind, _ url: AbsoluteURI) { remove(Key(kind: kind, url: url.rawValue)) }
 
-    /// Returns a file that is not fresh, for a request that only the limits prevent: it is better than no answer.
+    /// Returns a file that may be used, even if it is not fresh.
     private func copy(_ key: Key, longest: TimeInterval, now: Date) -> File? {
         files[key].flatMap { now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil }
     }
@@ -193,7 +194,7 @@ actor ClientFiles {
 extension ClientFiles {
     /// Decides what a fetched response means beside the copy in the cache.
     private static func judge(
-        _ fetch: ClientFileFetch, to request: ClientFileRequest, beside known: File?, isNeeded: Bool,
+        _ fetch: ClientFileFetch, to request: ClientFileRequest, beside known: File?, isInUse: Bool,
         longest: TimeInterval, now: Date, reading read: Reader
     ) -> Result<File, ClientDocumentRefusal> {
         let response: Response
@@ -208,7 +209,7 @@ extension ClientFiles {
             known.age = age ?? known.age
             known.confirmedAt = now
             known.usedAt = now
-            known.isNeeded = known.isNeeded || isNeeded
+            known.isInUse = known.isInUse || isInUse
             return .success(known)
         }
         guard response.status == 200 else { return .failure(.status(response.status)) }
@@ -221,7 +222,7 @@ extension ClientFiles {
                 File(
                     body: kept.body, contentType: kept.contentType, content: try read(kept), entityTag: kept.entityTag,
                     age: age ?? min(shortestAge, longest), confirmedAt: now, usedAt: now,
-                    isNeeded: isNeeded || known?.isNeeded == true))
+                    isInUse: isInUse || known?.isInUse == true))
         } catch { return .failure(error) }
     }
 
