@@ -1,0 +1,162 @@
+import TestSupport
+import Testing
+
+/// The pages of the console: for developers, administrators and every user.
+extension EveryPageTests {
+    @Test func `the sign-in pages of the console are accessible`() async throws {
+        try await Stage.enter { stage in
+            try await stage.walk(.door) { judge in
+                try await stage.open("/account")
+                _ = try await stage.browser.waitForElement("input[name=username]")
+                try await judge(.consoleSignIn)
+                try await stage.browser.introduce(as: WebViews.android)
+                try await stage.open("/account")
+                try await stage.browser.waitForElement("[role=note] summary").click()
+                #expect(try await stage.sees("[role=note] textarea"))
+                try await judge(.consoleSignInWebView)
+                try await stage.browser.introduce(as: "")
+
+                // A user whose session ends while they type learns that nothing was saved.
+                try await stage.open("/account/password", as: .alice)
+                try await stage.fill("current_password", Account.alice.password)
+                try await stage.fill("new_password", "three new words of mine")
+                _ = try await stage.browser.developerTools("Network.clearBrowserCookies")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement("[role=note]")
+                try await judge(.consoleSignInAgain)
+            }
+        }
+    }
+
+    @Test func `the pages of a developer are accessible`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await stage.walk(.developer) { judge in
+                try await stage.open("/apps", as: .alice)
+                try await judge(.applicationsNone)
+                try await stage.open("/apps/new")
+                try await judge(.applicationTypes)
+                try await stage.follow("/apps/new?type=native")
+                _ = try await browser.waitForElement("#redirect_uris")
+                try await judge(.newApp)
+
+                try await stage.fill("name", "Picture Frames")
+                try await stage.fill(
+                    "redirect_uris", "http://localhost/callback\nmyapp://callback\ncom.example.frames:/done")
+                try await stage.send()
+                _ = try await browser.waitForElement("#problems")
+                try await judge(.newAppProblems)
+                try await stage.fill("publisher", "Frames & Sons")
+                try await stage.fill(
+                    "redirect_uris",
+                    "http://127.0.0.1/callback\ncom.example.frames:/done\nhttps://frames.example.com/callback")
+                try await stage.fill("apple_apps", "ABCDE12345.com.example.frames")
+                try await stage.tick("scope", "photos.read")
+                try await stage.tick("scope", "offline_access")
+                try await stage.fill("consent_text", "Frames hangs your photos on the **wall**.")
+                try await stage.send()
+                try await stage.arrive(at: "Picture Frames")
+                let path = try await stage.path()
+                try await stage.fill("uri", "http://127.0.0.1:49152/callback/")
+                try await stage.send("form:has([name=uri]) button")
+                _ = try await browser.waitForElement("form:has([name=uri]) .verdicts .refused")
+                try await browser.find(".card summary").click()
+                _ = try await browser.waitForElement(".card details[open] .refused")
+                try await judge(.application)
+                for (page, screen) in [
+                    ("edit", Screen.editApp), ("connect", .connect), ("logo", .logo),
+                    ("association", .association),
+                ] {
+                    try await stage.open("\(path)/\(page)")
+                    if screen == .connect { try await browser.find(".configuration summary").click() }
+                    try await judge(screen)
+                }
+                // The host does not exist, so the check reports an error with or without a network.
+                try await stage.send()
+                _ = try await browser.waitForElement(".verdicts > li")
+                try await judge(.associationFindings)
+                try await stage.open("\(path)/delete")
+                try await judge(.deleteApp)
+
+                try await stage.open("/apps/new?type=web")
+                try await stage.fill("name", "Photo Prints")
+                try await stage.fill("redirect_uris", "https://prints.example.com/callback")
+                try await stage.send()
+                _ = try await stage.newSecret()
+                try await judge(.secrets)
+                try await stage.open(try await stage.secretsPath())
+                try await browser.find("\(Stage.secretRows) summary").click()
+                try await judge(.secretRemoval)
+                try await stage.open("/apps")
+                try await judge(.applications)
+            }
+        }
+    }
+
+    @Test func `the pages of an administrator are accessible`() async throws {
+        try await Stage.enter { stage in
+            try await stage.walk(.administrator) { judge in
+                try await stage.open("/admin", as: .grace)
+                try await judge(.administration)
+                try await stage.open("/apps/\(stage.lightbox)/policy")
+                try await judge(.policy)
+                try await stage.tick("pkce", "s256-or-plain")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement(".alert[role=note]")
+                try await judge(.danger)
+                try await stage.open("/admin/branding")
+                try await judge(.branding)
+                try await stage.open("/admin/audit?kind=sign-in")
+                try await judge(.audit)
+                try await stage.open("/admin/unregistered/policy")
+                try await judge(.unregisteredPolicy)
+                try await stage.tick("kinds", "both")
+                try await stage.fill("allowed_hosts", "https://app.example.com/")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement("#problems")
+                try await judge(.unregisteredPolicyProblems)
+                try await stage.fill("allowed_hosts", "*.example.com")
+                try await stage.send()
+                try await stage.seeDone()
+                let path = try await stage.storeUnregisteredApp("https://app.example.com/oauth/client.json")
+                try await stage.open("/admin/unregistered")
+                try await judge(.unregisteredClients)
+                try await stage.follow("/admin/unregistered/clients?host=app.example.com")
+                try await stage.arrive(at: "app.example.com")
+                try await stage.browser.find("details summary").click()
+                try await judge(.unregisteredFamily)
+                try await stage.follow(path)
+                try await stage.arrive(at: "Album")
+                try await judge(.unregisteredClient)
+                try await stage.open("/apps/app_nothing")
+                _ = try await stage.browser.waitForElement(".logo.problem")
+                try await judge(.notFound)
+            }
+        }
+    }
+
+    @Test func `the pages of an account are accessible`() async throws {
+        try await Stage.enter { stage in
+            try await stage.walk(.account) { judge in
+                try await stage.open("/account", as: .grace)
+                try await judge(.accountNone)
+                try await stage.ask()
+                try await stage.answer("allow")
+                try await stage.open("/account")
+                try await judge(.account)
+                for (page, screen) in [
+                    ("apps/\(stage.lightbox)", Screen.connectedApp), ("sessions", .sessions),
+                    ("password", .password),
+                ] {
+                    try await stage.open("/account/\(page)")
+                    try await judge(screen)
+                }
+                try await stage.fill("current_password", "not this one")
+                try await stage.fill("new_password", "a new password of mine")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement("#problems")
+                try await judge(.passwordProblems)
+            }
+        }
+    }
+}
