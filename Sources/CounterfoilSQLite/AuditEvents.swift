@@ -105,8 +105,8 @@ extension AuditEntry {
     fileprivate init(_ columns: inout Columns) throws {
         let number = Int(try columns.integer())
         let at = try columns.date()
-        let kind = try columns.value(AuditEvent.Kind.init(rawValue:))
-        let outcome = try columns.value(AuditEvent.Outcome.init(rawValue:))
+        let kind = AuditEvent.Kind(rawValue: try columns.text())
+        let outcome = AuditEvent.Outcome(rawValue: try columns.text())
         self.init(
             number: number,
             event: AuditEvent(

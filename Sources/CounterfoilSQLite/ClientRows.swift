@@ -20,7 +20,17 @@ extension Database {
     }
 
     func update(_ client: RegisteredClient) throws {
+        // The stored key set can contain keys of a type that this version does not know. An update that does not change
+        // the other keys keeps them.
+        let keys = try first("SELECT keys FROM clients WHERE id = ?", client.id.rawValue) { columns in
+            try columns.optionalBytes()
+        }
         try run(RegisteredClient.change, values: client.changeableValues + [client.documentHost, client.id.rawValue])
+        if let stored = keys ?? nil, let parsed = try? JSONWebKeySet(parsing: stored), parsed == client.keys,
+            stored != client.keys?.encoded()
+        {
+            try run("UPDATE clients SET keys = ?2 WHERE id = ?1", client.id.rawValue, Data(stored))
+        }
         guard client.isUnregistered else { return }
         try run("UPDATE clients SET type = ?2 WHERE id = ?1 AND type <> ?2", client.id.rawValue, client.type.rawValue)
     }
@@ -108,8 +118,9 @@ extension RegisteredClient {
     }
 
     init(_ columns: inout Columns) throws {
+        columns.record = "client"
         let id = try columns.value(ClientIdentifier.init(_:))
-        let type = try columns.value(ClientType.init(rawValue:))
+        let type = try columns.word(ClientType.init(rawValue:))
         let createdAt = try columns.date()
         self.init(
             id: id,
@@ -154,22 +165,22 @@ extension ClientPolicy {
             isFirstParty: try columns.flag(),
             isVouchedFor: try columns.flag(),
             isClaimedHTTPSVerified: try columns.flag(),
-            pkce: try columns.value(PKCEPolicy.init(_:)),
+            pkce: try columns.word(PKCEPolicy.init(_:)),
             requiresState: try columns.flag(),
             requiresPushedRequests: try columns.flag(),
             requiresBoundTokens: try columns.flag(),
-            refreshTokens: try columns.value(RefreshTokenPolicy.init(rawValue:)),
+            refreshTokens: try columns.word(RefreshTokenPolicy.init(rawValue:)),
             refreshTokenLife: RefreshTokenLife(
                 rotates: try columns.optionalInteger().map { $0 != 0 },
                 gracePeriod: try columns.optionalInteger().map(Int.init),
                 idleLifetime: try columns.optionalInteger().map(Int.init),
                 lifetime: try columns.optionalInteger().map(Int.init)
             ),
-            subjectType: try columns.value(SubjectType.init(rawValue:)),
+            subjectType: try columns.word(SubjectType.init(rawValue:)),
             accessTokenLifetime: try columns.optionalInteger().map(Int.init),
             idTokenLifetime: try columns.optionalInteger().map(Int.init),
-            webViews: try columns.value(WebViewPolicy.init(rawValue:)),
-            idTokenAlgorithm: try columns.value(SigningAlgorithm.init(rawValue:)),
+            webViews: try columns.word(WebViewPolicy.init(rawValue:)),
+            idTokenAlgorithm: try columns.word(SigningAlgorithm.init(rawValue:)),
             putsUserClaimsInIDToken: try columns.flag(),
             machineScope: try columns.scope()
         )
@@ -194,13 +205,15 @@ extension ClientSource {
 extension Columns {
     fileprivate mutating func source() throws(StoreFault) -> ClientSource {
         let name = try text()
+        let unknown = unsupported(name)
         let (metadata, token) = (try optionalBytes(), try optionalBytes())
         switch (name, metadata, token.flatMap(ArtefactDigest.init(stored:))) {
         case ("console", nil, nil): return .console
         case ("documents", let metadata?, nil): return .document(metadata)
         case ("registration", let metadata?, let token?):
             return .registration(DynamicRegistration(metadata: metadata, accessToken: token))
-        default: throw damage()
+        case ("console", _, _), ("documents", _, _), ("registration", _, _): throw damage()
+        default: throw .unsupported(unknown)
         }
     }
 

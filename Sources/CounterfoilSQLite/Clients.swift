@@ -14,7 +14,7 @@ extension SQLiteStore: ClientStore {
     /// Reads every client that a person registered, oldest first.
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
         try read { database in
-            try database.all(Self.registeredClients, read: RegisteredClient.init(_:))
+            try database.list(Self.registeredClients, noting: unsupported, read: RegisteredClient.init(_:))
         }
     }
 
@@ -27,12 +27,13 @@ extension SQLiteStore: ClientStore {
     /// Reads the clients that a developer has registered, oldest first.
     public func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         try read { database in
-            try database.all(
+            try database.list(
                 """
                 SELECT \(RegisteredClient.columns) FROM clients WHERE clients.owner_id = ?
                 ORDER BY clients.created_at, clients.rowid
                 """,
                 owner.rawValue,
+                noting: unsupported,
                 read: RegisteredClient.init(_:)
             )
         }
@@ -89,19 +90,17 @@ extension SQLiteStore: ClientStore {
         logo: LogoChange
     ) async throws(StoreFault) -> UpdateClientOutcome {
         try await commits.commit { database in
-            let stored = try database.first("SELECT revision, logo FROM clients WHERE id = ?", client.id.rawValue) {
-                columns in
-                (revision: Int(try columns.integer()), logo: try columns.optionalValue(LogoIdentifier.init(_:)))
-            }
-            guard let stored else { return .notFound }
+            // The whole record is read, because an update replaces it. A record with a value that this version does not
+            // know is not changed.
+            guard let stored = try database.client(client.id) else { return .notFound }
             guard stored.revision == client.revision else { return .changedMeanwhile }
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             var changed = client
-            changed.presentation.logo = try database.logo(after: logo, former: stored.logo)
+            changed.presentation.logo = try database.logo(after: logo, former: stored.presentation.logo)
             changed.revision += 1
             try database.update(changed)
-            try database.removeLogoIfUnused(stored.logo)
+            try database.removeLogoIfUnused(stored.presentation.logo)
             return .updated
         }
     }

@@ -5,10 +5,14 @@ import GRDBSQLite
 
 /// The columns of the current row of a statement, read from left to right.
 ///
-/// Reading a value throws `StoreFault.damaged` if the column has another type than expected or the value is invalid.
+/// Reading a value throws `StoreFault.damaged` if the column has another type than expected, or if an identifier or a
+/// digest is invalid. It throws `StoreFault.unsupported` for a word, or an element of a list, that this version does
+/// not know. A newer version can have written it.
 struct Columns: ~Copyable {
     private let statement: OpaquePointer
     private var index: CInt = 0
+    /// The kind of the record to which the next columns belong, for `StoreFault.unsupported`.
+    var record = "record"
 
     init(_ statement: OpaquePointer) { self.statement = statement }
 
@@ -82,14 +86,39 @@ struct Columns: ~Copyable {
         return value
     }
 
+    /// Reads a text column that contains one of several words; throws `StoreFault.unsupported` for another word.
+    mutating func word<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value {
+        let text = try text()
+        guard let value = try? make(text) else { throw .unsupported(unsupported(text)) }
+        return value
+    }
+
+    /// Reads a text column with a value in one of several forms; returns nil for NULL, and throws
+    /// `StoreFault.unsupported` for another form.
+    mutating func optionalForm<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> Value? {
+        guard let text = try optionalText() else { return nil }
+        guard let value = try? make(text) else { throw .unsupported(unsupported()) }
+        return value
+    }
+
     /// Reads a text column and parses its values, which are delimited by spaces.
+    ///
+    /// Throws `StoreFault.unsupported` if this version cannot parse one of them. To ignore one could widen what the
+    /// list allows.
     mutating func list<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
         var values: [Value] = []
         for piece in try text().split(separator: " ") {
-            guard let value = try? make(String(piece)) else { throw damage() }
+            guard let value = try? make(String(piece)) else { throw .unsupported(unsupported()) }
             values.append(value)
         }
         return values
+    }
+
+    /// Reads a text column like ``list(_:)``, without the values that this version cannot parse.
+    ///
+    /// It is only for a list in which a missing value allows less.
+    mutating func supportedList<Value>(_ make: (String) throws -> Value?) throws(StoreFault) -> [Value] {
+        try text().split(separator: " ").compactMap { try? make(String($0)) }
     }
 
     /// Reads a scope of any length.
@@ -112,9 +141,18 @@ struct Columns: ~Copyable {
 
     /// Returns the fault for the column that was read last, with the name of the column but without its value.
     func damage() -> StoreFault {
-        let name = sqlite3_column_name(statement, index - 1).map { String(cString: $0) } ?? "?"
-        return .damaged("the column \(name) holds an invalid value")
+        .damaged("the column \(name) holds an invalid value")
     }
+
+    /// Returns the description of an unsupported value in the column that was read last.
+    ///
+    /// - Parameter text: The value, if it is a word and can appear in the log.
+    func unsupported(_ text: String? = nil) -> UnsupportedValue {
+        UnsupportedValue(record: record, column: name, text: text)
+    }
+
+    /// The name of the column that was read last.
+    private var name: String { sqlite3_column_name(statement, index - 1).map { String(cString: $0) } ?? "?" }
 
     private mutating func next() -> CInt {
         defer { index += 1 }

@@ -15,14 +15,15 @@ extension SQLiteStore: ConsentStore {
     /// Reads the consents of a user with their clients, most recently allowed first.
     public func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts] {
         try read { database in
-            try database.all(
+            try database.list(
                 """
                 SELECT \(Consent.columns), \(RegisteredClient.columns)
                 FROM consents JOIN clients ON clients.id = consents.client_id
                 WHERE consents.person_id = ?
                 ORDER BY consents.allowed_at DESC, consents.client_id
                 """,
-                person.rawValue
+                person.rawValue,
+                noting: unsupported
             ) { columns in
                 ConsentFacts(consent: try Consent(&columns), client: try RegisteredClient(&columns))
             }
@@ -40,7 +41,7 @@ extension SQLiteStore: ConsentStore {
         at time: Date
     ) async throws(StoreFault) -> NarrowConsentOutcome {
         try await commits.commit { database in
-            guard let consent = try database.consent(of: person, to: client) else { return .notFound }
+            guard try database.consent(of: person, to: client) != nil else { return .notFound }
             for (scope, claimScope) in try database.liveScopes(of: person, to: client) {
                 let (left, leftForClaims) = (scope.intersection(kept), claimScope.intersection(kept))
                 let isLess =
@@ -74,7 +75,7 @@ extension SQLiteStore: ConsentStore {
                 )
                 if left.isEmpty { try database.countRefresh(of: client, revocations: database.changesCount) }
             }
-            try database.follow(consent)
+            try database.followConsent(of: person, to: client)
             return .narrowed
         }
     }
@@ -91,7 +92,17 @@ extension Database {
     }
 
     /// Inserts a consent, or updates the stored one except for `since` and `last_used_at`.
+    ///
+    /// What the stored consent remembers in a form that this version does not know stays.
     func keep(_ consent: Consent) throws {
+        let kept = try first(
+            "SELECT remembered_at FROM consents WHERE person_id = ? AND client_id = ?",
+            consent.personID.rawValue, consent.clientID.rawValue
+        ) { columns in Consent.rememberedLines(try columns.text()).unsupported }
+        try keep(consent, with: kept ?? [])
+    }
+
+    private func keep(_ consent: Consent, with unsupported: [String]) throws {
         try run(
             """
             INSERT INTO consents
@@ -105,7 +116,7 @@ extension Database {
             consent.clientID.rawValue,
             consent.scope.description,
             consent.remembered.description,
-            consent.rememberedAtText,
+            (consent.rememberedAtLines + unsupported).joined(separator: "\n"),
             Data(consent.appearance.bytes),
             consent.since.microseconds,
             consent.allowedAt.microseconds,
@@ -115,8 +126,27 @@ extension Database {
 
     /// Narrows a consent to the scopes of its active grants, after a grant was revoked or narrowed.
     ///
-    /// Deletes the consent if no active grant is left.
-    func follow(_ consent: Consent) throws {
+    /// Deletes the consent if no active grant is left. If the consent or a grant has a value that this version does not
+    /// know, the consent forgets what it remembers, so that the user is asked again. The end of a grant never depends on
+    /// such a value.
+    func followConsent(of person: PersonIdentifier, to client: ClientIdentifier) throws {
+        do {
+            if let consent = try consent(of: person, to: client) { try follow(consent) }
+        } catch StoreFault.unsupported {
+            let consent = "person_id = ?1 AND client_id = ?2"
+            try run(
+                """
+                DELETE FROM consents WHERE \(consent) AND NOT EXISTS (
+                    SELECT 1 FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
+                )
+                """, person.rawValue, client.rawValue)
+            try run(
+                "UPDATE consents SET remembered = '', remembered_at = '' WHERE \(consent)", person.rawValue,
+                client.rawValue)
+        }
+    }
+
+    private func follow(_ consent: Consent) throws {
         guard let narrowed = consent.following(try liveGrants(of: consent.personID, to: consent.clientID)) else {
             try run(
                 "DELETE FROM consents WHERE person_id = ? AND client_id = ?",
@@ -125,7 +155,7 @@ extension Database {
             )
             return
         }
-        try keep(narrowed)
+        try keep(narrowed, with: [])
     }
 
     /// Reads the distinct combinations of allowed scopes and APIs in the active grants of a user to a client.
@@ -139,7 +169,10 @@ extension Database {
             """,
             person.rawValue,
             client.rawValue
-        ) { columns in (try columns.scope().union(try columns.scope()), try columns.resources()) }
+        ) { columns in
+            columns.record = "grant"
+            return (try columns.scope().union(try columns.scope()), try columns.resources())
+        }
     }
 
     /// Reads the distinct pairs of `scope` and `claim_scope` in the active grants of a user to a client.
@@ -165,6 +198,7 @@ extension Consent {
         """
 
     init(_ columns: inout Columns) throws {
+        columns.record = "consent"
         self.init(
             personID: try columns.value(PersonIdentifier.init(_:)),
             clientID: try columns.value(ClientIdentifier.init(_:)),
@@ -180,27 +214,34 @@ extension Consent {
 }
 
 extension Consent {
-    /// The remembered scopes as text, one line for each API.
+    /// The remembered scopes as lines of text, one for each API.
     ///
     /// A line contains the resource indicator of the API and the scope tokens, delimited by spaces. Neither an
     /// indicator nor a token contains a space.
-    fileprivate var rememberedAtText: String {
-        rememberedAt.map { "\($0.key) \($0.value)" }.sorted().joined(separator: "\n")
+    fileprivate var rememberedAtLines: [String] { rememberedAt.map { "\($0.key) \($0.value)" }.sorted() }
+
+    /// Parses the lines; those in a form that this version does not know are returned as they are.
+    fileprivate static func rememberedLines(_ text: String) -> (scopes: [Resource: Scope], unsupported: [String]) {
+        var remembered: [Resource: Scope] = [:]
+        var unsupported: [String] = []
+        for line in text.split(separator: "\n").map(String.init) {
+            let words = line.split(separator: " ").map(String.init)
+            let tokens = words.dropFirst().compactMap { Scope.Token($0) }
+            if let resource = try? Resource(words.first ?? ""), tokens.count == words.count - 1 {
+                remembered[resource] = Scope(tokens)
+            } else {
+                unsupported.append(line)
+            }
+        }
+        return (remembered, unsupported)
     }
 }
 
 extension Columns {
+    /// Reads the remembered scopes; an API in a form that this version does not know is left out, so the user is asked
+    /// there.
     fileprivate mutating func rememberedAt() throws(StoreFault) -> [Resource: Scope] {
-        var remembered: [Resource: Scope] = [:]
-        for line in try text().split(separator: "\n") {
-            let words = line.split(separator: " ").map(String.init)
-            let tokens = words.dropFirst().compactMap { Scope.Token($0) }
-            guard let resource = try? Resource(words.first ?? ""), tokens.count == words.count - 1 else {
-                throw damage()
-            }
-            remembered[resource] = Scope(tokens)
-        }
-        return remembered
+        Consent.rememberedLines(try text()).scopes
     }
 
     fileprivate mutating func appearance() throws(StoreFault) -> ClientAppearance {

@@ -160,13 +160,14 @@ extension DeviceAuthorization {
         """
 
     fileprivate init(_ columns: inout Columns) throws {
+        columns.record = "device authorization"
         self.init(
             digest: try columns.digest(),
             userCode: try columns.digest(),
             clientID: try columns.value(ClientIdentifier.init(_:)),
             scope: try columns.scope(),
             resources: try columns.resources(),
-            codeChallenge: try columns.optionalValue { CodeChallenge($0) },
+            codeChallenge: try columns.optionalForm { CodeChallenge($0) },
             requestedAt: try columns.date(),
             expiresAt: try columns.date(),
             source: try columns.text(),

@@ -80,6 +80,7 @@ extension Grant {
         """
 
     init(_ columns: inout Columns) throws {
+        columns.record = "grant"
         self.init(
             id: try columns.value(GrantIdentifier.init(_:)),
             personID: try columns.value(PersonIdentifier.init(_:)),
@@ -107,6 +108,7 @@ extension CodeRecord {
         """
 
     init(_ columns: inout Columns) throws {
+        columns.record = "code"
         self.init(
             digest: try columns.digest(),
             interaction: try columns.digest(),
@@ -114,7 +116,7 @@ extension CodeRecord {
             redirectURI: try columns.responseRedirectURI(),
             requestedScope: try columns.scope(),
             codeChallenge: try columns.codeChallenge(),
-            keyThumbprint: try columns.optionalValue(KeyThumbprint.init(_:)),
+            keyThumbprint: try columns.optionalForm(KeyThumbprint.init(_:)),
             nonce: try columns.nonce(),
             authenticatedAt: try columns.date(),
             issuedAt: try columns.date(),
@@ -129,18 +131,24 @@ extension Columns {
     /// Reads the redirect URI of an authorization response, and whether the request contained `redirect_uri`; nil for a
     /// `device_code`.
     fileprivate mutating func responseRedirectURI() throws(StoreFault) -> ResponseRedirectURI? {
-        let uri = try optionalValue { try RedirectURI($0) }
+        let uri = try optionalForm { try RedirectURI($0) }
         let wasGiven = try optionalInteger()
         guard let uri, let wasGiven else { return nil }
         return wasGiven != 0 ? .requested(uri) : .registered(uri)
     }
 
-    /// Reads a challenge and its method; throws `StoreFault.damaged` if only one of them is stored or the method is
-    /// not S256.
+    /// Reads a challenge and its method.
+    ///
+    /// Throws `StoreFault.damaged` if only one of them is stored, and `StoreFault.unsupported` if the method is not
+    /// S256.
     fileprivate mutating func codeChallenge() throws(StoreFault) -> CodeChallenge? {
-        let challenge = try optionalValue { CodeChallenge($0) }
-        guard try optionalText() == challenge.map({ _ in CodeChallenge.method }) else { throw damage() }
-        return challenge
+        let challenge = try optionalText()
+        let method = try optionalText()
+        guard (challenge == nil) == (method == nil) else { throw damage() }
+        guard let challenge, let method else { return nil }
+        guard method == CodeChallenge.method else { throw .unsupported(unsupported(method)) }
+        guard let parsed = CodeChallenge(challenge) else { throw damage() }
+        return parsed
     }
 
     fileprivate mutating func nonce() throws(StoreFault) -> Nonce? {

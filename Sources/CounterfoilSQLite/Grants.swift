@@ -160,19 +160,22 @@ extension SQLiteStore: GrantStore {
         at time: Date
     ) async throws(StoreFault) -> RevokeGrantOutcome {
         try await commits.commit { database in
+            // Only these columns are read, so that a grant with a value that this version does not know can be revoked.
             let grant = try database.first(
-                "SELECT \(Grant.columns) FROM \(Grant.withPerson) WHERE grants.id = ?",
-                id.rawValue,
-                read: Grant.init(_:)
-            )
+                "SELECT people.id, grants.client_id, grants.revoked_at FROM \(Grant.withPerson) WHERE grants.id = ?",
+                id.rawValue
+            ) { columns in
+                (
+                    person: try columns.value(PersonIdentifier.init(_:)),
+                    client: try columns.value(ClientIdentifier.init(_:)), revokedAt: try columns.optionalDate()
+                )
+            }
             guard let grant else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }
             try database.run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", id.rawValue, time.microseconds)
             try database.countRefresh(
-                of: grant.clientID, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
-            if let consent = try database.consent(of: grant.personID, to: grant.clientID) {
-                try database.follow(consent)
-            }
+                of: grant.client, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
+            try database.followConsent(of: grant.person, to: grant.client)
             return .revoked
         }
     }

@@ -7,7 +7,8 @@ extension SQLiteStore {
     public func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo? {
         try read { database in
             try database.first("SELECT media_type, bytes FROM logos WHERE id = ?", id.rawValue) { columns in
-                Logo(format: try columns.value(Logo.Format.init(rawValue:)), bytes: try columns.bytes())
+                columns.record = "logo"
+                return Logo(format: try columns.word(Logo.Format.init(rawValue:)), bytes: try columns.bytes())
             }
         }
     }

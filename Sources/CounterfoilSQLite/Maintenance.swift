@@ -66,7 +66,7 @@ extension Database {
         // There is one query for each condition, so that each can use an index.
         for (condition, moment) in [
             ("expires_at < ?1", limits.now),
-            ("resting_since < ?1 AND last_used_at < ?1", limits.refreshIdleBefore),
+            ("resting_since < ?1 AND last_used_at < ?1", try idleBefore(limits)),
         ] {
             let grants = try all(
                 "SELECT grant_number FROM refresh_tokens WHERE \(condition) LIMIT ?2", moment.microseconds,
@@ -79,6 +79,18 @@ extension Database {
             removed += grants.count
         }
         return removed
+    }
+
+    /// Returns the time since which a token family that is deleted was not used.
+    ///
+    /// `limits` allows for the policy of every client that the server could read. A client with a value that this
+    /// version does not know is not among them.
+    private func idleBefore(_ limits: ExpirationLimits) throws -> Date {
+        let longest = try first(
+            "SELECT max(refresh_idle_lifetime) FROM clients WHERE source = 'console'"
+        ) { columns in try columns.optionalInteger() }
+        guard let seconds = longest ?? nil else { return limits.refreshIdleBefore }
+        return min(limits.refreshIdleBefore, limits.now.addingTimeInterval(-TimeInterval(seconds)))
     }
 
     /// Deletes grants that were revoked before `moment`, and unrevoked grants without refresh tokens that were last

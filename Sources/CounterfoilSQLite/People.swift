@@ -86,15 +86,19 @@ extension SQLiteStore: PeopleStore {
                 person.email?.rawValue
             )
             guard facts == [true, false] else { return facts.first == true ? .emailTaken : .notFound }
+            // A record with a value that this version does not know is not changed.
+            _ = try database.first(
+                "SELECT \(Person.columns) FROM people WHERE people.id = ?", person.id.rawValue, read: Person.init(_:))
+            // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
             try database.run(
                 """
-                UPDATE people SET email = ?2, display_name = ?3, profile = ?4, changed_at = ?5, disabled_at = ?6
+                UPDATE people SET email = ?2, display_name = ?3, profile = json_patch(profile, ?4), changed_at = ?5, disabled_at = ?6
                 WHERE id = ?1
                 """,
                 person.id.rawValue,
                 person.email?.rawValue,
                 person.displayName,
-                try person.profile.text,
+                try person.profile.patch,
                 time.microseconds,
                 person.disabledAt?.microseconds
             )
@@ -106,10 +110,11 @@ extension SQLiteStore: PeopleStore {
     /// Reads at most `limit` users after a user name, in the order of user names; nil starts with the first user.
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
         try read { database in
-            try database.all(
-                "SELECT \(Person.columns) FROM people WHERE people.username > ? ORDER BY people.username LIMIT ?",
+            try database.list(
+                "SELECT \(Person.columns) FROM people WHERE people.username > ? ORDER BY people.username",
                 username?.rawValue ?? "",
-                limit,
+                atMost: limit,
+                noting: unsupported,
                 read: Person.init(_:)
             )
         }
@@ -173,6 +178,7 @@ extension Person {
         """
 
     init(_ columns: inout Columns) throws {
+        columns.record = "user"
         self.init(
             id: try columns.value(PersonIdentifier.init(_:)),
             username: try columns.value(Username.init(_:)),
@@ -180,7 +186,7 @@ extension Person {
             displayName: try columns.text(),
             passwordHash: PasswordHash(encoded: try columns.text()),
             isAdministrator: try columns.flag(),
-            profile: try columns.value(PersonProfile.init(text:)),
+            profile: try columns.profile(),
             createdAt: try columns.date(),
             changedAt: try columns.date(),
             disabledAt: try columns.optionalDate()
@@ -194,6 +200,11 @@ extension PersonProfile {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
     }
 
+    /// The JSON text of the change of a stored profile to this one.
+    fileprivate var patch: String {
+        get throws { String(decoding: try JSONEncoder().encode(mergePatch), as: UTF8.self) }
+    }
+
     fileprivate init?(text: String) {
         // Most profiles are empty, and need no JSON decoder.
         if text == "{}" {
@@ -202,5 +213,13 @@ extension PersonProfile {
         }
         guard let profile = try? JSONDecoder().decode(PersonProfile.self, from: Data(text.utf8)) else { return nil }
         self = profile
+    }
+}
+
+extension Columns {
+    /// Reads a profile; throws `StoreFault.unsupported` if this version cannot read one of its members.
+    fileprivate mutating func profile() throws(StoreFault) -> PersonProfile {
+        guard let profile = PersonProfile(text: try text()) else { throw .unsupported(unsupported()) }
+        return profile
     }
 }

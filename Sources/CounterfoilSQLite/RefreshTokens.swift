@@ -207,10 +207,11 @@ extension RefreshFamily {
         """
 
     init(_ columns: inout Columns) throws {
+        columns.record = "token family"
         self.init(
             digest: try columns.digest(),
             grantID: try columns.value(GrantIdentifier.init(_:)),
-            keyThumbprint: try columns.optionalValue(KeyThumbprint.init(_:)),
+            keyThumbprint: try columns.optionalForm(KeyThumbprint.init(_:)),
             generation: Int(try columns.integer()),
             rotatedAt: try columns.date(),
             repeats: Int(try columns.integer()),

@@ -8,8 +8,8 @@ extension SQLiteStore: ResourceStore {
     /// Reads every API, in the order of resource indicators.
     public func resources() async throws(StoreFault) -> [RegisteredResource] {
         try read { database in
-            try database.all(
-                "SELECT \(RegisteredResource.columns) FROM resources ORDER BY resource",
+            try database.list(
+                "SELECT \(RegisteredResource.columns) FROM resources ORDER BY resource", noting: unsupported,
                 read: RegisteredResource.init(_:))
         }
     }
@@ -36,7 +36,7 @@ extension SQLiteStore: ResourceStore {
         try await commits.commit { database in
             let unknown = try database.unknownScopes(in: resource.scope)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
-            guard try database.resource(resource.resource) == nil else { return .exists }
+            guard try database.spelling(of: resource.resource) == nil else { return .exists }
             let added = try database.run(
                 """
                 INSERT INTO resources (\(RegisteredResource.columns), normalized) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -108,7 +108,10 @@ extension Database {
 
     /// Returns the registered spelling of a resource indicator; nil if no API is registered with an equal one.
     fileprivate func spelling(of resource: Resource) throws -> String? {
-        try self.resource(resource)?.resource.rawValue
+        // Only this column is read, so that an API with a value that this version does not know can be deleted.
+        try first(RegisteredResource.spelling, resource.normalized, resource.rawValue) { columns in
+            try columns.text()
+        }
     }
 }
 
@@ -117,17 +120,23 @@ extension RegisteredResource {
         "resource, client_id, name, scope, token_type, requires_bound_tokens, secret, created_at"
 
     /// The query that reads an API by its normalized resource indicator (?1) and its spelling (?2).
-    static let lookup = """
-        SELECT \(columns) FROM resources WHERE normalized = ?1 ORDER BY resource = ?2 DESC, resource LIMIT 1
-        """
+    static let lookup = lookup(of: columns)
+
+    /// The query that reads the spelling of an API that ``lookup`` finds.
+    fileprivate static let spelling = lookup(of: "resource")
+
+    private static func lookup(of columns: String) -> String {
+        "SELECT \(columns) FROM resources WHERE normalized = ?1 ORDER BY resource = ?2 DESC, resource LIMIT 1"
+    }
 
     fileprivate init(_ columns: inout Columns) throws {
+        columns.record = "API"
         self.init(
-            resource: try columns.value { try Resource($0) },
+            resource: try columns.word { try Resource($0) },
             clientID: try columns.value(ClientIdentifier.init(_:)),
             name: try columns.text(),
             scope: try columns.scope(),
-            tokenType: try columns.value(AccessTokenType.init(rawValue:)),
+            tokenType: try columns.word(AccessTokenType.init(rawValue:)),
             requiresBoundTokens: try columns.flag(),
             secret: try columns.digest(),
             createdAt: try columns.date()

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilServer
+public import CounterfoilServer
 import Foundation
 import GRDB
 
@@ -17,6 +17,7 @@ public final class SQLiteStore: Sendable {
 
     let pool: DatabasePool
     let commits: CommitQueue
+    let unsupported: UnsupportedValues
     let cachedClients = RegistryCache<ClientIdentifier, RegisteredClient?>(capacity: 1000)
     let cachedSecrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
     /// The APIs by resource indicator, as it was spelled in the request.
@@ -41,13 +42,17 @@ public final class SQLiteStore: Sendable {
     ///     `OpeningRefusal.earlierVersion`. Before a migration, end all processes of the earlier version that have the
     ///     store open, because they would no longer find their tables.
     ///   - busyTimeout: The maximum time to wait while another process writes.
+    ///   - unsupported: The reporter of values that a newer version has written, and because of which this store does
+    ///     not use a record.
     public init(
         at path: String,
         createIfMissing: Bool = true,
         upgrading: Bool = true,
-        busyTimeout: Duration = .seconds(5)
+        busyTimeout: Duration = .seconds(5),
+        reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) throws(OpeningRefusal) {
         self.path = path
+        self.unsupported = unsupported
         switch try FileIdentity(ofFileAt: path) {
         case .missing where !createIfMissing: throw .missing(path: path)
         case .missing: try Self.createFile(at: path)
@@ -97,7 +102,9 @@ public final class SQLiteStore: Sendable {
         do {
             return try readers.read(statement)
         } catch {
-            throw StoreFault(error)
+            let fault = StoreFault(error)
+            unsupported.note(fault)
+            throw fault
         }
     }
 

@@ -9,8 +9,8 @@ extension SQLiteStore: ScopeStore {
     /// The scopes come from a cache as long as no process has changed one of them or the registry.
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
         try read(0, in: cachedScopes) { database in
-            try database.all(
-                "SELECT name, description, is_listed, starts_ticked FROM scopes ORDER BY name",
+            try database.list(
+                "SELECT name, description, is_listed, starts_ticked FROM scopes ORDER BY name", noting: unsupported,
                 read: ScopeDefinition.init(_:))
         }
     }
@@ -82,6 +82,14 @@ extension Database {
         "instr(' ' || \(column) || ' ', ' ' || ?1 || ' ') > 0"
     }
 
+    /// Returns the SQL expression for a space-delimited list without the first parameter (?1).
+    ///
+    /// A stored list contains each element once, with one space between two elements, so `replace` removes exactly this
+    /// element.
+    private static func withoutFirst(_ column: String) -> String {
+        "trim(replace(' ' || \(column) || ' ', ' ' || ?1 || ' ', ' '))"
+    }
+
     fileprivate func uses(of token: Scope.Token) throws -> ScopeUses {
         ScopeUses(
             clients: try all(
@@ -92,20 +100,31 @@ extension Database {
             ) { columns in try columns.value(ClientIdentifier.init(_:)) },
             resources: try all(
                 "SELECT resource FROM resources WHERE \(Self.holdsFirst("scope")) ORDER BY resource", token.rawValue
-            ) { columns in try columns.value { try Resource($0) } })
+            ) { columns in
+                columns.record = "API"
+                return try columns.word { try Resource($0) }
+            })
     }
 
     /// Removes a scope from APIs and clients, and increases the revision of these clients.
+    ///
+    /// The statements change the stored texts, so that they also reach a client or an API with a value that this
+    /// version does not know, and keep that value.
     fileprivate func take(_ token: Scope.Token, from uses: ScopeUses, at time: Date) throws {
         for id in uses.clients {
-            guard let client = try self.client(id) else { continue }
-            try update(client.without(token, at: time))
+            try run(
+                """
+                UPDATE clients SET scope = \(Self.withoutFirst("scope")),
+                    optional_scope = \(Self.withoutFirst("optional_scope")),
+                    machine_scope = \(Self.withoutFirst("machine_scope")),
+                    changed_at = max(changed_at, ?3), revision = revision + 1
+                WHERE id = ?2
+                """, token.rawValue, id.rawValue, time.microseconds)
         }
         for resource in uses.resources {
-            guard let registered = try self.resource(resource) else { continue }
             try run(
-                "UPDATE resources SET scope = ?2 WHERE resource = ?1", resource.rawValue,
-                registered.scope.without(token).description)
+                "UPDATE resources SET scope = \(Self.withoutFirst("scope")) WHERE resource = ?2", token.rawValue,
+                resource.rawValue)
         }
     }
 
@@ -129,21 +148,21 @@ extension Database {
         for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
         try run(
             "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
-        // A stored scope contains each token once, with one space between two tokens, so `replace` removes exactly this
-        // token.
-        try run(
-            "UPDATE grants SET scope = trim(replace(' ' || scope || ' ', ' ' || ?1 || ' ', ' ')) WHERE \(isMeant)", name
-        )
+        try run("UPDATE grants SET scope = \(Self.withoutFirst("scope")) WHERE \(isMeant)", name)
         let consents = try all(
-            "SELECT \(Consent.columns) FROM consents WHERE \(Self.holdsFirst("scope"))", name, read: Consent.init(_:))
-        for consent in consents { try follow(consent) }
+            "SELECT person_id, client_id FROM consents WHERE \(Self.holdsFirst("scope"))", name
+        ) { columns in
+            (try columns.value(PersonIdentifier.init(_:)), try columns.value(ClientIdentifier.init(_:)))
+        }
+        for (person, client) in consents { try followConsent(of: person, to: client) }
     }
 }
 
 extension ScopeDefinition {
     fileprivate init(_ columns: inout Columns) throws {
+        columns.record = "scope"
         self.init(
-            token: try columns.value(Scope.Token.init(_:)), description: try columns.text(),
+            token: try columns.word(Scope.Token.init(_:)), description: try columns.text(),
             isListed: try columns.flag(), startsTicked: try columns.flag())
     }
 }

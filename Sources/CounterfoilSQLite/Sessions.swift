@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import GRDB
@@ -83,12 +84,13 @@ extension SQLiteStore: SessionStore {
     /// Reads the sessions of a user, most recently seen first, including expired ones.
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
         try read { database in
-            try database.all(
+            try database.list(
                 """
                 SELECT \(Session.columns) FROM sessions WHERE sessions.person_id = ?
                 ORDER BY sessions.last_seen_at DESC, sessions.authenticated_at DESC, sessions.digest
                 """,
                 person.rawValue,
+                noting: unsupported,
                 read: Session.init(_:)
             )
         }
@@ -229,17 +231,17 @@ extension Database {
 
     /// Revokes the grants that match a condition on grants and clients, and counts the revocations for the clients.
     func revokeGrants(_ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date) throws {
+        // Only these columns are read, so that a grant with a value that this version does not know is revoked, too.
         let grants = try all(
             """
-            SELECT \(Grant.columns) FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
+            SELECT grants.number, grants.client_id FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
             WHERE grants.revoked_at IS NULL AND \(condition)
             """,
-            values: values,
-            read: Grant.init(_:)
-        )
+            values: values
+        ) { columns in (number: try columns.integer(), client: try columns.value(ClientIdentifier.init(_:))) }
         for grant in grants {
-            try run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.id.rawValue, time.microseconds)
-            try countRefresh(of: grant.clientID, revocations: 1)
+            try run("UPDATE grants SET revoked_at = ?2 WHERE number = ?1", grant.number, time.microseconds)
+            try countRefresh(of: grant.client, revocations: 1)
         }
     }
 }
@@ -270,6 +272,7 @@ extension Session {
         """
 
     init(_ columns: inout Columns) throws {
+        columns.record = "session"
         self.init(
             digest: try columns.digest(),
             id: try columns.value(SessionIdentifier.init(_:)),

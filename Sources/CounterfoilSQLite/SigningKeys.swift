@@ -7,15 +7,16 @@ extension SQLiteStore: SigningKeyStore {
     /// Reads every signing key, oldest first; the private keys are encrypted with the server key.
     public func signingKeys() async throws(StoreFault) -> [SealedSigningKey] {
         try read { database in
-            try database.all(
+            try database.list(
                 """
                 SELECT id, algorithm, sealed, created_at, signs_from, replaced_at FROM signing_keys
                 ORDER BY created_at, rowid
-                """
+                """, noting: unsupported
             ) { columns in
-                SealedSigningKey(
+                columns.record = "signing key"
+                return SealedSigningKey(
                     id: try columns.value { KeyIdentifier($0) },
-                    algorithm: try columns.value(SigningAlgorithm.init(rawValue:)),
+                    algorithm: try columns.word(SigningAlgorithm.init(rawValue:)),
                     sealed: try columns.bytes(),
                     createdAt: try columns.date(),
                     signsFrom: try columns.date(),
@@ -80,10 +81,18 @@ extension SQLiteStore: SigningKeyStore {
     }
 
     /// Deletes the keys that were replaced before a time, and returns their number.
+    ///
+    /// A key with an algorithm that this version does not know stays, because this version cannot know for how long its
+    /// tokens are valid.
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            try database.run("DELETE FROM signing_keys WHERE replaced_at < ?", time.microseconds)
+            try SigningAlgorithm.allCases.reduce(0) { removed, algorithm in
+                try removed
+                    + database.run(
+                        "DELETE FROM signing_keys WHERE replaced_at < ? AND algorithm = ?", time.microseconds,
+                        algorithm.rawValue)
+            }
         }
     }
 }

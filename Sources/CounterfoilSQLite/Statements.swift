@@ -57,6 +57,35 @@ extension Database {
         return all
     }
 
+    /// Returns the rows of a list, without those that have a value which this version does not know.
+    ///
+    /// - Parameters:
+    ///   - sql: The query. For a list of at most `limit` rows it has no LIMIT, so that a row that is left out does not
+    ///     shorten the list.
+    ///   - values: The parameters of the query.
+    ///   - limit: The maximum number of returned rows.
+    ///   - unsupported: The reporter of the values because of which rows are left out.
+    ///   - read: The function that reads a row.
+    func list<Value>(
+        _ sql: String,
+        _ values: (any DatabaseValueConvertible)?...,
+        atMost limit: Int = .max,
+        noting unsupported: UnsupportedValues,
+        read: (inout Columns) throws -> Value
+    ) throws -> [Value] {
+        var list: [Value] = []
+        guard limit > 0 else { return list }
+        try rows(of: sql, values) { columns in
+            do {
+                list.append(try read(&columns))
+            } catch StoreFault.unsupported(let value) {
+                unsupported.note(value)
+            }
+            return list.count < limit ? .next : .stop
+        }
+        return list
+    }
+
     /// Returns the columns of the first row as flags, for a query that tests several conditions at once.
     func answers(_ sql: String, _ values: (any DatabaseValueConvertible)?...) throws -> [Bool] {
         var answers: [Bool] = []

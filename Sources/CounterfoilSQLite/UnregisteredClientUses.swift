@@ -35,9 +35,10 @@ extension SQLiteStore: UnregisteredClientUseStore {
         of family: UnregisteredClientFamily, after last: UnregisteredClientPlace?, limit: Int
     ) async throws(StoreFault) -> [UnregisteredClientUse] {
         try read { database in
-            let clients = try database.all(
+            let clients = try database.list(
                 Self.page(of: family), family.host, last?.createdAt.microseconds ?? .max, last?.id.rawValue ?? "",
-                limit,
+                atMost: limit,
+                noting: unsupported,
                 read: RegisteredClient.init(_:))
             return try clients.map { try database.use(of: $0) }
         }
@@ -55,7 +56,10 @@ extension SQLiteStore: UnregisteredClientUseStore {
     @discardableResult
     public func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
-            guard try database.client(id)?.isUnregistered == true else { return false }
+            // Only this column is read, so that a client with a value that this version does not know can be deleted.
+            let isUnregistered = try database.answers(
+                "SELECT source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue)
+            guard isUnregistered == [true] else { return false }
             return try database.removeClient(id)
         }
     }
@@ -80,12 +84,12 @@ extension SQLiteStore: UnregisteredClientUseStore {
         SELECT min(host) FROM clients WHERE source <> 'console' AND source = 'documents' AND host > ?1
         """
 
-    /// The query for a page of ?4 clients of a family, older than the client with the time ?2 and the identifier ?3.
+    /// The query for the clients of a family, older than the client with the time ?2 and the identifier ?3.
     static func page(of family: UnregisteredClientFamily) -> String {
         """
         SELECT \(RegisteredClient.columns) FROM clients
         WHERE \(family.condition) AND (clients.created_at, clients.id) < (?2, ?3)
-        ORDER BY clients.created_at DESC, clients.id DESC LIMIT ?4
+        ORDER BY clients.created_at DESC, clients.id DESC
         """
     }
 

@@ -153,6 +153,8 @@ extension SQLiteStore: UnregisteredClientStore {
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {
         try await commits.commit { database in
             guard try database.unregisteredClientPolicy().revision == policy.revision else { return .changedMeanwhile }
+            // The policy that was read lacks the kinds that this version does not know, so an update would remove them.
+            if let kind = try database.unsupportedKind() { throw StoreFault.unsupported(kind) }
             var changed = policy
             changed.revision += 1
             try database.keep(changed)
@@ -280,6 +282,16 @@ extension Database {
             read: UnregisteredClientPolicy.init(_:)) ?? UnregisteredClientPolicy()
     }
 
+    /// Returns a kind in the stored policy that this version does not know; nil if there is none.
+    fileprivate func unsupportedKind() throws -> UnsupportedValue? {
+        let found = try first("SELECT kinds FROM unregistered_client_policy") { columns in
+            columns.record = UnregisteredClientPolicy.record
+            let words = try columns.text().split(separator: " ").map(String.init)
+            return words.first { UnregisteredClientKind(rawValue: $0) == nil }.map { columns.unsupported($0) }
+        }
+        return found ?? nil
+    }
+
     fileprivate func keep(_ policy: UnregisteredClientPolicy) throws {
         try run(
             """
@@ -314,21 +326,26 @@ extension UnregisteredClientPolicy {
     fileprivate static let columns = names.joined(separator: ", ")
     fileprivate static let excluded = names.map { "excluded." + $0 }.joined(separator: ", ")
 
+    fileprivate static let record = "policy for unregistered clients"
+
     fileprivate init(_ columns: inout Columns) throws {
+        columns.record = Self.record
         self.init(
-            kinds: Set(try columns.list(UnregisteredClientKind.init(rawValue:))),
+            // A kind that this version does not know is not accepted. A host that it does not know could be refused, and
+            // an unknown group of approvers could be smaller, so such a policy cannot be used.
+            kinds: Set(try columns.supportedList(UnregisteredClientKind.init(rawValue:))),
             allowedHosts: try columns.list(HostPattern.init(_:)),
             refusedHosts: try columns.list(HostPattern.init(_:)),
             defaultScope: try columns.scope(),
-            maximumScope: try columns.optionalValue(Scope.init(stored:)),
-            resources: try columns.optionalValue { text in
+            maximumScope: try columns.optionalForm(Scope.init(stored:)),
+            resources: try columns.optionalForm { text in
                 try text.split(separator: " ").map { try Resource(String($0)) }
             },
-            refreshTokens: try columns.value(RefreshTokenPolicy.init(rawValue:)),
+            refreshTokens: try columns.word(RefreshTokenPolicy.init(rawValue:)),
             accessTokenLifetime: try columns.optionalInteger().map(Int.init),
             refreshIdleLifetime: try columns.optionalInteger().map(Int.init),
             refreshLifetime: try columns.optionalInteger().map(Int.init),
-            approvers: try columns.value(UnregisteredClientPolicy.Approvers.init(rawValue:)),
+            approvers: try columns.word(UnregisteredClientPolicy.Approvers.init(rawValue:)),
             requiresInitialAccessToken: try columns.flag(),
             revision: Int(try columns.integer())
         )

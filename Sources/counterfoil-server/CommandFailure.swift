@@ -21,7 +21,7 @@ struct CommandFailure: Error {
     init(_ fault: StoreFault) {
         switch fault {
         case .unavailable: self = .temporary("\(fault); nothing was changed")
-        case .damaged: self = .refused("\(fault); nothing was changed")
+        case .damaged, .unsupported: self = .refused("\(fault); nothing was changed")
         }
     }
 

@@ -73,7 +73,7 @@ struct AuditLog: Sendable {
         _ question: Question, _ problems: inout [(field: String, message: AuditMessage)]
     ) async throws -> AuditQuery {
         var query = AuditQuery(
-            kind: AuditEvent.Kind(rawValue: question.kind), before: Int(question.before), limit: Self.limit)
+            kind: AuditEvent.Kind(known: question.kind), before: Int(question.before), limit: Self.limit)
         if !question.person.isEmpty {
             var person: Person?
             if let name = Username(question.person) { person = try await console.store.person(named: name) }
@@ -93,7 +93,8 @@ struct AuditLog: Sendable {
     private static func choices(_ chosen: String, _ words: Localizer) -> FormChoices {
         let every = FormChoices.Choice("", label: words(AuditMessage.everyKind), isChosen: chosen.isEmpty)
         let kinds = AuditEvent.Kind.allCases.map { kind in
-            FormChoices.Choice(kind.rawValue, label: words(kind.label), isChosen: kind.rawValue == chosen)
+            FormChoices.Choice(
+                kind.rawValue, label: kind.label.map { words($0) } ?? kind.rawValue, isChosen: kind.rawValue == chosen)
         }
         return FormChoices("kind", [every] + kinds)
     }
@@ -101,19 +102,25 @@ struct AuditLog: Sendable {
     private func rows(_ entries: [AuditEntry], _ visit: Console.Visit) async throws -> [AuditPage.Row] {
         var people: [PersonIdentifier: DisplayName] = [:]
         for id in Set(entries.compactMap(\.event.personID)) {
-            people[id] = try await console.store.person(id).map { DisplayName($0.username.rawValue) }
+            let person = try await StoreFault.supported { () async throws(StoreFault) in
+                try await console.store.person(id)
+            }
+            people[id] = person.map { DisplayName($0.username.rawValue) }
         }
         var applications: [ClientIdentifier: DisplayName] = [:]
         for id in Set(entries.compactMap(\.event.clientID)) {
-            applications[id] = try await console.store.client(id)?.displayName
+            let client = try await StoreFault.supported { () async throws(StoreFault) in
+                try await console.store.client(id)
+            }
+            applications[id] = client?.displayName
         }
         let words = visit.words
         return entries.map { entry in
             let event = entry.event
             return AuditPage.Row(
                 time: words.moment(event.at),
-                what: words(event.kind.label),
-                outcome: words(event.outcome == .refused ? AuditMessage.refused : .done),
+                what: event.kind.label.map { words($0) } ?? event.kind.rawValue,
+                outcome: event.outcome.label.map { words($0) } ?? event.outcome.rawValue,
                 isRefused: event.outcome == .refused,
                 person: event.personID.map { people[$0] ?? DisplayName($0.rawValue) },
                 application: event.clientID.flatMap { applications[$0] },
@@ -137,7 +144,21 @@ private enum AuditMessage: String, LocalizationKey {
 }
 
 extension AuditEvent.Kind {
-    var label: LocalizedText { LocalizedText(key: "audit.kind.\(rawValue)") }
+    /// The name of the kind on pages; nil for a kind that this version does not know.
+    var label: LocalizedText? {
+        Self.allCases.contains(self) ? LocalizedText(key: "audit.kind.\(rawValue)") : nil
+    }
+}
+
+extension AuditEvent.Outcome {
+    /// The name of the outcome on pages; nil for an outcome that this version does not know.
+    fileprivate var label: AuditMessage? {
+        switch self {
+        case .done: .done
+        case .refused: .refused
+        default: nil
+        }
+    }
 }
 
 extension CalendarDay {

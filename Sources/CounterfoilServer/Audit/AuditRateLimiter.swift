@@ -90,10 +90,7 @@ final class AuditRateLimiter: Sendable {
     private static func isByStrangers(_ kind: AuditEvent.Kind) -> Bool {
         switch kind {
         case .signIn, .clientAuthentication, .throttled, .codeRedemption, .userCode: true
-        case .signOut, .passwordChange, .consent, .pkceException, .challengeReuse, .refreshRepeat, .refreshReuse,
-            .revocation, .application, .machineAccess, .applicationSecret, .account, .signingKey, .setting,
-            .auditRemoval:
-            false
+        default: false
         }
     }
 }

@@ -115,7 +115,7 @@ package struct Refusal: Sendable {
             self.init(refused.error, status: answer.status)
             redirect = answer
             clientID = EscapedText(refused.client.id.rawValue)
-            fault = refused.fault.map { String(describing: $0) }
+            fault = refused.fault?.logged
         default:
             self.init(.internalServerError, .serverError, .fault, fault: String(describing: thrown))
         }

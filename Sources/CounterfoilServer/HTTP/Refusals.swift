@@ -106,12 +106,22 @@ extension BoundedQueue.Overloaded: Refusing {
 }
 
 extension StoreFault: Refusing {
+    /// The fault as the log shows it for a request; nil for a value that this version does not know.
+    ///
+    /// The store reports such a value once, so that requests cannot fill the log with errors.
+    var logged: String? {
+        if case .unsupported = self { nil } else { String(describing: self) }
+    }
+
     var refusal: Refusal {
         switch self {
         case .unavailable(let reason):
             Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, fault: reason, retryAfter: 5)
         case .damaged:
             Refusal(.internalServerError, .serverError, .fault, fault: String(describing: self))
+        // A server of the newer version beside this one can answer a retry.
+        case .unsupported:
+            Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, retryAfter: 5)
         }
     }
 }

@@ -138,11 +138,23 @@ public struct MaintenanceService: Sendable {
     private func limits() async throws(StoreFault) -> ExpirationLimits {
         // The policy of a client may keep its refresh tokens for longer than the settings of the server. That of an
         // unregistered client follows the owner's policy, whatever its record contains.
-        let unregistered = try await store.unregisteredClientPolicy().refreshIdleLifetime ?? 0
+        let unregistered = try await idleLifetimeOfUnregistered()
         let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
         return ExpirationLimits(
             now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
             idleLifetimeOfUnregistered: unregistered)
+    }
+
+    /// Reads the idle lifetime of refresh tokens in the policy for unregistered clients; 0 if it has none.
+    ///
+    /// If this version cannot use the policy, because a newer one has written it, nothing is deleted before the longest
+    /// lifetime that a policy can have.
+    private func idleLifetimeOfUnregistered() async throws(StoreFault) -> Int {
+        do {
+            return try await store.unregisteredClientPolicy().refreshIdleLifetime ?? 0
+        } catch .unsupported {
+            return ClientRules.refreshIdleLifetimes.upperBound
+        }
     }
 }
 

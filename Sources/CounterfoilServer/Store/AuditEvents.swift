@@ -6,53 +6,88 @@ public import Foundation
 /// An event never contains a secret.
 public struct AuditEvent: Sendable, Hashable {
     /// The kind of an event; the raw value is its name in the store and in exports.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    ///
+    /// A kind outside ``allCases`` is that of an event which a newer version has recorded. It is shown by its name.
+    public struct Kind: RawRepresentable, Sendable, Hashable, CaseIterable {
+        /// The name of the kind, such as `sign-in`.
+        public let rawValue: String
+
+        /// Creates a kind with a name that a store contains.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Creates the kind with a name; nil if the name is not in ``allCases``.
+        public init?(known name: String) {
+            guard let kind = Self.allCases.first(where: { $0.rawValue == name }) else { return nil }
+            self = kind
+        }
+
         /// A user signed in, or failed to.
-        case signIn = "sign-in"
+        public static let signIn = Kind(rawValue: "sign-in")
         /// A session ended: by its user, by an administrator, or because the password changed.
-        case signOut = "sign-out"
-        case passwordChange = "password-change"
+        public static let signOut = Kind(rawValue: "sign-out")
+        /// A user changed the password, or a command set it.
+        public static let passwordChange = Kind(rawValue: "password-change")
         /// A user allowed or refused the request of a client.
-        case consent
+        public static let consent = Kind(rawValue: "consent")
         /// A client got an authorization code without an S256 challenge, under an exception of its policy.
-        case pkceException = "pkce-exception"
+        public static let pkceException = Kind(rawValue: "pkce-exception")
         /// A client used one `code_challenge` in more than one authorization request (RFC 9700 §2.1.1).
-        case challengeReuse = "challenge-reuse"
+        public static let challengeReuse = Kind(rawValue: "challenge-reuse")
         /// A code was refused because it had been redeemed already, or because its `code_verifier` was wrong.
-        case codeRedemption = "code-redemption"
+        public static let codeRedemption = Kind(rawValue: "code-redemption")
         /// A user typed the code of a device, but no device waits with this code.
-        case userCode = "user-code"
+        public static let userCode = Kind(rawValue: "user-code")
         /// A client retried a refresh within the grace period, and the server issued the same new refresh token again.
-        case refreshRepeat = "refresh-repeat"
+        public static let refreshRepeat = Kind(rawValue: "refresh-repeat")
         /// A rotated refresh token was used when a retry was no longer allowed; the server revoked its grant.
-        case refreshReuse = "refresh-reuse"
-        case revocation
+        public static let refreshReuse = Kind(rawValue: "refresh-reuse")
+        /// A grant or token was revoked.
+        public static let revocation = Kind(rawValue: "revocation")
         /// A client failed to authenticate.
-        case clientAuthentication = "client-authentication"
+        public static let clientAuthentication = Kind(rawValue: "client-authentication")
         /// A request was refused because a rate limit was exceeded.
-        case throttled
+        public static let throttled = Kind(rawValue: "throttled")
         /// A client was registered, changed or deleted.
-        case application
+        public static let application = Kind(rawValue: "application")
         /// Scopes that a client may request without a user (client credentials grant) were approved or withdrawn.
-        case machineAccess = "machine-access"
+        public static let machineAccess = Kind(rawValue: "machine-access")
         /// A client secret was created or deleted.
-        case applicationSecret = "application-secret"
+        public static let applicationSecret = Kind(rawValue: "application-secret")
         /// A user account was created or changed.
-        case account
+        public static let account = Kind(rawValue: "account")
         /// A signing key was created or replaced.
-        case signingKey = "signing-key"
+        public static let signingKey = Kind(rawValue: "signing-key")
         /// A scope, an API or the branding was changed.
-        case setting
+        public static let setting = Kind(rawValue: "setting")
         /// Events were deleted from the audit log, after an export or after their retention period.
-        case auditRemoval = "audit-removal"
+        public static let auditRemoval = Kind(rawValue: "audit-removal")
+
+        /// Every kind that this version records.
+        public static let allCases: [Kind] = [
+            .signIn, .signOut, .passwordChange, .consent, .pkceException, .challengeReuse,
+            .codeRedemption, .userCode, .refreshRepeat, .refreshReuse, .revocation, .clientAuthentication,
+            .throttled, .application, .machineAccess, .applicationSecret, .account, .signingKey, .setting,
+            .auditRemoval,
+        ]
     }
 
     /// The outcome of the action that an event records.
-    public enum Outcome: String, Sendable, Hashable, CaseIterable {
+    ///
+    /// An outcome outside ``allCases`` is that of an event which a newer version has recorded.
+    public struct Outcome: RawRepresentable, Sendable, Hashable, CaseIterable {
+        /// The name of the outcome in the store and in exports.
+        public let rawValue: String
+
+        /// Creates an outcome with a name that a store contains.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// The action was carried out, such as a sign-in with the correct password.
-        case done
+        public static let done = Outcome(rawValue: "done")
         /// The action was refused, such as a sign-in with a wrong password.
-        case refused
+        public static let refused = Outcome(rawValue: "refused")
+
+        /// Every outcome that this version records.
+        public static let allCases: [Outcome] = [.done, .refused]
     }
 
     /// The time of the event; the order of the log depends on ``AuditEntry/number``, not on the time.

@@ -6,6 +6,9 @@
 /// - A write is one atomic transaction, which is durable when the method returns.
 /// - A write checks its conditions and writes all resulting records inside its transaction.
 /// - A write returns its outcome. With any outcome but success, the transaction has changed nothing.
+/// - A list leaves out each record with a value that this version does not know, which a newer version has written. A
+///   read or write of that record alone throws ``StoreFault/unsupported(_:)``. A write never removes such a value,
+///   unless it deletes the record or ends what it allows.
 /// - A store that fails throws ``StoreFault``. A write that throws has not been committed. There is one exception:
 ///   if the connection is lost during the commit, the result is unknown. The caller then treats the write as
 ///   failed.
@@ -24,12 +27,18 @@ public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     ///
     /// The associated value is the reason that the log shows.
     case damaged(String)
+    /// A record that was asked for has a value that this version does not know, because a newer version has written
+    /// it.
+    ///
+    /// Only this record cannot be used. A list leaves such a record out and does not fail.
+    case unsupported(UnsupportedValue)
 
     /// The fault as the log shows it.
     public var description: String {
         switch self {
         case .unavailable(let reason): "the store is unavailable: \(reason)"
         case .damaged(let reason): "the store is damaged: \(reason)"
+        case .unsupported(let value): "\(value)"
         }
     }
 }

@@ -46,7 +46,7 @@ public struct PersonProfile: Sendable, Hashable, Codable {
         /// `country`.
         public var country: String?
 
-        private enum CodingKeys: String, CodingKey {
+        fileprivate enum CodingKeys: String, CodingKey {
             case formatted, locality, region, country
             case streetAddress = "street_address"
             case postalCode = "postal_code"
@@ -56,7 +56,7 @@ public struct PersonProfile: Sendable, Hashable, Codable {
         public init() {}
     }
 
-    private enum CodingKeys: String, CodingKey {
+    fileprivate enum CodingKeys: String, CodingKey {
         case nickname, profile, picture, website, gender, birthdate, locale, address
         case givenName = "given_name"
         case familyName = "family_name"
@@ -69,4 +69,49 @@ public struct PersonProfile: Sendable, Hashable, Codable {
 
     /// Creates an empty profile.
     public init() {}
+}
+
+extension PersonProfile {
+    /// The change of a stored profile to this one, as a JSON Merge Patch (RFC 7396).
+    ///
+    /// It contains every member of the profile, with null for one that is not set. A member that a newer version has
+    /// stored is not in the patch, so it stays.
+    package var mergePatch: some Encodable { MergePatch(profile: self) }
+
+    private struct MergePatch: Encodable {
+        let profile: PersonProfile
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: CodingKeys.self)
+            try members.encode(profile.givenName, forKey: .givenName)
+            try members.encode(profile.familyName, forKey: .familyName)
+            try members.encode(profile.middleName, forKey: .middleName)
+            try members.encode(profile.nickname, forKey: .nickname)
+            try members.encode(profile.profile, forKey: .profile)
+            try members.encode(profile.picture, forKey: .picture)
+            try members.encode(profile.website, forKey: .website)
+            try members.encode(profile.gender, forKey: .gender)
+            try members.encode(profile.birthdate, forKey: .birthdate)
+            try members.encode(profile.zoneInfo, forKey: .zoneInfo)
+            try members.encode(profile.locale, forKey: .locale)
+            try members.encode(profile.isEmailVerified, forKey: .isEmailVerified)
+            try members.encode(profile.phoneNumber, forKey: .phoneNumber)
+            try members.encode(profile.isPhoneNumberVerified, forKey: .isPhoneNumberVerified)
+            try members.encode(profile.address.map(AddressPatch.init(address:)), forKey: .address)
+        }
+    }
+
+    private struct AddressPatch: Encodable {
+        let address: Address
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: Address.CodingKeys.self)
+            try members.encode(address.formatted, forKey: .formatted)
+            try members.encode(address.streetAddress, forKey: .streetAddress)
+            try members.encode(address.locality, forKey: .locality)
+            try members.encode(address.region, forKey: .region)
+            try members.encode(address.postalCode, forKey: .postalCode)
+            try members.encode(address.country, forKey: .country)
+        }
+    }
 }

@@ -23,4 +23,7 @@ struct AuditCommand: AsyncParsableCommand {
     )
 }
 
-extension AuditEvent.Kind: ExpressibleByArgument {}
+extension AuditEvent.Kind: ExpressibleByArgument {
+    /// Parses the name of a kind; nil if this version records no such kind.
+    public init?(argument: String) { self.init(known: argument) }
+}

@@ -30,7 +30,8 @@ struct AuditDocument: Encodable {
     ) async throws(StoreFault) -> [AuditDocument] {
         var names: [PersonIdentifier: String] = [:]
         for id in Set(entries.compactMap(\.event.personID)) {
-            names[id] = try await store.person(id)?.username.rawValue
+            let person = try await StoreFault.supported { () async throws(StoreFault) in try await store.person(id) }
+            names[id] = person?.username.rawValue
         }
         return entries.map { AuditDocument($0, names: names) }
     }

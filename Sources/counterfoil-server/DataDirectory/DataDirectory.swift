@@ -18,7 +18,11 @@ struct DataDirectory {
     /// - Parameters:
     ///   - creating: Whether to create a missing database. If false, a missing database is an error.
     ///   - lock: The lock of the directory, if this process is the server; nil for an administration command.
-    init(at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil) throws {
+    ///   - unsupported: The reporter of values that a newer version has written; by default it prints a warning.
+    init(
+        at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil,
+        reporting unsupported: UnsupportedValues = UnsupportedValues { Output.note("warning: not shown: \($0)") }
+    ) throws {
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
         let keyFile = ServerKeyFile(path: Self.file("server.key", in: path))
@@ -32,9 +36,9 @@ struct DataDirectory {
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
-            store = try SQLiteStore(at: database, upgrading: lock != nil)
+            store = try SQLiteStore(at: database, upgrading: lock != nil, reporting: unsupported)
         } catch .earlierVersion {
-            store = try Self.upgrade(database, in: path)
+            store = try Self.upgrade(database, in: path, reporting: unsupported)
         } catch {
             throw CommandFailure(error)
         }
@@ -105,13 +109,15 @@ struct DataDirectory {
     ///
     /// The migration fails if a server holds the lock of the directory: that server is of an earlier version, or is
     /// just starting.
-    private static func upgrade(_ database: String, in path: String) throws -> SQLiteStore {
+    private static func upgrade(
+        _ database: String, in path: String, reporting unsupported: UnsupportedValues
+    ) throws -> SQLiteStore {
         let held = try lock(
             path,
             orRefuse: "the data directory \(path) is of an earlier version, and a server runs on it; "
                 + "if the server is of that version, stop it; otherwise try again after it has started")
         defer { withExtendedLifetime(held) {} }
-        do { return try SQLiteStore(at: database) } catch { throw CommandFailure(error) }
+        do { return try SQLiteStore(at: database, reporting: unsupported) } catch { throw CommandFailure(error) }
     }
 
     /// Locks a directory for a server, before any other access to the directory.

@@ -40,11 +40,11 @@ struct RunningServer {
         self.listen = listen
         self.metrics = metrics
         self.trustedProxies = trustedProxies
+        let logger = log.logger
         lock = try DataDirectory.lockForServing(path)
-        directory = try DataDirectory(at: path, lockedBy: lock)
+        directory = try DataDirectory(at: path, lockedBy: lock, reporting: UnsupportedValues(logger: logger))
         try directory.note(settings)
 
-        let logger = log.logger
         self.log = log
         self.logger = logger
         self.connections = OpenConnections(

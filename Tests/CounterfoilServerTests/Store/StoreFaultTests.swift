@@ -143,4 +143,32 @@ struct StoreFaultTests {
         #expect(try reply.tokenError.error == "server_error")
         #expect(!String(decoding: try reply.json, as: UTF8.self).contains("page 7"))
     }
+
+    // SEC-370; a server of the newer version can answer a retry, and requests cannot fill the log with errors.
+    @Test func `a client with a value of a newer version is unavailable, without an error in the log`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        let attempt = Attempt(test)
+        store.fail(.client, with: .unsupported(UnsupportedValue(record: "client", column: "type", text: "agent")))
+        let reply = await test.redeem(attempt.exchange(AuthorizationCode()))
+        #expect(reply.status == .serviceUnavailable)
+        #expect(try reply.tokenError.error == "temporarily_unavailable")
+        #expect(try await attempt.firstReply().status == .serviceUnavailable)
+        #expect(!test.log.lines.contains { $0.hasPrefix("error") })
+    }
+
+    @Test func `each value of a newer version is reported once`() {
+        let log = RecordedLog()
+        let reporter = UnsupportedValues(logger: log.logger)
+        for _ in 1...3 {
+            for word in ["agent", "robot"] {
+                reporter.note(UnsupportedValue(record: "client", column: "type", text: word))
+            }
+        }
+        #expect(log.lines.count == 2)
+        #expect(log.lines.allSatisfy { $0.hasPrefix("warning") && $0.contains("newer version") })
+        for number in 1...500 { reporter.note(UnsupportedValue(record: "client", column: "\(number)")) }
+        #expect(log.lines.count == 100)
+        #expect(UnsupportedValue(record: "client", column: "type", text: "two words\n").text == nil)
+    }
 }
