@@ -27,6 +27,9 @@ public final class SQLiteStore: Sendable {
     let cachedScopes = RegistryCache<Int, [ScopeDefinition]>(capacity: 1)
     /// The policy for unregistered clients, under a constant key.
     let cachedPolicy = RegistryCache<Int, UnregisteredClientPolicy>(capacity: 1)
+    let clock: FileClock
+    /// Whether this store has recorded a heartbeat, so that other processes follow its clock.
+    let leadsClock = Mutex(false)
     private let readers: Readers
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
@@ -71,6 +74,7 @@ public final class SQLiteStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
             try pool.writeWithoutTransaction { database in try Migration.run(database) }
+            clock = try FileClock(following: pool.read { database in try database.clockMark() })
             readers = try Readers(path: path, configuration: Self.configuration(busyTimeout, readonly: true))
         } catch {
             throw OpeningRefusal(error, path: path)
@@ -80,6 +84,7 @@ public final class SQLiteStore: Sendable {
 
     /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
     public func close() async {
+        await releaseClock()
         await commits.finish()
         let (pool, readers) = (pool, readers)
         await withCheckedContinuation { continuation in

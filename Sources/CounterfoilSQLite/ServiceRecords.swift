@@ -2,12 +2,22 @@ public import CounterfoilServer
 public import Foundation
 import GRDB
 
+extension SQLiteStore: StoreClock {
+    /// Returns the time by the clock of the server that runs on the file; if none does, by a clock that started with
+    /// the wall clock when this store was opened.
+    ///
+    /// Setting the wall clock does not change it.
+    public func now() -> Date { clock.now }
+}
+
 extension SQLiteStore: ServiceRecordStore {
     /// Records `now` as the last time at which the store responded, unless a later time is already recorded.
     ///
     /// If the previously recorded time is more than `silence` seconds before `now`, the time in between is recorded as
     /// an outage. The latest `ServiceRecord.outageLimit` outages are kept.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
+        let mark = FileClock.mark(at: now)
+        leadsClock.withLock { $0 = true }
         try await commits.commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }
             if let former, now.timeIntervalSince(former) > silence {
@@ -22,11 +32,21 @@ extension SQLiteStore: ServiceRecordStore {
             }
             try database.run(
                 """
-                INSERT INTO service (id, answered_at) VALUES (1, ?)
-                ON CONFLICT (id) DO UPDATE SET answered_at = max(answered_at, excluded.answered_at)
+                INSERT INTO service (id, answered_at, boot, boot_clock, clock_origin) VALUES (1, ?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET
+                    answered_at = max(answered_at, excluded.answered_at), boot = excluded.boot,
+                    boot_clock = excluded.boot_clock, clock_origin = excluded.clock_origin
                 """,
-                now.microseconds)
+                now.microseconds, mark?.boot, mark?.beat, mark?.origin)
         }
+    }
+
+    /// Ends the lead of this store's clock, so that a server that starts next begins with the wall clock.
+    ///
+    /// If the store does not respond, the lead ends by itself when the last heartbeat is old.
+    func releaseClock() async {
+        guard leadsClock.withLock({ $0 }) else { return }
+        try? await commits.commit { database in try database.run("UPDATE service SET boot = NULL") }
     }
 
     /// Reads the last time at which the store responded, and the outages that ended after `start`.
@@ -48,5 +68,15 @@ extension SQLiteStore: ServiceRecordStore {
                 guard let began = row.began, let ended = row.ended else { return nil }
                 return ServiceRecord.Outage(began: began, ended: ended)
             })
+    }
+}
+
+extension Database {
+    /// Reads the mark of the last heartbeat; nil if there is none.
+    func clockMark() throws -> FileClock.Mark? {
+        try first("SELECT boot, boot_clock, clock_origin FROM service WHERE boot IS NOT NULL") { columns in
+            FileClock.Mark(
+                boot: try columns.text(), beat: try columns.integer(), origin: try columns.integer())
+        }
     }
 }

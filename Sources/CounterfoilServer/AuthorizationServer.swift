@@ -32,7 +32,7 @@ public final class AuthorizationServer: Sendable {
     private let crossOrigin: CrossOrigin
     private let developerErrors = LogLimiter(linesPerMinute: 10)
 
-    /// Creates a server that uses the system's clocks and random bytes.
+    /// Creates a server that uses the clock of its store, the wall clock of the system for tokens, and random bytes.
     ///
     /// A host lists the apps that may claim its https URLs in association files. Without `associations`, the server
     /// cannot fetch these files from other hosts, so it cannot check whether a host lists the app of a client.
@@ -53,7 +53,7 @@ public final class AuthorizationServer: Sendable {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
-                associations: associations, clientFiles: clientFiles, logger: logger, clock: { SteadyClock.shared.now },
+                associations: associations, clientFiles: clientFiles, logger: logger, clock: { store.now() },
                 wallClock: { Date() },
                 random: RandomBytes()),
             pages: pages, logoutSender: logoutSender)

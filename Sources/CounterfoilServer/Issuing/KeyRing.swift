@@ -62,8 +62,10 @@ public final class KeyRing: Sendable, SigningKeys {
 
     /// Loads the signing keys, creates a key for each algorithm that has none, and records each new key in the
     /// audit log.
-    public static func open(_ store: any SigningKeyStore & AuditStore, serverKey: ServerKey) async throws -> KeyRing {
-        try await open(store, serverKey: serverKey, clock: { SteadyClock.shared.now })
+    public static func open(
+        _ store: any SigningKeyStore & AuditStore & StoreClock, serverKey: ServerKey
+    ) async throws -> KeyRing {
+        try await open(store, serverKey: serverKey, clock: { store.now() })
     }
 
     /// Loads the keys of a store with a clock that a test controls.

@@ -9,13 +9,14 @@
 /// - A list leaves out each record with a value that this version does not know, which a newer version has written. A
 ///   read or write of that record alone throws ``StoreFault/unsupported(_:)``. A write never removes such a value,
 ///   unless it deletes the record or ends what it allows.
+/// - Times that a caller passes come from the clock of the store (``StoreClock``).
 /// - A store that fails throws ``StoreFault``. A write that throws has not been committed. There is one exception:
 ///   if the connection is lost during the commit, the result is unknown. The caller then treats the write as
 ///   failed.
 public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientAssertionStore & ClientStore
     & ConsentStore & DeviceAuthorizationStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore
     & PushedRequestStore & RefreshTokenStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore
-    & SigningKeyStore & UnregisteredClientStore & UnregisteredClientUseStore
+    & SigningKeyStore & StoreClock & UnregisteredClientStore & UnregisteredClientUseStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

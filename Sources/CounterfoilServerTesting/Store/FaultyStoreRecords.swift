@@ -160,6 +160,10 @@ extension FaultyStore: PushedRequestStore {
     }
 }
 
+extension FaultyStore: StoreClock {
+    public func now() -> Date { store.now() }
+}
+
 extension FaultyStore: ServiceRecordStore {
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         try await enter(.recordService)

@@ -5,6 +5,10 @@ import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 
+extension MemoryStore: StoreClock {
+    public func now() -> Date { SteadyClock.shared.now }
+}
+
 extension MemoryStore: ServiceRecordStore {
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         state.withLock { state in

@@ -77,7 +77,7 @@ struct AppCreate: AsyncParsableCommand {
 
         try await options.withDirectory { directory in
             let id = chosen ?? ClientIdentifier()
-            let now = Date()
+            let now = directory.store.now()
             let review = try await AppReview(of: type, id: id, owner: nil, in: directory)
             let checked = try review.check(draft, policy: policyDraft, now: now)
             let client = RegisteredClient(

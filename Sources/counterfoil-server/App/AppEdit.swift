@@ -48,7 +48,7 @@ struct AppEdit: AsyncParsableCommand {
             if let name { draft.name = name }
             try registration.write(into: &draft)
 
-            let now = Date()
+            let now = directory.store.now()
             let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
             // If no option changes the policy, the policy is not checked again. An expired exemption from PKCE
             // therefore does not block other changes.

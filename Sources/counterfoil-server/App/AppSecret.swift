@@ -58,7 +58,8 @@ struct AppSecret: AsyncParsableCommand {
 
     private func add(to client: RegisteredClient, in directory: DataDirectory) async throws {
         let secret = ClientSecret()
-        let record = ClientSecretRecord(digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: Date())
+        let record = ClientSecretRecord(
+            digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: directory.store.now())
         switch try await directory.store.addClientSecret(record) {
         case .added:
             await directory.note(.applicationSecret, client: client.id, detail: "created")

@@ -42,7 +42,7 @@ struct AuditDelete: AsyncParsableCommand {
             var removed = 0
             while let oldest = try await store.auditLog(after: 0, limit: 1).first, oldest.number <= through {
                 let event = AuditEvent(
-                    at: Date(), .auditRemoval,
+                    at: store.now(), .auditRemoval,
                     detail: "at the command line: events from number \(oldest.number) to \(through)")
                 let count = try await store.removeAudit(
                     through: through, atMost: Self.batch, recording: removed == 0 ? event : nil)

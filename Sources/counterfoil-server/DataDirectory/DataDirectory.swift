@@ -52,7 +52,7 @@ struct DataDirectory {
         _ kind: AuditEvent.Kind, person: PersonIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
     ) async {
         let event = AuditEvent(
-            at: Date(), kind, personID: person, clientID: client, detail: "at the command line: " + detail)
+            at: store.now(), kind, personID: person, clientID: client, detail: "at the command line: " + detail)
         do { try await store.appendAudit(event) } catch {
             Output.note("warning: the change is done, but recording it in the audit log failed: \(error)")
         }

@@ -21,7 +21,7 @@ struct KeyList: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            let now = Date()
+            let now = directory.store.now()
             let keys = try await directory.store.signingKeys().map { KeyDocument($0, now: now) }
             if options.json { return try Output.json(keys) }
             if keys.isEmpty {

@@ -38,7 +38,7 @@ struct KeyRotate: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            let moment = Date()
+            let moment = directory.store.now()
             let rotation = KeyRotation(directory.store, serverKey: directory.serverKey)
             var made: [KeyDocument] = []
             for algorithm in algorithm.map({ [$0] }) ?? KeyRing.algorithms {

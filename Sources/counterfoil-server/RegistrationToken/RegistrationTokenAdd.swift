@@ -35,11 +35,11 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
 
     func run() async throws {
         let text = InitialAccessTokenText()
-        let now = Date()
-        let token = InitialAccessToken(
-            digest: ArtefactDigest(of: text), name: name, createdAt: now,
-            expiresAt: now.addingTimeInterval(TimeInterval(days) * 86_400))
         try await options.withDirectory { directory in
+            let now = directory.store.now()
+            let token = InitialAccessToken(
+                digest: ArtefactDigest(of: text), name: name, createdAt: now,
+                expiresAt: now.addingTimeInterval(TimeInterval(days) * 86_400))
             try await directory.store.addInitialAccessToken(token)
             await directory.note(.setting, detail: "added the registration token \(token.shortID)")
             let document = RegistrationTokenDocument(token, newText: text)

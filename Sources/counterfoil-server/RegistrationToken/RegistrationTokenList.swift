@@ -20,7 +20,7 @@ struct RegistrationTokenList: AsyncParsableCommand {
                 return Output.line("There is no token. See: counterfoil-server registration-token add --help")
             }
             for token in tokens {
-                let end = token.expiresAt > Date() ? "expires" : "expired"
+                let end = token.expiresAt > directory.store.now() ? "expires" : "expired"
                 Output.line("\(token.shortID)  \(end) \(Moment.text(token.expiresAt))  \(DisplayName(token.name))")
             }
         }

@@ -49,17 +49,19 @@ struct ResourceCreate: AsyncParsableCommand {
     func run() async throws {
         guard let clientID = RegisteredResource.newClientID() else { return }
         let secret = ClientSecret()
-        let resource = RegisteredResource(
-            resource: try Resource(uri),
-            clientID: clientID,
-            name: try ResourceOptions.checked(name: name),
-            scope: properties.scope,
-            tokenType: properties.tokenType ?? .atJWT,
-            requiresBoundTokens: properties.requiresBoundTokens ?? false,
-            secret: ArtefactDigest(of: secret),
-            createdAt: Date()
-        )
+        let indicator = try Resource(uri)
+        let checkedName = try ResourceOptions.checked(name: name)
         try await options.withDirectory { directory in
+            let resource = RegisteredResource(
+                resource: indicator,
+                clientID: clientID,
+                name: checkedName,
+                scope: properties.scope,
+                tokenType: properties.tokenType ?? .atJWT,
+                requiresBoundTokens: properties.requiresBoundTokens ?? false,
+                secret: ArtefactDigest(of: secret),
+                createdAt: directory.store.now()
+            )
             switch try await directory.store.addResource(resource) {
             case .added:
                 await directory.note(.setting, detail: "registered the API \(uri)")

@@ -37,7 +37,8 @@ struct ScopeDelete: AsyncParsableCommand {
         let name = existing.name
         try await options.withDirectory(creating: false) { directory in
             let scope = try await directory.scope(name)
-            switch try await directory.store.removeScope(scope.token, takingFromUses: removeFromAll, at: Date()) {
+            let now = directory.store.now()
+            switch try await directory.store.removeScope(scope.token, takingFromUses: removeFromAll, at: now) {
             case .removed(let uses):
                 await directory.note(.setting, detail: "deleted the scope \(name)")
                 for client in uses.clients {

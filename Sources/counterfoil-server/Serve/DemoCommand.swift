@@ -62,7 +62,7 @@ struct DemoCommand: AsyncParsableCommand {
         guard let username = Username("alice"), let photos = Scope.Token("photos.read") else {
             throw CommandFailure.refused("cannot create the sample data")
         }
-        let now = Date()
+        let now = directory.store.now()
         let alice = Person(
             username: username,
             email: EmailAddress("alice@example.com"),

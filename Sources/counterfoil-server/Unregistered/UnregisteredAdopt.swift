@@ -29,7 +29,7 @@ struct UnregisteredAdopt: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "the app \(client.id) registered itself and has no document; register it with app create")
             }
-            switch try await directory.store.updateClient(client.adopted(now: Date()), logo: .keep) {
+            switch try await directory.store.updateClient(client.adopted(now: directory.store.now()), logo: .keep) {
             case .updated:
                 await directory.note(.application, client: client.id, detail: "adopted")
                 let document = AppDocument(try await directory.client(app.clientID))

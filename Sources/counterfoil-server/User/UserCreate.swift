@@ -61,7 +61,7 @@ struct UserCreate: AsyncParsableCommand {
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
                 profile: profile,
-                createdAt: Date()
+                createdAt: directory.store.now()
             )
             switch try await directory.store.addPerson(person) {
             case .added:

@@ -23,7 +23,7 @@ struct UserDisable: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             var person = try await directory.person(user.name)
-            let now = Date()
+            let now = directory.store.now()
             person.disabledAt = person.disabledAt ?? now
             try await directory.update(person, at: now)
             await directory.note(.account, person: person.id, detail: "disabled")

@@ -40,7 +40,7 @@ struct UserEdit: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             var person = try await directory.person(user.name)
-            let now = Date()
+            let now = directory.store.now()
             claims.write(into: &person)
             if disable { person.disabledAt = person.disabledAt ?? now }
             if enable { person.disabledAt = nil }

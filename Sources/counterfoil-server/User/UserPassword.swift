@@ -29,7 +29,7 @@ struct UserPassword: AsyncParsableCommand {
             let password = try PasswordOption.password(line, for: person.username)
             let outcome = try await directory.store.changePassword(
                 of: person.id, from: person.passwordHash, to: try await PasswordHasher().hash(password), keeping: nil,
-                at: Date())
+                at: directory.store.now())
             switch outcome {
             case .changed:
                 await directory.note(.passwordChange, person: person.id, detail: "new password")
