@@ -61,7 +61,9 @@ extension SQLiteStore: AuditStore {
 }
 
 extension Database {
-    fileprivate func append(_ event: AuditEvent) throws {
+    /// Appends an event; if its user was deleted in the meantime, without what identifies the user.
+    func append(_ event: AuditEvent) throws {
+        let event = try withoutDeletedPerson(event)
         try run(
             """
             INSERT INTO audit
@@ -78,6 +80,13 @@ extension Database {
             event.requestID,
             event.detail
         )
+    }
+
+    private func withoutDeletedPerson(_ event: AuditEvent) throws -> AuditEvent {
+        guard let person = event.personID, !person.isPseudonym else { return event }
+        let exists = try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", person.rawValue)
+        guard exists != [true] else { return event }
+        return try removedPerson(person)?.pseudonymized(event) ?? event.withoutPerson
     }
 }
 

@@ -53,8 +53,8 @@ extension SQLiteStore: ClientStore {
     /// The query whether a client has an origin in its list; it reads one entry of an index.
     static let originIsRegistered = "SELECT EXISTS (SELECT 1 FROM client_origins WHERE origin = ?)"
 
-    /// Registers a client, unless its identifier is taken, one of its scopes does not exist, or its owner already has
-    /// `ownerLimit` clients.
+    /// Registers a client, unless its identifier is taken, one of its scopes or its owner does not exist, or its owner
+    /// already has `ownerLimit` clients.
     ///
     /// If the new client has an owner, it cannot have the identifier of a deleted client either.
     public func addClient(
@@ -69,6 +69,9 @@ extension SQLiteStore: ClientStore {
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             if let owner = client.owner {
+                let exists = try database.answers(
+                    "SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", owner.rawValue)
+                guard exists == [true] else { return .ownerNotFound }
                 let wasRemoved = try database.answers(
                     "SELECT EXISTS (SELECT 1 FROM removed_clients WHERE id = ?)", client.id.rawValue)
                 guard wasRemoved == [false] else { return .identifierTaken }
@@ -111,16 +114,7 @@ extension SQLiteStore: ClientStore {
     /// and queued logout notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
-            // A client that registered itself has a random identifier, and one with a document has a URL. No
-            // developer can choose either of them later.
-            let isKept = try database.answers("SELECT source = 'console' FROM clients WHERE id = ?", id.rawValue)
-            guard try database.removeClient(id) else { return false }
-            if isKept == [true] {
-                try database.run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id.rawValue)
-            }
-            return true
-        }
+        try await commits.commit { database in try database.removeClientForGood(id) }
     }
 
     /// Reads the number of codes issued to a client without an S256 challenge, and the time of the last; nil for none.
@@ -145,6 +139,18 @@ extension Database {
         guard let logo else { return false }
         for statement in Self.clientRemovals { try run(statement, id.rawValue) }
         try removeLogoIfUnused(logo.first ?? nil)
+        return true
+    }
+
+    /// Deletes a client with all its records, and remembers its identifier; returns false if the client does not exist.
+    ///
+    /// A client that registered itself has a random identifier, and one with a document has a URL. No developer can
+    /// choose either of them later, so these identifiers are not remembered.
+    @discardableResult
+    func removeClientForGood(_ id: ClientIdentifier) throws -> Bool {
+        let isKept = try answers("SELECT source = 'console' FROM clients WHERE id = ?", id.rawValue)
+        guard try removeClient(id) else { return false }
+        if isKept == [true] { try run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id.rawValue) }
         return true
     }
 

@@ -30,6 +30,26 @@ extension SQLiteStore: ConsentStore {
         }
     }
 
+    /// Reads at most `limit` consents of a user with their clients, in the order of the client identifiers.
+    public func consents(
+        of person: PersonIdentifier, after last: ClientIdentifier?, limit: Int
+    ) async throws(StoreFault) -> [ConsentFacts] {
+        try read { database in
+            try database.all(
+                """
+                SELECT \(Consent.columns), \(RegisteredClient.columns)
+                FROM consents JOIN clients ON clients.id = consents.client_id
+                WHERE consents.person_id = ? AND consents.client_id > ? ORDER BY consents.client_id LIMIT ?
+                """,
+                person.rawValue,
+                last?.rawValue ?? "",
+                limit
+            ) { columns in
+                ConsentFacts(consent: try Consent(&columns), client: try RegisteredClient(&columns))
+            }
+        }
+    }
+
     /// Removes the scopes that are not in `kept` from every active grant of a user to a client.
     ///
     /// A grant that has no scope left is revoked. The consent keeps only what the remaining grants allow, and is

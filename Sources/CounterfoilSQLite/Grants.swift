@@ -149,6 +149,21 @@ extension SQLiteStore: GrantStore {
         }
     }
 
+    /// Reads at most `limit` grants of a user with their token families, in the order of their clients and identifiers.
+    public func grants(
+        of person: PersonIdentifier, after last: Grant?, limit: Int
+    ) async throws(StoreFault) -> [GrantWithTokens] {
+        try read { database in
+            try database.all(
+                Grant.page, person.rawValue, last?.clientID.rawValue ?? "", last?.id.rawValue ?? "", limit
+            ) { columns in
+                let grant = try Grant(&columns)
+                return GrantWithTokens(
+                    grant: grant, family: try columns.flag() ? try RefreshFamily(&columns) : nil)
+            }
+        }
+    }
+
     /// Revokes a grant, which invalidates its codes and tokens.
     ///
     /// The consent keeps only what the remaining grants allow, and is deleted if no grant remains. The refresh

@@ -31,7 +31,7 @@ extension SQLiteStore: LogoutDeliveryStore {
                     LogoutDelivery(
                         number: Int(try columns.integer()),
                         clientID: client.id,
-                        personID: try columns.value(PersonIdentifier.init(_:)),
+                        subject: try columns.logoutSubject(),
                         sessionID: try columns.value(SessionIdentifier.init(_:)),
                         attempts: Int(try columns.integer()),
                         hostFailures: client.hostFailures
@@ -126,7 +126,7 @@ enum LogoutQueues {
 
     /// Selects the first delivery of client ?1 that is due at time ?2.
     static let first = """
-        SELECT number, person_id, session_id, attempts FROM logout_deliveries
+        SELECT number, person_id, sealed_person_id, session_id, attempts FROM logout_deliveries
         WHERE client_id = ?1 AND due_at <= ?2 ORDER BY due_at, number LIMIT 1
         """
 
@@ -166,5 +166,16 @@ extension Database {
         try run(
             "UPDATE logout_queues SET leased_until = NULL, host_failures = ?2, due_at = ?3 WHERE client_id = ?1",
             client.rawValue, hostFailures, max(next, notBefore ?? next).microseconds)
+    }
+}
+
+extension Columns {
+    /// Reads the identifier of a user and the encrypted identifier of a deleted user, of which one is NULL.
+    fileprivate mutating func logoutSubject() throws(StoreFault) -> LogoutSubject {
+        let person = try optionalValue(PersonIdentifier.init(_:))
+        let sealed = try optionalBytes()
+        if let person { return .person(person) }
+        guard let sealed else { throw damage() }
+        return .removed(sealed: sealed)
     }
 }

@@ -151,9 +151,9 @@ extension Database {
         try run(
             """
             INSERT INTO people
-                (id, username, email, display_name, password_hash, is_administrator, profile, created_at, changed_at,
-                disabled_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (number, id, username, email, display_name, password_hash, is_administrator, profile, created_at,
+                changed_at, disabled_at)
+            VALUES (\(Person.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             person.id.rawValue,
             person.username.rawValue,
@@ -171,6 +171,11 @@ extension Database {
 }
 
 extension Person {
+    /// The number of a new user, greater than that of every user and of every deleted user with records.
+    fileprivate static let nextNumber = """
+        1 + max(ifnull((SELECT max(number) FROM people), 0), ifnull((SELECT max(number) FROM removed_people), 0))
+        """
+
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,

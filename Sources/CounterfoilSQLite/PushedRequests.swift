@@ -83,7 +83,7 @@ extension SQLiteStore: PushedRequestStore {
 }
 
 extension PushedRequest {
-    fileprivate static let columns =
+    static let columns =
         "digest, client_id, parameters, source, pushed_at, expires_at, opened_at"
 
     /// The queries that return the number of requests that have not expired, and the time at which the first expires.
@@ -100,7 +100,7 @@ extension PushedRequest {
         """
     static let countOfDocumentsFromSource = countOfDocuments + " AND source = ?3"
 
-    fileprivate init(_ columns: inout Columns) throws {
+    init(_ columns: inout Columns) throws {
         self.init(
             digest: try columns.digest(),
             clientID: try columns.value(ClientIdentifier.init(_:)),

@@ -12,6 +12,11 @@ enum Output {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }
 
+    /// Prints a question on standard error, without a line end.
+    static func prompt(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+
     /// Prints a value as one line of JSON on standard output.
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()

@@ -107,6 +107,15 @@ struct QueryPlanTests {
         #expect(!tables.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
     }
 
+    @Test(arguments: [
+        Person.removalFacts, RemovedPerson.events, RemovedPerson.pushedRequests, RemovedPerson.grants, Grant.page,
+    ])
+    func `the records of a deleted user are found without reading those of others`(_ statement: String) async throws {
+        let steps = try await plan(of: statement)
+        #expect(!steps.isEmpty)
+        #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
+    }
+
     @Test func `registered clients are listed without reading the others`() async throws {
         let steps = try await plan(of: SQLiteStore.registeredClients)
         #expect(steps.contains { $0.contains("USING INDEX clients_registered") }, "\(steps)")

@@ -135,7 +135,7 @@ struct RecordContractTests {
             let delivery = try #require(taken.keys.first { !$0.isEmpty }?.first)
             #expect(taken[[]] == 9)
             #expect(delivery.clientID == client.id)
-            #expect(delivery.personID == person.id)
+            #expect(delivery.subject == .person(person.id))
             #expect(delivery.sessionID == session.id)
             #expect(delivery.attempts == 0)
 

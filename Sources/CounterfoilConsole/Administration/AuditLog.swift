@@ -74,7 +74,9 @@ struct AuditLog: Sendable {
     ) async throws -> AuditQuery {
         var query = AuditQuery(
             kind: AuditEvent.Kind(known: question.kind), before: Int(question.before), limit: Self.limit)
-        if !question.person.isEmpty {
+        if let pseudonym = PersonIdentifier(question.person), pseudonym.isPseudonym {
+            query.personID = pseudonym
+        } else if !question.person.isEmpty {
             var person: Person?
             if let name = Username(question.person) { person = try await console.store.person(named: name) }
             if let person { query.personID = person.id } else { problems.append(("person", .noPerson)) }

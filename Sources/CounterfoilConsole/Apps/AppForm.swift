@@ -75,6 +75,9 @@ struct AppForm: Sendable {
         switch outcome {
         case .added, .identifierTaken:
             break
+        case .ownerNotFound:
+            // The user was deleted during the request. The next page asks for a sign-in.
+            return .seeOther(console.path(.applications))
         case .unknownScopes(let unknown):
             return try await again(Self.problems(unknown))
         case .tooMany:

@@ -77,6 +77,7 @@ struct RegistrationEndpoint: Sendable {
             throw TooManyUnused()
         case .unknownScopes: throw StoreFault.unavailable("a scope was deleted during a registration")
         case .identifierTaken: throw StoreFault.unavailable("a random client identifier was taken")
+        case .ownerNotFound: throw StoreFault.damaged("a client without an owner was refused for its owner")
         }
     }
 

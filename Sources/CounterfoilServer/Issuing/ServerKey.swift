@@ -34,8 +34,21 @@ public struct ServerKey: Sendable {
     /// The key from which the nonces for DPoP proofs are made.
     var proofNonces: SymmetricKey { derived("counterfoil dpop nonces") }
 
+    /// The HMAC key of the pseudonyms of deleted users in the audit log.
+    var auditPseudonyms: SymmetricKey { derived("counterfoil audit pseudonyms") }
+
+    /// The key that encrypts the identifiers of deleted users in queued logout notifications.
+    var removedSubjects: SymmetricKey { derived("counterfoil removed subjects") }
+
     /// The key that encrypts the signing keys in the store.
     private var sealing: SymmetricKey { derived("counterfoil signing keys") }
+
+    /// Encrypts the identifier of a deleted user for the queue of the logout notifications.
+    func seal(subject person: PersonIdentifier) throws -> [UInt8] {
+        let box = try AES.GCM.seal(Array(person.rawValue.utf8), using: removedSubjects)
+        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+        return Array(combined)
+    }
 
     /// Encrypts a private key for the store, and binds the result to the key identifier.
     func seal(_ bytes: [UInt8], identifier: String) throws -> [UInt8] {

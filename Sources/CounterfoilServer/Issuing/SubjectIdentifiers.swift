@@ -6,10 +6,24 @@ import CryptoExtras
 struct SubjectIdentifiers: Sendable {
     private let key: SymmetricKey
     private let sessionKey: SymmetricKey
+    private let removedKey: SymmetricKey
 
     init(_ serverKey: ServerKey) {
         key = serverKey.pairwiseSubjects
         sessionKey = serverKey.pairwiseSessions
+        removedKey = serverKey.removedSubjects
+    }
+
+    /// Returns the user of a logout notification; nil if the identifier was not encrypted with this server key.
+    func person(of subject: LogoutSubject) -> PersonIdentifier? {
+        switch subject {
+        case .person(let person): return person
+        case .removed(let sealed):
+            guard let box = try? AES.GCM.SealedBox(combined: sealed),
+                let bytes = try? AES.GCM.open(box, using: removedKey)
+            else { return nil }
+            return PersonIdentifier(String(decoding: bytes, as: UTF8.self))
+        }
     }
 
     /// Returns the `sub` of a user for a client: the public identifier or, if the client's subject type is pairwise,

@@ -91,7 +91,15 @@ public struct LogoutNotifier: Sendable {
                 try await store.settleLogoutDelivery(delivery, .done)
                 return
             }
-            let outcome = await sender.send(try notice(of: delivery, to: recipient))
+            guard let person = subjects.person(of: delivery.subject) else {
+                // The server key was replaced after the user was deleted, so no attempt can succeed.
+                metrics.add(try await store.settleLogoutDelivery(delivery, .refused(retryAt: nil)), to: .logoutGivenUp)
+                logger.error(
+                    "failed to decrypt the user of a back-channel logout, giving up",
+                    metadata: ["client_id": "\(delivery.clientID)"])
+                return
+            }
+            let outcome = await sender.send(try notice(of: delivery, about: person, to: recipient))
             // A process that stops cancels its requests. A cancelled request does not count as a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered
             let settlement = LogoutRetries.settlement(
@@ -129,7 +137,9 @@ public struct LogoutNotifier: Sendable {
         let count = Mutex(0)
     }
 
-    private func notice(of delivery: LogoutDelivery, to recipient: LogoutRecipient) throws -> LogoutNotice {
+    private func notice(
+        of delivery: LogoutDelivery, about person: PersonIdentifier, to recipient: LogoutRecipient
+    ) throws -> LogoutNotice {
         let client = recipient.client
         let algorithm = client.policy.idTokenAlgorithm
         guard let key = keys.key(for: algorithm) else { throw TokenIssuer.KeyMissing(algorithm: algorithm) }
@@ -137,7 +147,7 @@ public struct LogoutNotifier: Sendable {
         let token = try key.sign(
             LogoutTokenClaims(
                 issuer: settings.issuer,
-                subject: subjects.subject(for: delivery.personID, client: client),
+                subject: subjects.subject(for: person, client: client),
                 clientID: client.id,
                 issuedAt: now,
                 expires: now.addingTimeInterval(Self.tokenLifetime),

@@ -45,6 +45,7 @@ public struct MaintenanceService: Sendable {
                 try await maintainKeys()
                 let limits = try await limits()
                 while try await removeBatch(limits) > 0 { try await Task.sleep(for: Self.batchPause) }
+                while try await continueRemovals() > 0 { try await Task.sleep(for: Self.batchPause) }
                 await auditor.noteSummaries(now: clock())
                 try await removeOldAuditEvents()
             } catch is CancellationError {
@@ -64,7 +65,7 @@ public struct MaintenanceService: Sendable {
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
     }
 
-    /// Deletes all expired records.
+    /// Deletes all expired records, and all records of deleted users.
     ///
     /// - Returns: The number of deleted rows.
     @discardableResult
@@ -72,7 +73,7 @@ public struct MaintenanceService: Sendable {
         let limits = try await limits()
         var removed = 0
         while true {
-            let batch = try await removeBatch(limits)
+            let batch = try await removeBatch(limits) + continueRemovals()
             guard batch > 0 else { return removed }
             removed += batch
         }
@@ -131,6 +132,13 @@ public struct MaintenanceService: Sendable {
 
     private func removeBatch(_ limits: ExpirationLimits) async throws(StoreFault) -> Int {
         let removed = try await store.deleteExpired(limits, atMost: Self.batch)
+        metrics.add(removed, to: .rowRemoved)
+        return removed
+    }
+
+    /// Continues the deletion of users that a command has begun.
+    private func continueRemovals() async throws(StoreFault) -> Int {
+        let removed = try await store.continueRemovals(atMost: Self.batch)
         metrics.add(removed, to: .rowRemoved)
         return removed
     }

@@ -96,7 +96,8 @@ public struct AuditEvent: Sendable, Hashable {
     public let kind: Kind
     /// The outcome: the action was carried out or refused.
     public let outcome: Outcome
-    /// The user who acted or whose data the event concerns; nil if unknown.
+    /// The user who acted or whose data the event concerns, or the pseudonym of a deleted user
+    /// (``PersonIdentifier/isPseudonym``); nil if unknown.
     public let personID: PersonIdentifier?
     /// The client; nil if the event concerns none.
     public let clientID: ClientIdentifier?
@@ -138,7 +139,7 @@ public struct AuditEvent: Sendable, Hashable {
 public struct AuditEntry: Sendable, Hashable {
     /// The number of the event; later events have larger numbers.
     public let number: Int
-    /// The event as it was appended; it never changes.
+    /// The event as it was appended, or with the pseudonym of its user if the user is deleted.
     public let event: AuditEvent
 
     /// Creates an entry that a store has read from the log.
@@ -181,10 +182,14 @@ public struct AuditQuery: Sendable, Hashable {
 
 /// The audit log.
 ///
-/// The log is append-only: events never change, and only the oldest events can be deleted. Event numbers increase
-/// and are never reused.
+/// The log is append-only: only the oldest events can be deleted, and an event changes in one case only. If its user
+/// is deleted, it gets a pseudonym (``PeopleStore/continueRemovals(atMost:)``). Event numbers increase and are never
+/// reused.
 public protocol AuditStore: Sendable {
     /// Appends an event, which gets a larger number than every event before it.
+    ///
+    /// If its user was deleted in the meantime, the event gets the pseudonym of the user while the store still knows
+    /// it, and otherwise is appended without the user (``AuditEvent/withoutPerson``).
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
     /// Reads the events that match a query, newest first, at most ``AuditQuery/limit``.
     func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry]

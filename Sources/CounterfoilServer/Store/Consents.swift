@@ -228,6 +228,15 @@ public protocol ConsentStore: Sendable {
     func consent(of person: PersonIdentifier, to client: ClientIdentifier) async throws(StoreFault) -> Consent?
     /// Reads all consents of a user, most recently allowed first.
     func consents(of person: PersonIdentifier) async throws(StoreFault) -> [ConsentFacts]
+    /// Reads at most `limit` consents of a user with their clients, in the order of the client identifiers.
+    ///
+    /// - Parameters:
+    ///   - person: The user.
+    ///   - last: The client of the last consent of the page before; nil begins with the first consent.
+    ///   - limit: The maximum number of consents.
+    func consents(
+        of person: PersonIdentifier, after last: ClientIdentifier?, limit: Int
+    ) async throws(StoreFault) -> [ConsentFacts]
     /// Removes all scopes except `kept` from the grants that a user gave to a client; a grant with no scope left is
     /// revoked.
     ///

@@ -331,6 +331,15 @@ public protocol GrantStore: Sendable {
     ///
     /// The client of the returned grant exists, because deleting a client deletes its grants.
     func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts?
+    /// Reads at most `limit` grants of a user with their token families, in the order of their clients and identifiers.
+    ///
+    /// - Parameters:
+    ///   - person: The user.
+    ///   - last: The last grant of the page before; nil begins with the first grant.
+    ///   - limit: The maximum number of grants.
+    func grants(
+        of person: PersonIdentifier, after last: Grant?, limit: Int
+    ) async throws(StoreFault) -> [GrantWithTokens]
     /// Revokes a grant, and reduces the consent to the scopes of the remaining grants.
     ///
     /// The refresh statistics of the client count the revocation. With ``RevocationReason/refreshReuse`` they also

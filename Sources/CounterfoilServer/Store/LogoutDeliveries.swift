@@ -1,6 +1,14 @@
 public import CounterfoilProtocol
 public import Foundation
 
+/// The user in a queued logout notification.
+public enum LogoutSubject: Sendable, Hashable {
+    /// The identifier of a user.
+    case person(PersonIdentifier)
+    /// The encrypted identifier of a deleted user (``RemovalTerms/sealedPersonID``).
+    case removed(sealed: [UInt8])
+}
+
 /// A queued notification that tells a client about an ended session (OpenID Connect Back-Channel Logout §2.5).
 public struct LogoutDelivery: Sendable, Hashable {
     /// The number of failed attempts after which a delivery is discarded.
@@ -15,7 +23,7 @@ public struct LogoutDelivery: Sendable, Hashable {
     /// The client to notify, at its ``RegisteredClient/backchannelLogoutURI``.
     public let clientID: ClientIdentifier
     /// The user of the session, from whom the `sub` of the logout token is derived.
-    public let personID: PersonIdentifier
+    public let subject: LogoutSubject
     /// The ended session, `sid`.
     public let sessionID: SessionIdentifier
     /// The number of failed attempts at this delivery, less than ``attemptLimit``.
@@ -25,12 +33,12 @@ public struct LogoutDelivery: Sendable, Hashable {
 
     /// Creates a delivery that a store has taken from a queue.
     public init(
-        number: Int, clientID: ClientIdentifier, personID: PersonIdentifier, sessionID: SessionIdentifier,
+        number: Int, clientID: ClientIdentifier, subject: LogoutSubject, sessionID: SessionIdentifier,
         attempts: Int, hostFailures: Int = 0
     ) {
         self.number = number
         self.clientID = clientID
-        self.personID = personID
+        self.subject = subject
         self.sessionID = sessionID
         self.attempts = attempts
         self.hostFailures = hostFailures

@@ -20,6 +20,9 @@ public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
         rawValue = "per_" + Base64URL.encode(random.bytes(16))
     }
 
+    /// Creates an identifier from a text that has the form of one.
+    init(unchecked rawValue: String) { self.rawValue = rawValue }
+
     /// The same text as ``rawValue``.
     public var description: String { rawValue }
 }
@@ -204,4 +207,30 @@ public protocol PeopleStore: Sendable {
         keeping session: ArtefactDigest?,
         at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome
+    /// Deletes a user.
+    ///
+    /// When the method returns, the account is gone for every other method: nobody can sign in with it, and its
+    /// username and email address are free. Its sessions and consents are deleted, and no code or token of its grants
+    /// can be used. The store queues a logout notification for each client that must be notified of the end of a
+    /// session, with ``LogoutSubject/removed(sealed:)``.
+    ///
+    /// The other records, whose number has no limit, are deleted by ``continueRemovals(atMost:)``. If the process ends
+    /// before, any later call continues.
+    ///
+    /// - Parameters:
+    ///   - person: The user.
+    ///   - terms: The pseudonym for the audit log, and what happens to the clients of the user.
+    ///   - event: The event of the deletion, which the store appends in the same transaction. Its user is the
+    ///     pseudonym.
+    ///   - time: The time of the deletion.
+    func beginRemoval(
+        of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
+    ) async throws(StoreFault) -> BeginRemovalOutcome
+    /// Deletes at most `rows` records of deleted users in one transaction.
+    ///
+    /// These are their grants with codes and token families, and the pushed authorization requests that name them. In
+    /// their events of the audit log, the pseudonym replaces the user (``RemovedPerson/pseudonymized(_:)``).
+    ///
+    /// - Returns: The number of records that were deleted, changed or inspected; 0 when nothing is left to do.
+    func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int
 }

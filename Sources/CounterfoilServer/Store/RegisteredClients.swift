@@ -185,6 +185,8 @@ public enum AddClientOutcome: Sendable, Hashable {
     case unknownScopes(Scope)
     /// The owner already has the maximum number of clients of a developer; nothing was written.
     case tooMany
+    /// The owner does not exist, for example because the user was deleted; nothing was written.
+    case ownerNotFound
 }
 
 /// The outcome of ``ClientStore/updateClient(_:logo:)``.
@@ -244,8 +246,8 @@ public protocol ClientStore: Sendable {
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.
     ///
-    /// The store writes nothing if the identifier is in use, a scope does not exist, or the owner already has
-    /// `ownerLimit` clients. A client with an owner cannot have the identifier of a deleted client; a client
+    /// The store writes nothing if the identifier is in use, a scope or the owner does not exist, or the owner already
+    /// has `ownerLimit` clients. A client with an owner cannot have the identifier of a deleted client; a client
     /// without an owner can.
     ///
     /// The store sets ``ClientPresentation/logo`` from `logo`. Equal logos are stored once.

@@ -34,8 +34,8 @@ public final class FaultyStore: Sendable {
         case consumeCode
         /// Counting a redemption with a wrong code verifier.
         case countFailedRedemption
-        /// Reading a grant, alone or with its user.
-        case grant, grantFacts
+        /// Reading a grant, alone or with its user, and all grants of a user.
+        case grant, grantFacts, grants
         /// Revoking one grant, for any reason.
         case revokeGrant
         /// Reading a user, or whether there is an administrator.
@@ -56,6 +56,8 @@ public final class FaultyStore: Sendable {
         case signingKeys, addFirstSigningKey, addSigningKey, removeSigningKey, removeSigningKeys
         /// Changing a user, and listing users.
         case updatePerson, people
+        /// Deleting a user, and the records that are left of deleted users.
+        case beginRemoval, continueRemovals
         /// Reading and recording refreshes.
         case refreshFacts, recordRefresh, refreshStatistics
         /// Recording a heartbeat, and reading the last heartbeat and the outages.

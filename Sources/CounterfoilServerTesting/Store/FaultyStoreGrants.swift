@@ -19,6 +19,13 @@ extension FaultyStore: ConsentStore {
         return try await store.consents(of: person)
     }
 
+    public func consents(
+        of person: PersonIdentifier, after last: ClientIdentifier?, limit: Int
+    ) async throws(StoreFault) -> [ConsentFacts] {
+        try await enter(.consents)
+        return try await store.consents(of: person, after: last, limit: limit)
+    }
+
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -62,6 +69,13 @@ extension FaultyStore: GrantStore {
     public func grant(_ id: GrantIdentifier) async throws(StoreFault) -> Grant? {
         try await enter(.grant)
         return try await store.grant(id)
+    }
+
+    public func grants(
+        of person: PersonIdentifier, after last: Grant?, limit: Int
+    ) async throws(StoreFault) -> [GrantWithTokens] {
+        try await enter(.grants)
+        return try await store.grants(of: person, after: last, limit: limit)
     }
 
     public func grantFacts(_ id: GrantIdentifier) async throws(StoreFault) -> GrantFacts? {

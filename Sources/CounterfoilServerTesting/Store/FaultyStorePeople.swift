@@ -56,6 +56,18 @@ extension FaultyStore: PeopleStore {
         try await enter(.people)
         return try await store.people(after: username, limit: limit)
     }
+
+    public func beginRemoval(
+        of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
+    ) async throws(StoreFault) -> BeginRemovalOutcome {
+        try await enter(.beginRemoval)
+        return try await store.beginRemoval(of: person, by: terms, recording: event, at: time)
+    }
+
+    public func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int {
+        try await enter(.continueRemovals)
+        return try await store.continueRemovals(atMost: rows)
+    }
 }
 
 extension FaultyStore: SessionStore {

@@ -13,6 +13,8 @@ public final class MemoryStore: Sendable {
         var clients: [RegisteredClient] = []
         var removedClients: Set<ClientIdentifier> = []
         var people: [PersonIdentifier: Person] = [:]
+        /// The deleted users with events that have no pseudonym yet, in the order of their deletion.
+        var removals: [RemovedPerson] = []
         var sessions: [ArtefactDigest: Session] = [:]
         var grants: [GrantIdentifier: Grant] = [:]
         /// The grants whose session has ended, so that their clients are not notified of the end a second time.

@@ -33,6 +33,7 @@ extension MemoryStore: ClientStore {
             let unknown = state.unknownScopes(of: client)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             if let owner = client.owner {
+                guard state.people[owner] != nil else { return .ownerNotFound }
                 guard !state.removedClients.contains(client.id) else { return .identifierTaken }
                 guard state.clients.count(where: { $0.owner == owner }) < ownerLimit else { return .tooMany }
             }

@@ -66,7 +66,7 @@ extension MemoryStore: ResourceStore {
 }
 
 extension MemoryStore: AuditStore {
-    public func appendAudit(_ event: AuditEvent) async throws(StoreFault) { state.withLock { $0.audit.append(event) } }
+    public func appendAudit(_ event: AuditEvent) async throws(StoreFault) { state.withLock { $0.append(event) } }
 
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         state.withLock { state in
@@ -90,7 +90,7 @@ extension MemoryStore: AuditStore {
     ) async throws(StoreFault) -> Int {
         state.withLock { state in
             let removed = min(state.audit.count, max(0, number - state.auditRemoved), rows)
-            if let event { state.audit.append(event) }
+            if let event { state.append(event) }
             state.audit.removeFirst(removed)
             state.auditRemoved += removed
             return removed
@@ -131,7 +131,7 @@ extension MemoryStore: LogoutDeliveryStore {
                 state.logoutQueues[former.clientID] = queue
                 taken.append(
                     LogoutDelivery(
-                        number: former.number, clientID: former.clientID, personID: former.personID,
+                        number: former.number, clientID: former.clientID, subject: former.subject,
                         sessionID: former.sessionID, attempts: former.attempts, hostFailures: queue.hostFailures))
             }
             return taken
@@ -186,7 +186,7 @@ extension MemoryStore.State {
             return 1
         }
         deliveries[index].delivery = LogoutDelivery(
-            number: delivery.number, clientID: delivery.clientID, personID: delivery.personID,
+            number: delivery.number, clientID: delivery.clientID, subject: delivery.subject,
             sessionID: delivery.sessionID, attempts: deliveries[index].delivery.attempts + 1)
         deliveries[index].dueAt = retryAt
         return 0

@@ -139,7 +139,7 @@ extension MemoryStore.State {
                 deliveries.append(
                     MemoryStore.PendingDelivery(
                         delivery: LogoutDelivery(
-                            number: deliveryCount, clientID: client.id, personID: personID,
+                            number: deliveryCount, clientID: client.id, subject: .person(personID),
                             sessionID: session, attempts: 0),
                         dueAt: time))
             }

@@ -111,6 +111,7 @@ struct AppCreate: AsyncParsableCommand {
                     "the client_id \(id) is in use; choose another one, or edit that app")
             case .identifierTaken: throw CommandFailure.temporary("the generated client_id is in use; try again")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
+            case .ownerNotFound: throw CommandFailure.refused("the owner of the app does not exist")
             case .tooMany: throw CommandFailure.refused("the limit of registered apps is reached; delete one first")
             }
         }

@@ -42,7 +42,7 @@ struct AuditExport: AsyncParsableCommand {
     func run() async throws {
         guard let end = Moment.parse(before) else { return }
         try await location.withDirectory(creating: false) { directory in
-            let file = try output.map(ExportFile.init(creating:))
+            let file = try ExportFile(at: output, onFailure: "no events were deleted")
             var (first, last, count) = (0, 0, 0)
             while true {
                 let page = Array(
@@ -59,47 +59,15 @@ struct AuditExport: AsyncParsableCommand {
                     lines += try encoder.encode(document)
                     lines.append(UInt8(ascii: "\n"))
                 }
-                try (file?.handle ?? .standardOutput).writeExport(lines, to: output ?? "standard output")
+                try file.write(lines)
             }
-            try file?.finish()
+            try file.finish()
             Output.note(
                 count == 0
                     ? "There are no events before \(Moment.text(end))."
                     : "Exported \(count) event\(count == 1 ? "" : "s"), number \(first) to \(last). "
                         + "To delete them from the log:\n"
                         + "  counterfoil-server audit delete --through \(last) --data-dir \(directory.path)")
-        }
-    }
-}
-
-/// A new export file, accessible to its owner only.
-private struct ExportFile {
-    let handle: FileHandle
-    private let path: String
-
-    init(creating path: String) throws {
-        self.path = path
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandFailure.refused(
-                "--output: cannot create the file \(path): \(String(cString: strerror(errno)))")
-        }
-        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    }
-
-    /// Syncs the file to the disk.
-    func finish() throws {
-        do { try handle.synchronize() } catch {
-            throw CommandFailure.temporary("cannot sync the file \(path) to the disk; no events were deleted")
-        }
-    }
-}
-
-extension FileHandle {
-    fileprivate func writeExport(_ lines: Data, to name: String) throws {
-        do { try write(contentsOf: lines) } catch {
-            throw CommandFailure.temporary(
-                "cannot write to \(name), so the export is incomplete; no events were deleted")
         }
     }
 }

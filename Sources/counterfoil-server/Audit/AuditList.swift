@@ -20,7 +20,10 @@ struct AuditList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Only events of this kind.", valueName: "kind"))
     var kind: AuditEvent.Kind?
 
-    @Option(name: .long, help: ArgumentHelp("Only events of this user, by user name.", valueName: "name"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Only events of this user, by user name, or by the pseudonym of a deleted user.", valueName: "name"))
     var person: String?
 
     @Option(name: .long, help: ArgumentHelp("Only events of this app, by client_id.", valueName: "id"))
@@ -64,7 +67,9 @@ struct AuditList: AsyncParsableCommand {
             var query = AuditQuery(
                 kind: kind, clientID: client.flatMap(ClientIdentifier.init), since: since.flatMap(Moment.parse),
                 before: before, limit: limit)
-            if let person, let username = Username(person) {
+            if let pseudonym = person.flatMap(PersonIdentifier.init), pseudonym.isPseudonym {
+                query.personID = pseudonym
+            } else if let person, let username = Username(person) {
                 guard let found = try await directory.store.person(named: username) else {
                     throw CommandFailure.refused(
                         "there is no user named \(username); see: counterfoil-server user list")

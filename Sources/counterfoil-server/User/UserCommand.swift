@@ -7,6 +7,7 @@ struct UserCommand: AsyncParsableCommand {
         abstract: "Manage the users who can sign in.",
         subcommands: [
             UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserPassword.self,
+            UserExport.self, UserDelete.self,
         ]
     )
 }

@@ -89,4 +89,45 @@ struct AuditContractTests {
         #expect(try await store.audit(AuditQuery()).map(\.event) == [second])
         await store.close()
     }
+
+    // SEC-38, SEC-342
+    @Test func `the only change of an event is the pseudonym of a deleted user`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        let bob = try await world.adding("bob")
+        for person in [world.person, bob.person] {
+            try await store.appendAudit(
+                AuditEvent(at: World.now, .signIn, personID: person.id, source: "192.0.2.7", detail: "device"))
+        }
+        #expect(try await world.beginRemoval() == .begun([]))
+        let (ada, pseudonym) = (world.person.id.rawValue, try World.terms(of: world.person).pseudonym.rawValue)
+        let database = try DatabaseQueue(path: store.path)
+        let allowed = "UPDATE audit SET person_id = '\(pseudonym)', source = NULL"
+        for statement in [
+            "UPDATE audit SET person_id = '\(pseudonym)' WHERE person_id = '\(ada)'",
+            "UPDATE audit SET person_id = 'per_other', source = NULL WHERE person_id = '\(ada)'",
+            "UPDATE audit SET person_id = NULL, source = NULL WHERE person_id = '\(ada)'",
+            "UPDATE audit SET source = NULL WHERE person_id = '\(ada)'",
+            "\(allowed), detail = 'browser' WHERE person_id = '\(ada)'",
+            "\(allowed), kind = 'consent' WHERE person_id = '\(ada)'",
+            "\(allowed), outcome = 'refused' WHERE person_id = '\(ada)'",
+            "\(allowed), at = at + 1 WHERE person_id = '\(ada)'",
+            "\(allowed), client_id = 'app' WHERE person_id = '\(ada)'",
+            "\(allowed), grant_id = 'gr_1' WHERE person_id = '\(ada)'",
+            "\(allowed), request_id = 'r1' WHERE person_id = '\(ada)'",
+            "\(allowed), number = number + 100 WHERE person_id = '\(ada)'",
+            "\(allowed) WHERE person_id = '\(bob.person.id)'",
+        ] {
+            await #expect(throws: DatabaseError.self, "\(statement)") {
+                try await database.write { database in try database.execute(sql: statement) }
+            }
+        }
+        try await database.write { database in
+            try database.execute(sql: "\(allowed), detail = NULL WHERE person_id = '\(ada)'")
+            #expect(database.changesCount == 1)
+        }
+        try database.close()
+        await store.close()
+    }
 }

@@ -1,0 +1,179 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+struct UserDelete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete a user, with everything that the server stores about the user.",
+        discussion: """
+            The deletion cannot be undone. All sessions, consents and tokens of the user end at once, and the user \
+            name and the email address are free again. The audit log keeps its events, with a pseudonym in place of \
+            the user. To keep a copy of the data, run "user export" first.
+
+            At a terminal, the command asks you to type the user name. Elsewhere it needs --yes. If the user owns \
+            apps, say what happens to them: --delete-apps or --transfer-apps.
+
+            Examples:
+              counterfoil-server user delete alice --data-dir ./data
+              counterfoil-server user delete alice --transfer-apps bob --yes \\
+                --data-dir ./data
+            """
+    )
+
+    @OptionGroup var user: UserArgument
+
+    @Flag(name: .long, help: "Delete the apps of the user too, with all consent that users gave to them.")
+    var deleteApps = false
+
+    @Option(
+        name: .long, help: ArgumentHelp("The user who gets the apps of the deleted user.", valueName: "user-name"))
+    var transferApps: String?
+
+    @Flag(name: .long, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var options: AdministrationOptions
+
+    /// The maximum number of records that one transaction deletes.
+    ///
+    /// Small transactions let a running server write in between.
+    private static let batch = 500
+
+    func validate() throws {
+        guard !deleteApps || transferApps == nil else {
+            throw ValidationError("--delete-apps and --transfer-apps cannot be combined.")
+        }
+    }
+
+    func run() async throws {
+        try await options.withDirectory(creating: false) { directory in
+            let person = try await directory.person(user.name)
+            let newOwner = try await owner(after: person, in: directory)
+            let owned = try await directory.store.clients(of: person.id)
+            guard owned.isEmpty || deleteApps || newOwner != nil else {
+                throw CommandFailure.owns(owned.map(\.words), person)
+            }
+            if !yes { try confirm(person, apps: owned.count) }
+            let terms = try RemovalTerms(
+                of: person.id, with: directory.serverKey,
+                ownedClients: newOwner.map { RemovalTerms.OwnedClients.transfer(to: $0.id) }
+                    ?? (deleteApps ? .delete : .refuse))
+            let clients = try await begin(person, terms, in: directory)
+            for client in clients {
+                await directory.note(
+                    .application, person: newOwner?.id, client: client,
+                    detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
+            }
+            try await removeRecords(of: person, in: directory)
+            try report(person, terms, clients, newOwner)
+        }
+    }
+
+    private func owner(after person: Person, in directory: DataDirectory) async throws -> Person? {
+        guard let transferApps else { return nil }
+        let owner = try await directory.person(transferApps)
+        guard owner.id != person.id else {
+            throw CommandFailure.refused("--transfer-apps: name another user than the one to be deleted")
+        }
+        return owner
+    }
+
+    /// Asks the user at the terminal to type the user name.
+    private func confirm(_ person: Person, apps: Int) throws {
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure.refused(
+                "nothing was deleted; standard input is no terminal for the confirmation, so confirm with --yes")
+        }
+        let owned = apps == 0 ? "" : deleteApps ? " and \(apps) apps" : ", and transfer \(apps) apps"
+        Output.note("This deletes the user \(UserDocument(person).line)\(owned). It cannot be undone.")
+        Output.prompt("Type the user name to confirm: ")
+        guard let typed = readLine(strippingNewline: true) else {
+            // The terminal shows nothing for Control-D, so the cursor is still behind the question.
+            Output.note("")
+            throw CommandFailure.refused("nothing was deleted; the input ended before the user name")
+        }
+        guard Username(typed.trimmingCharacters(in: .whitespaces)) == person.username else {
+            throw CommandFailure.refused("nothing was deleted; the typed name is not \(person.username)")
+        }
+    }
+
+    private func begin(
+        _ person: Person, _ terms: RemovalTerms, in directory: DataDirectory
+    ) async throws -> [ClientIdentifier] {
+        let now = Date()
+        let event = AuditEvent(
+            at: now, .account, personID: terms.pseudonym, detail: "at the command line: deleted")
+        switch try await directory.store.beginRemoval(of: person.id, by: terms, recording: event, at: now) {
+        case .begun(let clients): return clients
+        case .notFound:
+            throw CommandFailure.refused("another command has just deleted the user \(person.username)")
+        case .lastAdministrator:
+            throw CommandFailure.refused(
+                "\(person.username) is the only administrator who can sign in; create another one first with: "
+                    + "counterfoil-server user create NAME --administrator --password-stdin")
+        case .ownsClients(let clients): throw CommandFailure.owns(clients.map(\.rawValue), person)
+        case .newOwnerNotFound:
+            throw CommandFailure.refused("--transfer-apps: the user was deleted at the same time")
+        }
+    }
+
+    /// Deletes the records that are left, in transactions of a limited size.
+    private func removeRecords(of person: Person, in directory: DataDirectory) async throws {
+        do {
+            while try await directory.store.continueRemovals(atMost: Self.batch) > 0 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        } catch let fault as StoreFault {
+            throw CommandFailure.temporary(
+                "the user \(person.username) is deleted and cannot sign in, but some records are left: \(fault); a "
+                    + "running server deletes them within a minute, and so does the next start")
+        }
+    }
+
+    private func report(
+        _ person: Person, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: Person?
+    ) throws {
+        if options.json {
+            return try Output.json(
+                Deletion(
+                    username: person.username.rawValue, pseudonym: terms.pseudonym.rawValue,
+                    deletedApps: newOwner == nil ? clients.map(\.rawValue) : [],
+                    transferredApps: newOwner == nil ? [] : clients.map(\.rawValue)))
+        }
+        Output.line("Deleted the user \(person.username).")
+        if !clients.isEmpty {
+            let names = clients.map(\.rawValue).joined(separator: ", ")
+            Output.line(newOwner.map { "Transferred to \($0.username): \(names)" } ?? "Deleted the apps: \(names)")
+        }
+        Output.line("The audit log names the user as \(terms.pseudonym).")
+    }
+
+    private struct Deletion: Encodable {
+        let username: String
+        let pseudonym: String
+        let deletedApps: [String]
+        let transferredApps: [String]
+
+        private enum CodingKeys: String, CodingKey {
+            case username, pseudonym
+            case deletedApps = "deleted_apps"
+            case transferredApps = "transferred_apps"
+        }
+    }
+}
+
+extension RegisteredClient {
+    /// The identifier and the name.
+    fileprivate var words: String { "\(id) (\(displayName))" }
+}
+
+extension CommandFailure {
+    fileprivate static func owns(_ apps: [String], _ person: Person) -> CommandFailure {
+        .refused(
+            "nothing was deleted; \(person.username) owns \(apps.joined(separator: ", ")). Delete them with "
+                + "--delete-apps, or give them to another user with --transfer-apps NAME")
+    }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+struct UserExport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Export everything that the server stores about a user, as JSON.",
+        discussion: """
+            The export contains the account with its profile, sessions, grants, consents, apps and audit events. It \
+            contains no password hash, no secret and no token.
+
+            Example:
+              counterfoil-server user export alice --output alice.json --data-dir ./data
+            """
+    )
+
+    @OptionGroup var user: UserArgument
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The new file to write; it must not exist. - is standard output.", valueName: "file"))
+    var output: String
+
+    @OptionGroup var location: DataDirectoryOption
+
+    /// The number of records that are in memory at a time.
+    private static let page = 200
+
+    func run() async throws {
+        try await location.withDirectory(creating: false) { directory in
+            let person = try await directory.person(user.name)
+            let file = try ExportFile(at: output == "-" ? nil : output, onFailure: "nothing else was changed")
+            do {
+                try await write(person, to: file, from: directory.store)
+                // A deletion in the meantime has left the rest of the export empty.
+                guard try await directory.store.person(person.id) != nil else {
+                    throw CommandFailure.refused(
+                        "the user \(person.username) was deleted during the export, which is incomplete")
+                }
+                try file.finish()
+            } catch {
+                file.discard()
+                throw error
+            }
+            if output != "-" { Output.note("Exported the user \(person.username) to \(output).") }
+        }
+    }
+
+    /// Writes one JSON object, page by page.
+    private func write(_ person: Person, to file: ExportFile, from store: SQLiteStore) async throws {
+        var json = JSONPages(file)
+        try json.open()
+        try json.member("exported_at", Moment.text(Date()))
+        try json.member("account", UserDocument(person))
+        try json.member("sessions", try await store.sessions(of: person.id).map(UserSessionDocument.init))
+        try await json.array("grants") { (last: Grant?) in
+            let page = try await store.grants(of: person.id, after: last, limit: Self.page)
+            return (page.map(UserGrantDocument.init), page.last?.grant)
+        }
+        try await json.array("consents") { (last: ClientIdentifier?) in
+            let page = try await store.consents(of: person.id, after: last, limit: Self.page)
+            return (page.map(UserConsentDocument.init), page.last?.client.id)
+        }
+        try json.member("apps", try await store.clients(of: person.id).map { AppDocument($0) })
+        try await json.array("audit") { (last: Int?) in
+            let page = try await store.audit(AuditQuery(personID: person.id, before: last, limit: Self.page))
+            let names = [person.id: person.username.rawValue]
+            return (page.map { AuditDocument($0, names: names) }, page.last?.number)
+        }
+        try json.close()
+    }
+}
+
+/// A writer of one JSON object, whose arrays are written page by page.
+private struct JSONPages {
+    private let file: ExportFile
+    private let encoder: JSONEncoder
+    private var isFirst = true
+
+    init(_ file: ExportFile) {
+        self.file = file
+        encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    }
+
+    func open() throws { try file.write(Data("{\n".utf8)) }
+
+    func close() throws { try file.write(Data("\n}\n".utf8)) }
+
+    mutating func member(_ name: String, _ value: some Encodable) throws {
+        try begin(name)
+        try file.write(try encoder.encode(value))
+    }
+
+    /// Writes an array with one element a line.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the member.
+    ///   - read: Reads the page after a cursor, with the cursor of its last element; a page without a cursor is empty.
+    mutating func array<Element: Encodable, Cursor>(
+        _ name: String, read: (Cursor?) async throws -> (page: [Element], last: Cursor?)
+    ) async throws {
+        try begin(name)
+        try file.write(Data("[".utf8))
+        var separator = "\n"
+        var (page, last) = try await read(nil)
+        while let cursor = last {
+            var bytes = Data()
+            for element in page {
+                bytes += Data(separator.utf8)
+                bytes += try encoder.encode(element)
+                separator = ",\n"
+            }
+            try file.write(bytes)
+            (page, last) = try await read(cursor)
+        }
+        try file.write(Data("]".utf8))
+    }
+
+    private mutating func begin(_ name: String) throws {
+        try file.write(Data("\(isFirst ? "" : ",\n")\"\(name)\":".utf8))
+        isFirst = false
+    }
+}

@@ -1,0 +1,124 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+
+/// A session in the export of a user, without the digest of its token.
+struct UserSessionDocument: Encodable {
+    private let sid: String
+    private let authenticatedAt: String
+    private let lastSeenAt: String
+    private let expiresAt: String
+    private let userAgent: String
+    private let source: String
+
+    private enum CodingKeys: String, CodingKey {
+        case sid, source
+        case authenticatedAt = "authenticated_at"
+        case lastSeenAt = "last_seen_at"
+        case expiresAt = "expires_at"
+        case userAgent = "user_agent"
+    }
+
+    init(_ session: Session) {
+        sid = session.id.rawValue
+        authenticatedAt = Moment.text(session.authenticatedAt)
+        lastSeenAt = Moment.text(session.lastSeenAt)
+        expiresAt = Moment.text(session.expiresAt)
+        userAgent = session.userAgent
+        source = session.source
+    }
+}
+
+/// A grant in the export of a user, with the times of its refresh tokens but without a token or a digest.
+struct UserGrantDocument: Encodable {
+    private let grantID: String
+    private let clientID: String
+    private let scope: String
+    private let claimScope: String?
+    private let resources: [String]
+    private let idTokenClaims: [String]
+    private let userInfoClaims: [String]
+    private let sid: String?
+    private let authenticatedAt: String
+    private let createdAt: String
+    private let lastUsedAt: String
+    private let revokedAt: String?
+    private let refreshToken: RefreshToken?
+
+    private struct RefreshToken: Encodable {
+        let rotated_at: String
+        let last_used_at: String
+        let expires_at: String
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case scope, resources, sid
+        case grantID = "grant_id"
+        case clientID = "client_id"
+        case claimScope = "claim_scope"
+        case idTokenClaims = "id_token_claims"
+        case userInfoClaims = "userinfo_claims"
+        case authenticatedAt = "authenticated_at"
+        case createdAt = "created_at"
+        case lastUsedAt = "last_used_at"
+        case revokedAt = "revoked_at"
+        case refreshToken = "refresh_token"
+    }
+
+    init(_ record: GrantWithTokens) {
+        let grant = record.grant
+        grantID = grant.id.rawValue
+        clientID = grant.clientID.rawValue
+        scope = grant.scope.description
+        claimScope = grant.claimScope.isEmpty ? nil : grant.claimScope.description
+        resources = grant.resources.map(\.rawValue)
+        idTokenClaims = grant.claims.idToken.sorted()
+        userInfoClaims = grant.claims.userInfo.sorted()
+        sid = grant.sessionID?.rawValue
+        authenticatedAt = Moment.text(grant.authenticatedAt)
+        createdAt = Moment.text(grant.createdAt)
+        lastUsedAt = Moment.text(grant.lastUsedAt)
+        revokedAt = grant.revokedAt.map(Moment.text)
+        refreshToken = record.family.map { family in
+            RefreshToken(
+                rotated_at: Moment.text(family.rotatedAt), last_used_at: Moment.text(family.lastUsedAt),
+                expires_at: Moment.text(family.expiresAt))
+        }
+    }
+}
+
+/// A consent in the export of a user.
+struct UserConsentDocument: Encodable {
+    private let clientID: String
+    private let clientName: String
+    private let scope: String
+    private let remembered: String
+    private let rememberedAt: [String: String]
+    private let since: String
+    private let allowedAt: String
+    private let lastUsedAt: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case scope, since
+        case clientID = "client_id"
+        case clientName = "client_name"
+        case remembered = "remembered_scope"
+        case rememberedAt = "remembered_scope_by_api"
+        case allowedAt = "allowed_at"
+        case lastUsedAt = "last_used_at"
+    }
+
+    init(_ facts: ConsentFacts) {
+        let consent = facts.consent
+        clientID = consent.clientID.rawValue
+        clientName = facts.client.presentation.name
+        scope = consent.scope.description
+        remembered = consent.remembered.description
+        rememberedAt = Dictionary(
+            consent.rememberedAt.map { ($0.key.rawValue, $0.value.description) },
+            uniquingKeysWith: { first, _ in first })
+        since = Moment.text(consent.since)
+        allowedAt = Moment.text(consent.allowedAt)
+        lastUsedAt = consent.lastUsedAt.map(Moment.text)
+    }
+}

@@ -1,0 +1,320 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import Testing
+
+@Suite("The contract: the deletion of a user")
+struct PersonRemovalContractTests {
+    // SEC-340
+    @Test(arguments: StoreKind.allCases)
+    func `a deleted user is gone at once for every read, with sessions, consents, grants and tokens`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, ada) = (world.store, world.person)
+            let bob = try await world.adding("bob")
+            let bobsGrant = bob.grant()
+            let bobsFamily = try await bob.refreshFamily(of: bobsGrant)
+            let grant = world.grant()
+            let family = try await world.refreshFamily(of: grant)
+            let facts = try #require(try await store.refreshFacts(family.digest))
+            let waiting = try await world.approve(world.grant())
+
+            #expect(try await world.beginRemoval() == .begun([]))
+            for _ in 1...2 {
+                #expect(try await store.person(ada.id) == nil)
+                #expect(try await store.person(named: ada.username) == nil)
+                #expect(try await store.person(withEmail: try #require(ada.email)) == nil)
+                #expect(try await store.people(after: nil, limit: 10).map(\.id) == [bob.person.id])
+                #expect(try await store.session(world.session.digest) == nil)
+                #expect(try await store.sessions(of: ada.id).isEmpty)
+                #expect(try await world.consent == nil)
+                #expect(try await store.consents(of: ada.id).isEmpty)
+                #expect(try await store.userCount(of: world.client.id, atMost: 9) == 1)
+                #expect(try await store.grant(grant.id) == nil)
+                #expect(try await store.grantFacts(grant.id) == nil)
+                #expect(try await store.grants(of: ada.id, after: nil, limit: 10).isEmpty)
+                #expect(try await store.code(waiting.digest) == nil)
+                #expect(try await store.consumeCode(waiting.digest, beginning: nil, at: World.now) == .gone)
+                #expect(try await store.refreshFacts(family.digest) == nil)
+                #expect(try await store.recordRefresh(facts, .advance(to: 1), now: World.now + 1) == .gone)
+                #expect(try await store.revokeGrant(grant.id, because: .person, at: World.now) == .notFound)
+                #expect(try await world.beginRemoval() == .notFound)
+                try await world.finishRemovals()
+            }
+            #expect(try await store.sessions(of: bob.person.id) == [bob.session])
+            #expect(try await store.refreshFacts(bobsFamily.digest)?.grant.id == bobsGrant.id)
+            #expect(try await bob.consent != nil)
+        }
+    }
+
+    // SEC-340: the names are free at once, and nothing of the former user belongs to the new one.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func `a new user with the names of a deleted one has none of its records`(
+        _ kind: StoreKind, _ isFinished: Bool
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let family = try await world.refreshFamily(of: world.grant())
+            let waiting = try await world.approve(world.grant())
+            try await store.appendAudit(AuditEvent(at: World.now, .signIn, personID: world.person.id))
+            #expect(try await world.beginRemoval() == .begun([]))
+            if isFinished { try await world.finishRemovals() }
+
+            let person = try Person.named("ada", email: "ada@example.com")
+            #expect(try await store.addPerson(person) == .added)
+            try await world.begin(.lasting(of: person))
+            #expect(try await store.grants(of: person.id, after: nil, limit: 10).isEmpty)
+            #expect(try await store.consents(of: person.id).isEmpty)
+            #expect(try await store.audit(AuditQuery(personID: person.id)).isEmpty)
+            #expect(try await store.refreshFacts(family.digest) == nil)
+            #expect(try await store.code(waiting.digest) == nil)
+            #expect(try await store.consumeCode(waiting.digest, beginning: nil, at: World.now) == .gone)
+            try await world.finishRemovals()
+            #expect(try await store.person(person.id) == person)
+            #expect(try await store.sessions(of: person.id).count == 1)
+        }
+    }
+
+    // SEC-341: a process that ends between two transactions loses nothing.
+    @Test(arguments: StoreKind.allCases)
+    func `the records of deleted users go in transactions of a limited size, also after a restart`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStorage { storage async throws in
+            let ada = try await World(in: storage.store)
+            let bob = try await ada.adding("bob")
+            for world in [ada, bob] {
+                for _ in 1...5 { _ = try await world.refreshFamily(of: world.grant()) }
+                for number in 1...5 {
+                    try await storage.store.appendAudit(
+                        AuditEvent(
+                            at: World.now, .signIn, number == 1 ? .refused : .done, personID: world.person.id,
+                            clientID: world.client.id, source: "192.0.2.7", requestID: "r\(number)",
+                            detail: number == 2 ? "typed \(world.person.username) twice" : "device"))
+                }
+                #expect(try await world.beginRemoval() == .begun([]))
+            }
+            var steps: [Int] = []
+            while true {
+                try await storage.reopen()
+                let step = try await storage.store.continueRemovals(atMost: 2)
+                guard step > 0 else { break }
+                steps.append(step)
+            }
+            #expect(steps.count >= 5 && steps.allSatisfy { $0 <= 2 })
+
+            for person in [ada.person, bob.person] {
+                let terms = try World.terms(of: person)
+                #expect(terms.pseudonym.isPseudonym && !person.id.isPseudonym)
+                #expect(try await storage.store.audit(AuditQuery(personID: person.id)).isEmpty)
+                let events = try await storage.store.audit(AuditQuery(personID: terms.pseudonym)).map(\.event)
+                #expect(events.map(\.detail) == ["deleted", "device", "device", "device", nil, "device"])
+                #expect(events.map(\.requestID) == [nil, "r5", "r4", "r3", "r2", "r1"])
+                #expect(events.allSatisfy { $0.source == nil })
+                #expect(events.last?.outcome == .refused && events.last?.clientID == ada.client.id)
+            }
+            #expect(try World.terms(of: ada.person).pseudonym != World.terms(of: bob.person).pseudonym)
+        }
+    }
+
+    // SEC-342: a request in progress can note its user after the deletion.
+    @Test(arguments: StoreKind.allCases)
+    func `an event about a deleted user is appended without what identifies the user`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let event = AuditEvent(
+                at: World.now, .signIn, personID: world.person.id, clientID: world.client.id, source: "192.0.2.7",
+                requestID: "r1", detail: "of ADA@example.com")
+            #expect(try await world.beginRemoval() == .begun([]))
+            try await store.appendAudit(event)
+            let pseudonym = try World.terms(of: world.person).pseudonym
+            #expect(
+                try await store.audit(AuditQuery(kind: .signIn)).map(\.event) == [
+                    AuditEvent(
+                        at: World.now, .signIn, personID: pseudonym, clientID: world.client.id, requestID: "r1")
+                ])
+            try await world.finishRemovals()
+            try await store.appendAudit(event)
+            #expect(
+                try await store.audit(AuditQuery(kind: .signIn)).first?.event
+                    == AuditEvent(at: World.now, .signIn, clientID: world.client.id, requestID: "r1"))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the last administrator who can sign in is not deleted`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            func remove(_ person: Person) async throws -> BeginRemovalOutcome {
+                try await World(store, person: person, client: world.client, session: .lasting(of: person))
+                    .beginRemoval()
+            }
+            let (first, second) = (try Person.named("root"), try Person.named("second"))
+            #expect(try await store.addFirstAdministrator(first) == .added)
+            #expect(try await remove(first) == .lastAdministrator)
+            #expect(try await store.person(first.id) != nil)
+            var disabled = second
+            disabled.isAdministrator = true
+            disabled.disabledAt = World.now
+            #expect(try await store.addPerson(disabled) == .added)
+            #expect(try await remove(first) == .lastAdministrator)
+            #expect(try await remove(disabled) == .begun([]))
+            var third = try Person.named("third")
+            third.isAdministrator = true
+            #expect(try await store.addPerson(third) == .added)
+            #expect(try await remove(first) == .begun([]))
+            #expect(try await remove(third) == .lastAdministrator)
+            #expect(try await remove(world.person) == .begun([]))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the clients of a deleted user are deleted or transferred, and keep the user otherwise`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let bob = try await world.adding("bob")
+            let clients = [
+                try RegisteredClient.named("app-one", owner: world.person.id),
+                try .named("app-two", owner: world.person.id, createdAt: World.now + 1),
+            ]
+            for client in clients { #expect(try await store.addClient(client) == .added) }
+            let ids = clients.map(\.id)
+            #expect(try await world.beginRemoval() == .ownsClients(ids))
+            for owner in [world.person.id, PersonIdentifier()] {
+                #expect(try await world.beginRemoval(ownedClients: .transfer(to: owner)) == .newOwnerNotFound)
+            }
+            #expect(try await store.person(world.person.id) == world.person)
+            #expect(try await store.sessions(of: world.person.id) == [world.session])
+
+            let later = World.now + 5
+            #expect(
+                try await world.beginRemoval(ownedClients: .transfer(to: bob.person.id), at: later) == .begun(ids))
+            let transferred = try await store.clients(of: bob.person.id)
+            #expect(transferred.map(\.id) == ids)
+            #expect(transferred.allSatisfy { $0.changedAt == later && $0.revision == clients[0].revision + 1 })
+            #expect(try await store.updateClient(clients[0], logo: .keep) == .changedMeanwhile)
+
+            #expect(try await bob.beginRemoval(ownedClients: .delete) == .begun(ids))
+            for client in ids { #expect(try await store.client(client) == nil) }
+            #expect(try await store.client(world.client.id) != nil)
+            // The identifier of a deleted client is not given to another developer, and a deleted user is none.
+            var again = clients[0]
+            again.owner = bob.person.id
+            #expect(
+                try await store.addClient(again, logo: nil, secret: nil, ownerLimit: 10) == .ownerNotFound)
+            let carol = try await world.adding("carol")
+            again.owner = carol.person.id
+            #expect(
+                try await store.addClient(again, logo: nil, secret: nil, ownerLimit: 10) == .identifierTaken)
+        }
+    }
+
+    // SEC-343, OpenID Connect Back-Channel Logout §2.5
+    @Test(arguments: StoreKind.allCases)
+    func `due logout notifications stay queued without the identifier of the deleted user`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            var notified = try RegisteredClient.named("app-told")
+            notified.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
+            #expect(try await store.addClient(notified) == .added)
+            let (former, second) = (Session.example(of: world.person), Session.example(of: world.person))
+            for session in [former, second] {
+                try await world.begin(session)
+                let told = World(store, person: world.person, client: notified, session: session)
+                for _ in 1...2 { try await told.approve(told.grant()) }
+            }
+            // The notification about the first session is queued before the deletion.
+            #expect(try await store.endSession(former.digest, at: World.now))
+            #expect(try await world.beginRemoval() == .begun([]))
+            try await world.finishRemovals()
+            #expect(try await store.logoutBacklog().count == 2)
+            let sealed = try World.terms(of: world.person).sealedPersonID
+            #expect(!sealed.isEmpty)
+            var sessions: Set<SessionIdentifier> = []
+            for _ in 1...2 {
+                let taken = try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 10)
+                let delivery = try #require(taken.first)
+                guard case .removed(let sealed) = delivery.subject else { throw World.Refused(description: "named") }
+                #expect(!String(decoding: sealed, as: UTF8.self).contains(world.person.id.rawValue))
+                #expect(delivery.clientID == notified.id)
+                sessions.insert(delivery.sessionID)
+                try await store.settleLogoutDelivery(delivery, .done)
+            }
+            #expect(sessions == [former.id, second.id])
+            #expect(try await store.logoutBacklog().count == 0)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `pushed requests that name a deleted user are deleted, and others are kept`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let id = world.person.id.rawValue
+            let token = ["{}", #"{"sub":"other","preferred_username":"ada"}"#, "x"]
+                .map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
+            let naming = [
+                ["login_hint": "ADA"], ["login_hint": "Ada@example.com"], ["id_token_hint": token],
+                ["claims": #"{"id_token":{"sub":{"value":"\#(id)"}}}"#],
+            ]
+            let others = [["login_hint": "adam"], ["state": "ada"], ["id_token_hint": "a.b.c"]]
+            var requests: [(request: PushedRequest, isNamed: Bool)] = []
+            for (parameters, isNamed) in naming.map({ ($0, true) }) + others.map({ ($0, false) }) {
+                var form = FormParameters(["client_id": world.client.id.rawValue])
+                for (name, value) in parameters { form.append(name, value) }
+                let request = PushedRequest(
+                    digest: ArtefactDigest(of: PushedRequestURI()), clientID: world.client.id,
+                    parameters: form.encoded, source: nil, pushedAt: World.now, expiresAt: World.now + 60)
+                let limits = PushedRequestLimits(ofClient: 100, fromSource: nil)
+                #expect(try await world.store.addPushedRequest(request, within: limits) == .added)
+                requests.append((request, isNamed))
+            }
+            #expect(try await world.beginRemoval() == .begun([]))
+            try await world.finishRemovals(atMost: 2)
+            for (request, isNamed) in requests {
+                let kept = try await world.store.openPushedRequest(
+                    request.digest, of: world.client.id, at: World.now, until: World.now + 60)
+                #expect((kept == nil) == isNamed, "\(request.parameters)")
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the grants and consents of a user are read in pages`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let other = World(
+                store, person: world.person, client: try .named("app-another"), session: world.session)
+            #expect(try await store.addClient(other.client) == .added)
+            let stranger = try await world.adding("bob")
+            _ = try await stranger.refreshFamily(of: stranger.grant())
+            var families: [GrantIdentifier: RefreshFamily] = [:]
+            for world in [world, other] {
+                let grant = world.grant()
+                families[grant.id] = try await world.refreshFamily(of: grant)
+                for _ in 1...2 { try await world.approve(world.grant()) }
+            }
+            var (read, last): ([GrantWithTokens], Grant?) = ([], nil)
+            while true {
+                let page = try await store.grants(of: world.person.id, after: last, limit: 2)
+                guard let end = page.last else { break }
+                #expect(page.count <= 2)
+                read += page
+                last = end.grant
+            }
+            #expect(read.count == 6 && Set(read.map(\.grant.id)).count == 6)
+            #expect(read.map(\.grant.clientID.rawValue) == ["app-another", "app-lightbox"].flatMap { [$0, $0, $0] })
+            #expect(read.allSatisfy { $0.family == families[$0.grant.id] })
+            let first = try await store.consents(of: world.person.id, after: nil, limit: 1)
+            #expect(first.map(\.client.id) == [other.client.id])
+            let second = try await store.consents(of: world.person.id, after: other.client.id, limit: 9)
+            #expect(second.map(\.client.id) == [world.client.id])
+        }
+    }
+}
