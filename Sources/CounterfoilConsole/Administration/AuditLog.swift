@@ -127,7 +127,8 @@ struct AuditLog: Sendable {
                 person: event.personID.map { people[$0] ?? DisplayName($0.rawValue) },
                 application: event.clientID.flatMap { applications[$0] },
                 clientID: event.clientID?.rawValue,
-                source: event.source ?? words(AuditMessage.terminal),
+                // The events of a deleted user have lost their source, but not the identifier of their request.
+                source: event.source ?? (event.requestID == nil ? words(AuditMessage.terminal) : ""),
                 detail: event.detail
             )
         }

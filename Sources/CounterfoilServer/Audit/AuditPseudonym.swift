@@ -1,4 +1,4 @@
-public import CounterfoilProtocol
+import CounterfoilProtocol
 import Crypto
 
 extension PersonIdentifier {
@@ -17,8 +17,8 @@ extension PersonIdentifier {
 extension ServerKey {
     /// Returns the pseudonym of a user in the audit log.
     ///
-    /// It is an HMAC of the identifier, so a user always has the same one. Without the server key, nobody can test
-    /// whether a pseudonym belongs to an identifier.
+    /// It is an HMAC of the identifier, so a user always has the same one. A test whether it belongs to an
+    /// identifier needs the server key.
     func auditPseudonym(of person: PersonIdentifier) -> PersonIdentifier {
         let code = HMAC<SHA256>.authenticationCode(for: Array(person.rawValue.utf8), using: auditPseudonyms)
         return PersonIdentifier(pseudonym: code.copiedBytes)

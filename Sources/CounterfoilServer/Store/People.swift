@@ -209,7 +209,7 @@ public protocol PeopleStore: Sendable {
     ) async throws(StoreFault) -> ChangePasswordOutcome
     /// Deletes a user.
     ///
-    /// When the method returns, the account is gone for every other method: nobody can sign in with it, and its
+    /// When the method returns, the account is gone for every other method: it can no longer sign in, and its
     /// username and email address are free. Its sessions and consents are deleted, and no code or token of its grants
     /// can be used. The store queues a logout notification for each client that must be notified of the end of a
     /// session, with ``LogoutSubject/removed(sealed:)``.

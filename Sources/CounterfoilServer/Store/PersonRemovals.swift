@@ -3,7 +3,7 @@ import Foundation
 
 /// The conditions of the deletion of a user, and the values that take the place of the identifier.
 public struct RemovalTerms: Sendable, Hashable {
-    /// What happens to the clients that the user owns.
+    /// The fate of the clients that the user owns.
     public enum OwnedClients: Sendable, Hashable {
         /// The user is not deleted while the user owns a client.
         case refuse
@@ -17,7 +17,7 @@ public struct RemovalTerms: Sendable, Hashable {
     public let pseudonym: PersonIdentifier
     /// The encrypted identifier of the user, for logout notifications that are not delivered yet.
     public let sealedPersonID: [UInt8]
-    /// What happens to the clients that the user owns.
+    /// The fate of the clients that the user owns.
     public let ownedClients: OwnedClients
 
     /// Creates the terms for one user.

@@ -7,8 +7,8 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "Read, export and delete the audit log.",
         discussion: """
-            An event has a time, kind, outcome, user, app and client address. Events never change and contain no \
-            secrets. The server deletes an event when its retention ends (serve --audit-retention); export it before \
+            An event has a time, kind, outcome, user, app and client address. Events contain no secrets, and never \
+            change, except that a pseudonym replaces a deleted user. The server deletes an event when its retention ends (serve --audit-retention); export it before \
             if you need it for longer. Only the oldest events can be deleted, and each deletion is recorded as an \
             event.
 

@@ -53,9 +53,9 @@ struct AuditDocument: Encodable {
 
     /// The event as one line of text.
     var words: String {
-        let parts = [
-            username ?? sub, clientID, source.map { "from \($0)" } ?? "from a terminal", detail.map { "(\($0))" },
-        ]
+        // The events of a deleted user have lost their source, but not the identifier of their request.
+        let origin = source.map { "from \($0)" } ?? (requestID == nil ? "from a terminal" : nil)
+        let parts = [username ?? sub, clientID, origin, detail.map { "(\($0))" }]
         return "\(at)  \(kind) \(outcome)  " + parts.compactMap(\.self).joined(separator: "  ")
     }
 }

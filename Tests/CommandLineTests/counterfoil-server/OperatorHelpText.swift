@@ -89,11 +89,11 @@ extension HelpText {
         text: #"""
             OVERVIEW: Read, export and delete the audit log.
 
-            An event has a time, kind, outcome, user, app and client address. Events never
-            change and contain no secrets. The server deletes an event when its retention
-            ends (serve --audit-retention); export it before if you need it for longer.
-            Only the oldest events can be deleted, and each deletion is recorded as an
-            event.
+            An event has a time, kind, outcome, user, app and client address. Events
+            contain no secrets, and never change, except that a pseudonym replaces a
+            deleted user. The server deletes an event when its retention ends (serve
+            --audit-retention); export it before if you need it for longer. Only the oldest
+            events can be deleted, and each deletion is recorded as an event.
 
             Without a subcommand, events are listed.
 
@@ -138,7 +138,8 @@ extension HelpText {
                                       client-authentication, throttled, application,
                                       machine-access, application-secret, account,
                                       signing-key, setting, audit-removal)
-              --person <name>         Only events of this user, by user name.
+              --person <name>         Only events of this user, by user name, or by the
+                                      pseudonym of a deleted user.
               --client <id>           Only events of this app, by client_id.
               --since <time>          Only events since this time: 2027-01-31 or
                                       2027-01-31T09:30:00Z.

@@ -1,6 +1,8 @@
 /// The `--help` output of the user commands.
 extension HelpText {
-    static let users = [user, userCreate, userEdit, userList, userShow, userDisable, userPassword]
+    static let users = [
+        user, userCreate, userEdit, userList, userShow, userDisable, userPassword, userExport, userDelete,
+    ]
 
     private static let user = HelpText(
         command: ["user"],
@@ -21,6 +23,10 @@ extension HelpText {
               show                    Show a user.
               disable                 Disable a user.
               password                Set a new password for a user.
+              export                  Export everything that the server stores about a
+                                      user, as JSON.
+              delete                  Delete a user, with everything that the server stores
+                                      about the user.
 
               See 'counterfoil-server help user <subcommand>' for detailed help.
 
@@ -211,6 +217,73 @@ extension HelpText {
             OPTIONS:
               --password-stdin        Read the password from standard input (one line).
                                       Required.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userExport = HelpText(
+        command: ["user", "export"],
+        text: #"""
+            OVERVIEW: Export everything that the server stores about a user, as JSON.
+
+            The export contains the account with its profile, sessions, grants, consents,
+            apps and audit events. It contains no password hash, no secret and no token.
+
+            Example:
+              counterfoil-server user export alice --output alice.json --data-dir ./data
+
+            USAGE: counterfoil-server user export <name> --output <file> [--data-dir <directory>]
+
+            ARGUMENTS:
+              <name>                  The user name.
+
+            OPTIONS:
+              --output <file>         The new file to write; it must not exist. - is
+                                      standard output.
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let userDelete = HelpText(
+        command: ["user", "delete"],
+        text: #"""
+            OVERVIEW: Delete a user, with everything that the server stores about the user.
+
+            The deletion cannot be undone. All sessions, consents and tokens of the user
+            end at once, and the user name and the email address are free again. The audit
+            log keeps its events, with a pseudonym in place of the user. To keep a copy of
+            the data, run "user export" first.
+
+            At a terminal, the command asks you to type the user name. Elsewhere it needs
+            --yes. If the user owns apps, say what happens to them: --delete-apps or
+            --transfer-apps.
+
+            Examples:
+              counterfoil-server user delete alice --data-dir ./data
+              counterfoil-server user delete alice --transfer-apps bob --yes \
+                --data-dir ./data
+
+            USAGE: counterfoil-server user delete <name> [--delete-apps] [--transfer-apps <user-name>] [--yes] \#
+            [--data-dir <directory>] [--json]
+
+            ARGUMENTS:
+              <name>                  The user name.
+
+            OPTIONS:
+              --delete-apps           Delete the apps of the user too, with all consent
+                                      that users gave to them.
+              --transfer-apps <user-name>
+                                      The user who gets the apps of the deleted user.
+              --yes                   Do not ask for confirmation.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.

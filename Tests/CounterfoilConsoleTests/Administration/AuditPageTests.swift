@@ -42,6 +42,21 @@ struct AuditPageTests {
         #expect(all.paths.isAtAudit)
     }
 
+    @Test mutating func `the events of a deleted user are found by the pseudonym`() async throws {
+        _ = try await Attempt(test).authorize()
+        let terms = try World.terms(of: test.alice)
+        let event = AuditEvent(at: test.clock.now, .account, personID: terms.pseudonym, detail: "deleted")
+        #expect(
+            try await test.store.beginRemoval(of: test.alice.id, by: terms, recording: event, at: test.clock.now)
+                == .begun([]))
+        try await test.server.maintenance.deleteAllExpired()
+        let rows = try await page("?person=\(terms.pseudonym)").rows
+        #expect(rows.count == 3 && rows.allSatisfy { $0.person?.description == terms.pseudonym.rawValue })
+        #expect(rows.map(\.detail) == ["deleted", "photos.read", nil])
+        #expect(rows.map(\.source.isEmpty) == [false, true, true])
+        #expect(try await page("?person=alice", status: .badRequest).person.problem != nil)
+    }
+
     @Test mutating func `an invalid filter is marked`() async throws {
         #expect(try await page("?person=nobody", status: .badRequest).person.problem != nil)
         #expect(try await page("?since=tomorrow", status: .badRequest).since.problem != nil)

@@ -51,6 +51,50 @@ struct BackchannelLogoutTests {
         #expect((events["http://schemas.openid.net/event/backchannel-logout"] as? [String: Any])?.isEmpty == true)
     }
 
+    // SEC-343
+    // OpenID Connect Back-Channel Logout §2.4
+    @Test(arguments: [SubjectType.public, .pairwise])
+    func `a client is notified of the sessions of a deleted user with the subject that it knows`(
+        subjectType: SubjectType
+    ) async throws {
+        let receiver = NoticeReceiver()
+        let party = try await RelyingParty(
+            subjectType: subjectType, backchannelLogoutURI: Self.address, logoutSender: receiver)
+        let signedIn = try party.claims(try await party.tokens())
+        let alice = party.test.alice
+        let terms = try World.terms(of: alice)
+        let event = AuditEvent(at: party.test.clock.now, .account, personID: terms.pseudonym)
+        #expect(
+            try await party.test.store.beginRemoval(
+                of: alice.id, by: terms, recording: event, at: party.test.clock.now) == .begun([]))
+        try await party.test.server.maintenance.deleteAllExpired()
+        let notifier = try #require(party.test.server.logoutNotifier)
+        #expect(try await notifier.deliverDue() == 1)
+        #expect(try await notifier.deliverDue() == 0)
+        let notice = try #require(receiver.notices.first)
+        let claims = try IssuedTokens.parts(of: try #require(notice.form.pairs.first?.value)).claims
+        #expect(claims["sub"] as? String == signedIn["sub"] as? String && claims["sub"] != nil)
+        #expect(claims["sid"] as? String == signedIn["sid"] as? String && claims["sid"] != nil)
+    }
+
+    // The server key was replaced, so the user of the notification cannot be decrypted any more.
+    @Test func `a notification about a deleted user that cannot be decrypted is given up`() async throws {
+        let receiver = NoticeReceiver()
+        let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)
+        _ = try await party.tokens()
+        let former = try #require(ServerKey(bytes: [UInt8](repeating: 8, count: 32)))
+        let terms = try RemovalTerms(of: party.test.alice.id, with: former)
+        let event = AuditEvent(at: party.test.clock.now, .account, personID: terms.pseudonym)
+        #expect(
+            try await party.test.store.beginRemoval(
+                of: party.test.alice.id, by: terms, recording: event, at: party.test.clock.now) == .begun([]))
+        let notifier = try #require(party.test.server.logoutNotifier)
+        #expect(try await notifier.deliverDue() == 1)
+        #expect(receiver.notices.isEmpty)
+        #expect(try await party.test.store.logoutBacklog().count == 0)
+        #expect(party.test.server.metrics.snapshot.events[.logoutGivenUp] == 1)
+    }
+
     @Test func `a failed notification is retried at growing intervals, and finally given up`() async throws {
         let receiver = NoticeReceiver()
         let party = try await RelyingParty(backchannelLogoutURI: Self.address, logoutSender: receiver)

@@ -58,6 +58,22 @@ struct MaintenanceServiceTests {
         _ = try await Attempt(test).tokens()
     }
 
+    // SEC-341: the process that deletes a user can end before all records are deleted.
+    @Test func `housekeeping deletes the records that are left of a deleted user`() async throws {
+        _ = try await Attempt(test).tokens()
+        let terms = try World.terms(of: test.alice)
+        let event = AuditEvent(at: test.clock.now, .account, personID: terms.pseudonym, detail: "deleted")
+        #expect(
+            try await test.store.beginRemoval(of: test.alice.id, by: terms, recording: event, at: test.clock.now)
+                == .begun([]))
+        let events = try await test.store.audit(AuditQuery(personID: test.alice.id)).count
+        #expect(events > 0)
+        #expect(try await test.server.maintenance.deleteAllExpired() > 0)
+        #expect(try await test.store.audit(AuditQuery(personID: test.alice.id)).isEmpty)
+        #expect(try await test.store.audit(AuditQuery(personID: terms.pseudonym)).count == events + 1)
+        #expect(try await test.server.maintenance.deleteAllExpired() == 0)
+    }
+
     // SEC-39
     @Test func `audit events are deleted after their retention period, and the deletion is recorded`() async throws {
         #expect(ServerSettings.standardAuditRetention == 400)

@@ -49,7 +49,7 @@ struct PersonRemovalContractTests {
         }
     }
 
-    // SEC-340: the names are free at once, and nothing of the former user belongs to the new one.
+    // The names are free at once, and nothing of the former user belongs to the new one.
     @Test(arguments: StoreKind.allCases, [false, true])
     func `a new user with the names of a deleted one has none of its records`(
         _ kind: StoreKind, _ isFinished: Bool

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The contract: requests concurrent with the deletion of their user")
 struct PersonRemovalRaceTests {
-    /// What a request of the user does while the user is deleted.
+    /// A kind of request of the user, concurrent with the deletion.
     enum Request: CaseIterable, Sendable {
         case signIn, approval, redemption, refresh
     }

@@ -61,8 +61,17 @@ final class Terminal: Sendable {
         _ arguments: [String], home: URL, environment: [String: String] = [:], output: Int32? = nil,
         started: (ChildProcess) async throws -> Void = { _ in }
     ) async throws -> Int32 {
+        try await run(
+            .client, arguments, home: home, environment: environment, output: output, started: started)
+    }
+
+    /// Runs a program with the terminal as its standard streams, as above.
+    func run(
+        _ product: Product, _ arguments: [String], home: URL, environment: [String: String] = [:],
+        output: Int32? = nil, started: (ChildProcess) async throws -> Void = { _ in }
+    ) async throws -> Int32 {
         let process = try ChildProcess(
-            path: try Product.client.executable.path, arguments: arguments,
+            path: try product.executable.path, arguments: arguments,
             environment: ["HOME": home.path, "PATH": "/usr/bin:/bin", "COLUMNS": "80", "TERM": "xterm"]
                 .merging(environment) { $1 },
             standardInput: programEnd, standardOutput: output ?? programEnd, standardError: programEnd)

@@ -1,0 +1,157 @@
+import CounterfoilClient
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+import TestSupport
+import Testing
+
+/// `user delete`, with and without a terminal.
+@Suite(.timeLimit(.minutes(10)))
+struct UserDeleteTests {
+    private static let password = "correct horse battery staple\n"
+
+    private static func create(_ name: String, at site: Site, options: [String] = []) async throws {
+        let created = try await site.administer(
+            ["user", "create", name, "--email", "\(name)@example.com", "--password-stdin"] + options, input: password)
+        #expect(created.status == 0, "\(created.errors)")
+    }
+
+    /// Registers an app and gives it to a user, as if the user had registered it at `/apps`.
+    private static func registerClient(_ name: String, of owner: String, at site: Site) async throws -> String {
+        let id = try await site.registerClient(name)
+        let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
+        let person = try #require(try await store.person(named: try #require(Username(owner))))
+        var client = try #require(try await store.clients().first { $0.id.rawValue == id })
+        client.owner = person.id
+        #expect(try await store.updateClient(client, logo: .keep) == .updated)
+        await store.close()
+        return id
+    }
+
+    @Test func `a deleted user is gone, the name is free, and the log shows the pseudonym`() async throws {
+        try await Site.make { site in
+            try await Self.create("alice", at: site)
+            try await Self.create("bob", at: site)
+            let deleted = try await site.administer(["user", "delete", "alice", "--yes", "--json"])
+            #expect(deleted.status == 0 && deleted.errors.isEmpty, "\(deleted.errors)")
+            struct Deletion: Decodable {
+                let username: String
+                let pseudonym: String
+                let deleted_apps: [String]
+                let transferred_apps: [String]
+            }
+            let deletion = try JSONDecoder().decode(Deletion.self, from: Data(deleted.output.utf8))
+            #expect(deletion.username == "alice" && deletion.pseudonym.hasPrefix("per_removed_"))
+            #expect(deletion.deleted_apps.isEmpty && deletion.transferred_apps.isEmpty)
+            #expect(try await site.administer(["user", "list"]).output == "bob <bob@example.com>\n")
+            let missing = try await site.administer(["user", "delete", "alice", "--yes"])
+            #expect(missing.status == 3)
+            #expect(
+                missing.errors
+                    == "counterfoil-server: there is no user named alice; see: counterfoil-server user list\n")
+
+            let log = try await site.administer(["audit", "list", "--person", deletion.pseudonym])
+            let lines = log.output.split(separator: "\n")
+            #expect(lines.count == 2 && lines.allSatisfy { $0.contains(deletion.pseudonym) }, "\(log.output)")
+            #expect(lines.first?.hasSuffix("(at the command line: deleted)") == true)
+            #expect(!(try await site.administer(["audit", "--json"]).output.contains("alice")))
+
+            try await Self.create("alice", at: site)
+            let again = try await site.administer(["user", "delete", "alice", "--yes"])
+            #expect(again.output.hasPrefix("Deleted the user alice.\nThe audit log names the user as per_removed_"))
+            // Another account has another pseudonym, even with the same name.
+            #expect(!again.output.contains(deletion.pseudonym))
+        }
+    }
+
+    @Test func `the only administrator is not deleted`() async throws {
+        try await Site.make { site in
+            try await Self.create("root", at: site, options: ["--administrator"])
+            let refused = try await site.administer(["user", "delete", "root", "--yes"])
+            #expect(refused.status == 3)
+            #expect(
+                refused.errors == """
+                    counterfoil-server: root is the only administrator who can sign in; create another one first with: \
+                    counterfoil-server user create NAME --administrator --password-stdin
+
+                    """)
+            try await Self.create("second", at: site, options: ["--administrator"])
+            #expect(try await site.administer(["user", "delete", "root", "--yes"]).status == 0)
+        }
+    }
+
+    @Test func `the apps of a deleted user are deleted or transferred, and the command names them`() async throws {
+        try await Site.make { site in
+            for name in ["alice", "bob"] { try await Self.create(name, at: site) }
+            let app = try await Self.registerClient("Lightbox", of: "alice", at: site)
+            let kept = try await site.administer(["user", "delete", "alice", "--yes"])
+            #expect(kept.status == 3)
+            #expect(
+                kept.errors == """
+                    counterfoil-server: nothing was deleted; alice owns \(app) (Lightbox). Delete them with \
+                    --delete-apps, or give them to another user with --transfer-apps NAME
+
+                    """)
+            let both = ["user", "delete", "alice", "--yes", "--delete-apps", "--transfer-apps", "bob"]
+            #expect(try await site.administer(both).status == 64)
+            for owner in ["alice", "nobody"] {
+                let refused = try await site.administer(
+                    ["user", "delete", "alice", "--yes", "--transfer-apps", owner])
+                #expect(refused.status == 3)
+            }
+            let given = try await site.administer(["user", "delete", "alice", "--yes", "--transfer-apps", "bob"])
+            #expect(given.status == 0, "\(given.errors)")
+            #expect(given.output.contains("\nTransferred to bob: \(app)\n"))
+            let log = try await site.administer(["audit", "--client", app, "--person", "bob"])
+            #expect(log.output.contains("(at the command line: transferred from a deleted owner)"))
+
+            let gone = try await site.administer(["user", "delete", "bob", "--yes", "--delete-apps"])
+            #expect(gone.output.contains("\nDeleted the apps: \(app)\n"), "\(gone.errors)")
+            #expect(try await site.administer(["app", "show", app]).status == 3)
+        }
+    }
+
+    @Test func `without a terminal the deletion needs --yes`() async throws {
+        try await Site.make { site in
+            try await Self.create("alice", at: site)
+            let refused = try await site.administer(["user", "delete", "alice"], input: "alice\n")
+            #expect(refused.status == 3)
+            #expect(
+                refused.errors == """
+                    counterfoil-server: nothing was deleted; standard input is no terminal for the confirmation, so \
+                    confirm with --yes
+
+                    """)
+            #expect(try await site.administer(["user", "show", "alice"]).status == 0)
+        }
+    }
+
+    // Control-D ends the input.
+    @Test(
+        arguments: [
+            ("alice\n", 0, "Deleted the user alice."), ("ALICE \n", 0, "Deleted the user alice."),
+            ("bob\n", 3, "nothing was deleted; the typed name is not alice"),
+            ("\n", 3, "nothing was deleted; the typed name is not alice"),
+            ("\u{4}", 3, "nothing was deleted; the input ended before the user name"),
+        ] as [(String, Int32, String)])
+    func `at a terminal the user name confirms the deletion`(
+        typed: String, status: Int32, shown: String
+    ) async throws {
+        try await Site.make { site in
+            try await Self.create("alice", at: site)
+            let terminal = try Terminal()
+            defer { terminal.end() }
+            let ended = try await terminal.run(
+                .server, ["user", "delete", "alice", "--data-dir", site.dataDirectory], home: site.folder.url
+            ) { _ in
+                try await terminal.shows("Type the user name to confirm: ")
+                terminal.type(typed)
+            }
+            #expect(ended == status, "\(terminal.text)")
+            #expect(terminal.text.contains("This deletes the user alice <alice@example.com>. It cannot be undone."))
+            try await terminal.shows(shown)
+            let found = try await site.administer(["user", "show", "alice"])
+            #expect(found.status == (status == 0 ? 3 : 0))
+        }
+    }
+}
