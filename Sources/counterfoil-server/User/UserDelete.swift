@@ -87,8 +87,11 @@ struct UserDelete: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "nothing was deleted; standard input is no terminal for the confirmation, so confirm with --yes")
         }
-        let owned = apps == 0 ? "" : deleteApps ? " and \(apps) apps" : ", and transfer \(apps) apps"
-        Output.note("This deletes the user \(UserDocument(person).line)\(owned). It cannot be undone.")
+        Output.note("This deletes the user \(UserDocument(person).line). It cannot be undone.")
+        if apps > 0 {
+            let count = apps == 1 ? "1 app" : "\(apps) apps"
+            Output.note("It also \(deleteApps ? "deletes" : "transfers") \(count) of the user.")
+        }
         Output.prompt("Type the user name to confirm: ")
         guard let typed = readLine(strippingNewline: true) else {
             // The terminal shows nothing for Control-D, so the cursor is still behind the question.
