@@ -106,7 +106,7 @@ struct UserDelete: AsyncParsableCommand {
     private func begin(
         _ person: Person, _ terms: RemovalTerms, in directory: DataDirectory
     ) async throws -> [ClientIdentifier] {
-        let now = Date()
+        let now = directory.store.now()
         let event = AuditEvent(
             at: now, .account, personID: terms.pseudonym, detail: "at the command line: deleted")
         switch try await directory.store.beginRemoval(of: person.id, by: terms, recording: event, at: now) {

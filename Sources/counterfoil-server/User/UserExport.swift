@@ -53,7 +53,7 @@ struct UserExport: AsyncParsableCommand {
     private func write(_ person: Person, to file: ExportFile, from store: SQLiteStore) async throws {
         var json = JSONPages(file)
         try json.open()
-        try json.member("exported_at", Moment.text(Date()))
+        try json.member("exported_at", Moment.text(store.now()))
         try json.member("account", UserDocument(person))
         try json.member("sessions", try await store.sessions(of: person.id).map(UserSessionDocument.init))
         try await json.array("grants") { (last: Grant?) in
