@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import GRDB
@@ -46,7 +47,7 @@ extension SQLiteStore: ServiceRecordStore {
     /// If the store does not respond, the lead ends by itself when the last heartbeat is old.
     func releaseClock() async {
         guard leadsClock.withLock({ $0 }) else { return }
-        try? await commits.commit { database in try database.run("UPDATE service SET boot = NULL") }
+        _ = try? await commits.commit { database in try database.run("UPDATE service SET boot = NULL") }
     }
 
     /// Reads the last time at which the store responded, and the outages that ended after `start`.
