@@ -61,7 +61,7 @@ final class Operation {
     /// Gets this number of tokens if the mode needs tokens.
     func prepare(tokens count: Int) throws {
         switch mode {
-        case .code, .consent, .consentRefused, .discovery: break
+        case .code, .consent, .consentRefused, .signIn, .discovery: break
         case .verify: signatureCheck = try ProofKey().signatureCheck(for: tokenURL)
         case .refresh, .introspect: for _ in 0..<count { held.append(try codeFlow()) }
         case .introspectRevoked:
@@ -79,6 +79,7 @@ final class Operation {
         case .code: _ = try codeFlow()
         case .consent: try consentPage()
         case .consentRefused: try consentRefused()
+        case .signIn: try signInPage()
         case .refresh: try withHeldTokens(refresh)
         case .introspect: try withHeldTokens { try introspect(&$0, isActive: true) }
         case .introspectRevoked: try withHeldTokens { try introspect(&$0, isActive: false) }
@@ -171,6 +172,15 @@ final class Operation {
         let answer = try connection.send(get(request, cookie: target.cookie))
         guard answer.status == 200, String(decoding: answer.body, as: UTF8.self).contains("name=\"decision\"") else {
             throw Unexpected("consent page", answer)
+        }
+    }
+
+    /// Requests the sign-in page and checks its content.
+    private func signInPage() throws {
+        let request = request(state: Random.text(bytes: 16), verifier: Random.text(bytes: 32))
+        let answer = try connection.send(get(request, cookie: nil))
+        guard answer.status == 200, String(decoding: answer.body, as: UTF8.self).contains("name=\"password\"") else {
+            throw Unexpected("sign-in page", answer)
         }
     }
 
