@@ -8,7 +8,8 @@ import Logging
 /// audit log.
 struct Console: Sendable {
     let settings: ServerSettings
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any UncachedStore
     let sessions: SessionManager
     let tickets: TicketAuthority
     let random: RandomBytes
@@ -19,6 +20,7 @@ struct Console: Sendable {
 
     init(_ components: ServerComponents) {
         settings = components.settings
+        registry = components.registry
         store = components.store
         sessions = components.sessions
         tickets = components.tickets

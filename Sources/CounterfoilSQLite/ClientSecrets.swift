@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteStore {
     /// Reads the digests of the secrets of a confidential client, oldest first; the secrets themselves are not stored.
     public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try read(id, in: cachedSecrets) { database in try database.clientSecrets(of: id) }
+        try read { database in try database.clientSecrets(of: id) }
     }
 
     /// Adds a secret, unless the client already has `ClientSecretRecord.limit` secrets.

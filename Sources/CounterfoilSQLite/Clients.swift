@@ -5,10 +5,8 @@ import GRDB
 
 extension SQLiteStore: ClientStore {
     /// Reads a client by its identifier.
-    ///
-    /// The client comes from a cache as long as no process has changed a client, a client secret or an API.
     public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try read(id, in: cachedClients) { database in try database.client(id) }
+        try read { database in try database.client(id) }
     }
 
     /// Reads every client that a person registered, oldest first.

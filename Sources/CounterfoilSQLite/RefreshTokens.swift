@@ -4,31 +4,22 @@ public import Foundation
 import GRDB
 
 extension SQLiteStore: RefreshTokenStore {
-    /// Selects a token family by its digest, with its grant, its user and the registry revision.
+    /// Selects a token family by its digest, with its grant and its user.
     ///
     /// The tables are joined by integer keys.
     static let refreshFacts = """
-        SELECT (SELECT revision FROM registry), \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
+        SELECT \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
         FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE refresh_tokens.digest = ?
         """
 
-    /// Reads a token family with its grant, user and APIs, even if the grant is revoked or the user is disabled.
-    ///
-    /// The query also reads the registry revision, which shows whether the cached APIs are stale.
+    /// Reads a token family with its grant and user, even if the grant is revoked or the user is disabled.
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         try read { database in
-            let row = try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
-                (
-                    revision: try columns.integer(), family: try RefreshFamily(&columns), grant: try Grant(&columns),
-                    person: try Person(&columns)
-                )
+            try database.first(Self.refreshFacts, Data(digest.bytes)) { columns in
+                RefreshFacts(
+                    family: try RefreshFamily(&columns), grant: try Grant(&columns), person: try Person(&columns))
             }
-            guard let row else { return nil }
-            let resources = try row.grant.resources.compactMap { resource in
-                try cachedResources.value(of: resource.rawValue, at: row.revision) { try database.resource(resource) }
-            }
-            return RefreshFacts(family: row.family, grant: row.grant, person: row.person, resources: resources)
         }
     }
 

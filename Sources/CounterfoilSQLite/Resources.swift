@@ -15,15 +15,13 @@ extension SQLiteStore: ResourceStore {
     }
 
     /// Reads an API by its resource indicator, in any equal spelling.
-    ///
-    /// The API comes from a cache as long as no process has changed a client, a client secret or an API.
     public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
-        try read(resource.rawValue, in: cachedResources) { database in try database.resource(resource) }
+        try read { database in try database.resource(resource) }
     }
 
     /// Reads the API that has this `client_id` for its requests to the introspection endpoint.
     public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
-        try read(id, in: cachedCallers) { database in
+        try read { database in
             try database.first(
                 "SELECT \(RegisteredResource.columns) FROM resources WHERE client_id = ?", id.rawValue,
                 read: RegisteredResource.init(_:))

@@ -18,15 +18,6 @@ public final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let commits: CommitQueue
     let unsupported: UnsupportedValues
-    let cachedClients = RegistryCache<ClientIdentifier, RegisteredClient?>(capacity: 1000)
-    let cachedSecrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
-    /// The APIs by resource indicator, as it was spelled in the request.
-    let cachedResources = RegistryCache<String, RegisteredResource?>(capacity: 256)
-    let cachedCallers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
-    /// All scopes, under a constant key.
-    let cachedScopes = RegistryCache<Int, [ScopeDefinition]>(capacity: 1)
-    /// The policy for unregistered clients, under a constant key.
-    let cachedPolicy = RegistryCache<Int, UnregisteredClientPolicy>(capacity: 1)
     let clock: FileClock
     /// Whether this store has recorded a heartbeat, so that other processes follow its clock.
     let leadsClock = Mutex(false)
@@ -110,17 +101,6 @@ public final class SQLiteStore: Sendable {
             let fault = StoreFault(error)
             unsupported.note(fault)
             throw fault
-        }
-    }
-
-    /// Returns the cached result of a query for clients, client secrets or APIs.
-    ///
-    /// It runs the query if the result is not cached, or if the registry revision has changed (see `RegistryCache`).
-    func read<Key, Value>(
-        _ key: Key, in cache: RegistryCache<Key, Value>, _ statement: (Database) throws -> Value
-    ) throws(StoreFault) -> Value {
-        try read { database in
-            try cache.value(of: key, at: database.registryRevision()) { try statement(database) }
         }
     }
 

@@ -5,10 +5,8 @@ import GRDB
 
 extension SQLiteStore: ScopeStore {
     /// Reads every scope, in the order of names.
-    ///
-    /// The scopes come from a cache as long as no process has changed one of them or the registry.
     public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
-        try read(0, in: cachedScopes) { database in
+        try read { database in
             try database.list(
                 "SELECT name, description, is_listed, starts_ticked FROM scopes ORDER BY name", noting: unsupported,
                 read: ScopeDefinition.init(_:))

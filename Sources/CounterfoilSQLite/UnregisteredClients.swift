@@ -141,10 +141,8 @@ extension Migration {
 
 extension SQLiteStore: UnregisteredClientStore {
     /// Reads the policy for unregistered clients, which has its default values until it is changed.
-    ///
-    /// The policy comes from a cache as long as no process has changed it or the registry.
     public func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
-        try read(0, in: cachedPolicy) { database in try database.unregisteredClientPolicy() }
+        try read { database in try database.unregisteredClientPolicy() }
     }
 
     /// Changes the policy if its stored revision still equals that of `policy`, and increases the revision by one.

@@ -92,8 +92,8 @@ public final class AuthorizationServer: Sendable {
         heartbeat = components.heartbeat
         logoutNotifier = logoutSender.map(components.logoutNotifier)
         crossOrigin = CrossOrigin(
-            store: components.store, issuer: components.settings.issuer, logger: components.logger,
-            clock: components.clock)
+            registry: components.registry, store: components.store, issuer: components.settings.issuer,
+            logger: components.logger, clock: components.clock)
         let handlers = components.protocolHandlers(pages: pages) + pages.handlers(components)
         routing = Routing(handlers.map(\.endpoint), settings: components.settings)
         self.handlers = Dictionary(handlers.map { ($0.endpoint, $0.respond) }, uniquingKeysWith: { first, _ in first })
@@ -212,7 +212,7 @@ public final class AuthorizationServer: Sendable {
         // A page that already has a frame, such as the consent page or the branding preview, keeps that frame.
         guard case .page = reply.content, reply.frame == nil else { return reply }
         var reply = reply
-        let branding = (try? await components.store.branding()) ?? Branding()
+        let branding = (try? await components.registry.branding()) ?? Branding()
         reply.frame = Frame(
             site: Site(branding, settings: settings, language: request.language), language: request.language)
         return reply
@@ -223,10 +223,8 @@ public final class AuthorizationServer: Sendable {
     ) async throws -> Reply {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
-        // Another process may have rotated the signing keys in the store. The JWKS endpoint must publish the new
-        // keys within a second.
-        await components.keys.follow(
-            within: endpoint == .keySet ? 1 : KeyRing.refreshInterval, logger: components.logger)
+        // Another process may have added or deleted a signing key. Liveness does not depend on the store.
+        if endpoint != .liveness { await components.keys.follow(logger: components.logger) }
         return try await respond(request, now, &client)
     }
 }

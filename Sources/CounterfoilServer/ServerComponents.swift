@@ -6,7 +6,10 @@ package import Logging
 /// The components that the endpoints of a server share, created once from the configuration.
 package struct ServerComponents: Sendable {
     package let settings: ServerSettings
-    package let store: any AuthorizationServerStore
+    /// The lookups of the registry, which every request makes through this cache.
+    package let registry: CachedRegistry
+    /// The store without the lookups of the registry.
+    package let store: any UncachedStore
     package let hasher: PasswordHasher
     package let random: RandomBytes
     package let logger: Logger
@@ -49,6 +52,7 @@ package struct ServerComponents: Sendable {
         random: RandomBytes
     ) {
         self.settings = settings
+        registry = CachedRegistry(store)
         self.store = store
         self.serverKey = serverKey
         self.keys = keys
@@ -61,7 +65,8 @@ package struct ServerComponents: Sendable {
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         directory = ClientDirectory(
-            settings: settings, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) }, auditor: auditor)
+            settings: settings, registry: registry, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) },
+            auditor: auditor)
         let logoEncoder = LogoEncoder()
         self.logoEncoder = logoEncoder
         publishedLogos = clientFiles.map { ClientLogos(fetcher: $0, encoder: logoEncoder) }
@@ -99,8 +104,8 @@ package struct ServerComponents: Sendable {
 
     var maintenance: MaintenanceService {
         MaintenanceService(
-            settings: settings, store: store, keys: keys, serverKey: serverKey, auditor: auditor, metrics: metrics,
-            logger: logger, clock: clock)
+            settings: settings, registry: registry, store: store, keys: keys, serverKey: serverKey, auditor: auditor,
+            metrics: metrics, logger: logger, clock: clock)
     }
 
     var heartbeat: Heartbeat { Heartbeat(store: store, metrics: metrics, logger: logger, clock: clock) }
@@ -115,13 +120,12 @@ package struct ServerComponents: Sendable {
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
         let approvals = ApprovalThrottle(limit: settings.approvalsPerMinute)
         let flow = AuthorizationFlow(
-            settings: settings, store: store, directory: directory, hints: hints, random: random, logger: logger,
-            auditor: auditor,
-            approvals: approvals, audiences: audiences)
+            settings: settings, registry: registry, store: store, directory: directory, hints: hints, random: random,
+            logger: logger, auditor: auditor, approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
-            HealthEndpoints(settings: settings, store: store, home: pages.home).handlers,
+            HealthEndpoints(settings: settings, registry: registry, home: pages.home).handlers,
             MetadataEndpoint(
-                settings: settings, store: store, keys: keys, fetchesDocuments: directory.files != nil
+                settings: settings, registry: registry, keys: keys, fetchesDocuments: directory.files != nil
             ).handlers,
             authorizationHandlers(flow),
             deviceHandlers(approvals),
@@ -135,8 +139,8 @@ package struct ServerComponents: Sendable {
                 signInPath: settings.issuer.path + pages.signIn.path
             ).handlers,
             LogoEndpoint(store: store, published: publishedLogos).handlers,
-            CallbackEndpoint(settings: settings, store: store).handlers,
-            AssociationEndpoint(settings: settings, store: store).handlers,
+            CallbackEndpoint(settings: settings, registry: registry).handlers,
+            AssociationEndpoint(settings: settings, registry: registry).handlers,
         ]
         return groups.flatMap(\.self)
     }
@@ -144,7 +148,7 @@ package struct ServerComponents: Sendable {
     /// Creates the handlers of the authorization endpoint and of the forms on its pages.
     private func authorizationHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
         let pages = AuthorizationPages(
-            settings: settings, store: store, tickets: tickets, cookies: cookies,
+            settings: settings, registry: registry, tickets: tickets, cookies: cookies,
             signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions)
         return AuthorizationEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
             + SignInEndpoint(flow: flow, pages: pages).handlers
@@ -155,11 +159,10 @@ package struct ServerComponents: Sendable {
     /// Creates the handlers of the pages on which users answer the requests of devices.
     private func deviceHandlers(_ approvals: ApprovalThrottle) -> [EndpointHandler] {
         let flow = DeviceFlow(
-            settings: settings, store: store, directory: directory, guesses: UserCodeThrottle(), approvals: approvals,
-            auditor: auditor,
-            random: random)
+            settings: settings, registry: registry, store: store, directory: directory, guesses: UserCodeThrottle(),
+            approvals: approvals, auditor: auditor, random: random)
         let pages = DevicePages(
-            settings: settings, store: store, tickets: tickets,
+            settings: settings, registry: registry, store: store, tickets: tickets,
             signInForm: signInForm(at: .deviceSignIn, purpose: .deviceSignIn), random: random,
             introductions: introductions)
         return DeviceEndpoint(flow: flow, pages: pages, sessions: sessions).handlers
@@ -173,29 +176,30 @@ package struct ServerComponents: Sendable {
         let knownAccessTokens = VerifiedTokenCache(accessTokens)
         let throttle = ClientThrottle()
         let authenticator = ClientAuthenticator(
-            issuer: settings.issuer, store: store, directory: directory,
+            issuer: settings.issuer, registry: registry, store: store, directory: directory,
             assertions: ClientAssertionVerifier(audiences: assertionAudiences), throttle: throttle, auditor: auditor,
             wallClock: wallClock)
         let issuer = TokenIssuer(
             settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
         let grants = GrantContext(
-            settings: settings, store: store, issuer: issuer, refreshTokens: refreshTokens, challenges: challenges,
-            proofs: proofs, auditor: auditor)
+            settings: settings, registry: registry, store: store, issuer: issuer, refreshTokens: refreshTokens,
+            challenges: challenges, proofs: proofs, auditor: auditor)
         return registrationHandlers(forgeries: throttle)
             + PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
             + TokenEndpoint(
                 authenticator: authenticator, metrics: metrics, audiences: audiences, proofs: proofs, context: grants
             ).handlers
             + DeviceAuthorizationEndpoint(
-                settings: settings, authenticator: authenticator, store: store, audiences: audiences,
-                auditor: auditor, random: random
+                settings: settings, authenticator: authenticator, registry: registry, store: store,
+                audiences: audiences, auditor: auditor, random: random
             ).handlers
             + RevocationEndpoint(
                 authenticator: authenticator, store: store, refreshTokens: refreshTokens, accessTokens: accessTokens,
                 keys: keys, auditor: auditor
             ).handlers
             + IntrospectionEndpoint(
-                issuer: settings.issuer, callers: IntrospectionAuthenticator(clients: authenticator, store: store),
+                issuer: settings.issuer,
+                callers: IntrospectionAuthenticator(clients: authenticator, registry: registry), registry: registry,
                 store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock
             ).handlers
             + UserInfoEndpoint(
@@ -210,10 +214,11 @@ package struct ServerComponents: Sendable {
         let limits = RegistrationLimits(
             issuer: settings.issuer, throttle: RegistrationThrottle(), forgeries: forgeries, auditor: auditor)
         return RegistrationEndpoint(
-            settings: settings, store: store, sectors: sectors, limits: limits, auditor: auditor, random: random
+            settings: settings, registry: registry, store: store, sectors: sectors, limits: limits, auditor: auditor,
+            random: random
         ).handlers
             + RegisteredClientEndpoint(
-                settings: settings, store: store, sectors: sectors, limits: limits, auditor: auditor
+                settings: settings, registry: registry, store: store, sectors: sectors, limits: limits, auditor: auditor
             ).handlers
     }
 

@@ -146,6 +146,8 @@ struct MigrationTests {
                 sql: "UPDATE clients SET origins = 'https://app.example.com http://localhost:*'")
             for index in [
                 "clients_source", "clients_host", "clients_registered", "consents_client", "grants_client",
+                // A later step added these.
+                "clients_associated", "clients_idle_lifetime",
             ] {
                 try database.execute(sql: "DROP INDEX \(index)")
             }

@@ -122,6 +122,17 @@ struct QueryPlanTests {
         #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
     }
 
+    // Everyone can ask for the association files.
+    @Test(
+        arguments: [
+            (SQLiteStore.associatedClientsQuery, "clients_associated"),
+            (SQLiteStore.longestIdleLifetime, "clients_idle_lifetime"),
+        ])
+    func `the registry as a whole is read from indexes of its own`(_ statement: String, _ index: String) async throws {
+        let steps = try await plan(of: statement)
+        #expect(steps.count == 1 && steps[0].contains("USING INDEX \(index)"), "\(steps)")
+    }
+
     @Test(arguments: Database.clientRemovals)
     func `a client is deleted without reading the records of others`(_ statement: String) async throws {
         let steps = try await plan(of: statement)

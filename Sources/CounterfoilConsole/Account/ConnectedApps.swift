@@ -89,7 +89,7 @@ struct ConnectedApps: Sendable {
     private func facts(_ visit: Console.Visit) async throws -> ConsentFacts {
         guard let id = visit.request.parameters.clientID,
             let consent = try await console.store.consent(of: visit.person.id, to: id),
-            let client = try await console.store.client(id)
+            let client = try await console.registry.client(id)
         else { throw NotFoundError() }
         return ConsentFacts(consent: consent, client: client)
     }
@@ -141,7 +141,7 @@ struct ConnectedApps: Sendable {
     /// Returns the descriptions of scopes, in the user's language if the server has a translation.
     private func titles(_ visit: Console.Visit) async throws -> [Scope.Token: String] {
         Dictionary(
-            try await console.store.scopes().map { ($0.token, visit.words($0)) },
+            try await console.registry.scopes().map { ($0.token, visit.words($0)) },
             uniquingKeysWith: { first, _ in first }
         )
     }

@@ -112,7 +112,7 @@ struct AuditLog: Sendable {
         var applications: [ClientIdentifier: DisplayName] = [:]
         for id in Set(entries.compactMap(\.event.clientID)) {
             let client = try await StoreFault.supported { () async throws(StoreFault) in
-                try await console.store.client(id)
+                try await console.registry.client(id)
             }
             applications[id] = client?.displayName
         }

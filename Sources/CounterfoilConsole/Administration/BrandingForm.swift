@@ -14,12 +14,12 @@ struct BrandingForm: Sendable {
     let encoder: LogoEncoder
 
     func show(_ visit: Console.Visit) async throws -> Reply {
-        let branding = try await console.store.branding()
+        let branding = try await console.registry.branding()
         return page(visit, BrandingDraft(branding), of: branding)
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
-        let branding = try await console.store.branding()
+        let branding = try await console.registry.branding()
         let form = try PageForm(uploading: visit.request, issuer: console.settings.issuer)
         let (_, isLate) = try console.checkTicketOrLate(try form.value("ticket"), of: visit)
         let removesLogo = try form.value("remove_logo") == "on"

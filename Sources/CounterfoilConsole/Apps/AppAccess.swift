@@ -28,7 +28,7 @@ extension Console {
     /// Returns the client in the path if the user may manage it; otherwise throws `NotFoundError`.
     func application(_ visit: Visit) async throws -> AccessibleApp {
         guard let id = visit.request.parameters.clientID,
-            let application = AppAccess.judge(try await store.client(id), by: visit.person)
+            let application = AppAccess.judge(try await registry.client(id), by: visit.person)
         else { throw NotFoundError() }
         return application
     }

@@ -189,7 +189,7 @@ struct AppForm: Sendable {
             backchannelLogoutURI: field(.backchannelLogoutURI, draft.backchannelLogoutURI))
         let platforms = AppFormPage.Platforms(
             appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
-        let known = try await console.store.scopes()
+        let known = try await console.registry.scopes()
         let scopes = (known.filter { $0.token == .openID } + known.filter { $0.token != .openID }).map { scope in
             AppFormPage.ScopeChoice(
                 name: scope.token.rawValue, description: words(scope),

@@ -14,7 +14,7 @@ struct AppOverview: Sendable {
         let words = visit.words
         let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let definitions = Dictionary(
-            try await console.store.scopes().map { ($0.token, words($0)) },
+            try await console.registry.scopes().map { ($0.token, words($0)) },
             uniquingKeysWith: { first, _ in first })
         var owner: Person?
         if let id = client.owner { owner = try await console.store.person(id) }

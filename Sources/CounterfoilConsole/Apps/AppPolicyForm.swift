@@ -63,7 +63,7 @@ struct AppPolicyForm: Sendable {
     ) async throws -> Reply {
         let words = visit.words
         let descriptions = Dictionary(
-            try await console.store.scopes().map { ($0.token, words($0)) }, uniquingKeysWith: { first, _ in first })
+            try await console.registry.scopes().map { ($0.token, words($0)) }, uniquingKeysWith: { first, _ in first })
         func problem(_ field: ClientField) -> String? {
             let texts = problems.filter { $0.field == field }.map { words($0.text) }
             return texts.isEmpty ? nil : texts.joined(separator: " ")

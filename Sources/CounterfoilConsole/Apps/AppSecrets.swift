@@ -32,7 +32,7 @@ struct AppSecrets: Sendable {
             }
         case "remove":
             let chosen = try form.value("secret")
-            let secret = try await console.store.clientSecrets(of: client.id).first { $0.shortID == chosen }
+            let secret = try await console.registry.clientSecrets(of: client.id).first { $0.shortID == chosen }
             // A form that is sent twice finds no secret, because the first one has deleted it.
             if let secret, try await console.store.removeClientSecret(secret.digest, of: client.id) {
                 await console.note(.applicationSecret, by: visit, client: client.id, detail: "deleted")
@@ -47,7 +47,7 @@ struct AppSecrets: Sendable {
     func page(
         _ visit: Console.Visit, client: RegisteredClient, newSecret: ClientSecret? = nil, notice: AppNotice? = nil
     ) async throws -> Reply {
-        let records = try await console.store.clientSecrets(of: client.id)
+        let records = try await console.registry.clientSecrets(of: client.id)
         let new = newSecret.map { ArtefactDigest(of: $0) }
         let action = console.path(.applicationSecrets, of: client.id)
         let page = SecretsPage(

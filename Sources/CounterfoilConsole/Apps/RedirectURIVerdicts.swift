@@ -66,7 +66,7 @@ struct RedirectURIVerdicts: Sendable {
         let named = try form.value("client_id")
         if !named.isEmpty {
             guard let id = ClientIdentifier(named),
-                let client = AppAccess.judge(try await console.store.client(id), by: visit.person)?.client
+                let client = AppAccess.judge(try await console.registry.client(id), by: visit.person)?.client
             else { throw NotFoundError() }
             return Subject(client)
         }

@@ -125,7 +125,7 @@ extension AuthorizationFlow {
     ///
     /// The page was shown before this check, and the policy can have changed since.
     private func checkApprover(of visit: AuthorizationVisit, _ session: LiveSession) async throws {
-        let approvers = try await store.approvers(of: visit.client, settings)
+        let approvers = try await registry.approvers(of: visit.client, settings)
         guard !InteractionPolicy.mayApprove(session.person, approvers) else { return }
         guard visit.authorization.request.prompt.contains(.none) else {
             throw ApprovalError.needsAdministrator(visit.client.displayName)

@@ -6,7 +6,8 @@ import Logging
 /// The steps that the authorization endpoint and its pages share: receiving a request and answering it.
 struct AuthorizationFlow: Sendable {
     let settings: ServerSettings
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any UncachedStore
     let directory: ClientDirectory
     let hints: IDTokenHints
     let random: RandomBytes
@@ -128,8 +129,8 @@ struct AuthorizationFlow: Sendable {
     ) async throws -> ValidatedAuthorization {
         let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
         let valid = try AuthorizationValidation.narrow(
-            checked, to: try await store.named(checked.request.resources, issuer: settings.issuer))
-        try await store.checkAPIs(checked.request.resources, for: valid.scope, of: verified.client, settings)
+            checked, to: try await registry.named(checked.request.resources, issuer: settings.issuer))
+        try await registry.checkAPIs(checked.request.resources, for: valid.scope, of: verified.client, settings)
         return valid
     }
 
@@ -153,7 +154,7 @@ struct AuthorizationFlow: Sendable {
         }
         return InteractionPolicy.next(
             for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier,
-            approvers: try await store.approvers(of: authorization.client, settings))
+            approvers: try await registry.approvers(of: authorization.client, settings))
     }
 
     /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names

@@ -5,7 +5,7 @@ import HTTPTypes
 /// The sign-in, consent and confirmation pages of an authorization request, each with a form ticket (``Ticket``).
 struct AuthorizationPages: Sendable {
     let settings: ServerSettings
-    let store: any ScopeStore & BrandingStore
+    let registry: CachedRegistry
     let tickets: TicketAuthority
     let cookies: Cookies
     let signInForm: SignInForm
@@ -42,7 +42,7 @@ struct AuthorizationPages: Sendable {
 
     func consent(_ visit: AuthorizationVisit, session: LiveSession, earlier: Consent?) async throws -> Reply {
         let language = visit.request.language
-        let branding = try await store.branding()
+        let branding = try await registry.branding()
         let question = ConsentPresenter(
             access: visit.authorization.access,
             redirectDestination: visit.destination, person: session.person, earlier: earlier,
@@ -51,7 +51,7 @@ struct AuthorizationPages: Sendable {
             settings: settings,
             words: visit.request.words)
         var page = question.page(
-            definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.consent.path,
+            definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.consent.path,
             request: visit.carried, ticket: ticket(.consent, visit, session: session))
         page.openInBrowserLink = openInBrowserLink(visit)
         var reply = Reply(.ok, .page(page))

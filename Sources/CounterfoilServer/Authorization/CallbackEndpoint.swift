@@ -8,12 +8,12 @@ import HTTPTypes
 /// an authorization response for the app, so the server does not read, show or log the query.
 struct CallbackEndpoint: Sendable {
     let settings: ServerSettings
-    let store: any ClientStore
+    let registry: CachedRegistry
 
     var handlers: [EndpointHandler] { [EndpointHandler(.callback, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        guard let id = request.parameters.clientID, let client = try await store.client(id), client.type == .native
+        guard let id = request.parameters.clientID, let client = try await registry.client(id), client.type == .native
         else { throw NotFoundError() }
         return Reply(.ok, .page(AppLinkPage(applicationName: client.displayName)))
     }

@@ -16,7 +16,8 @@ package struct AuthenticatedClient: Sendable {
 /// Authenticates the client of a request (RFC 6749 §2.3 and §3.2.1).
 struct ClientAuthenticator: Sendable {
     let issuer: Issuer
-    let store: any ClientStore & ClientAssertionStore
+    let registry: CachedRegistry
+    let store: any ClientAssertionStore
     let directory: ClientDirectory
     let assertions: ClientAssertionVerifier
     let throttle: ClientThrottle
@@ -51,7 +52,7 @@ struct ClientAuthenticator: Sendable {
             case .secret(let presented):
                 // For an unknown client_id, the same queries run as for a wrong secret, so that the response time
                 // does not reveal which clients exist.
-                let secrets = try await store.clientSecrets(of: claim.clientID)
+                let secrets = try await registry.clientSecrets(of: claim.clientID)
                 return try withSecret(presented, client, secrets, claim)
             case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
             case .none: return try withNothing(client, claim)

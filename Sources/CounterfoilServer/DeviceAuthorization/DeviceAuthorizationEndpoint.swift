@@ -19,7 +19,8 @@ struct DeviceAuthorizationEndpoint: Sendable {
 
     let settings: ServerSettings
     let authenticator: ClientAuthenticator
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any UncachedStore
     let audiences: AudienceParameterLog
     let auditor: Auditor
     let random: RandomBytes
@@ -57,8 +58,8 @@ struct DeviceAuthorizationEndpoint: Sendable {
             _ = try AuthorizationValidation.pkceUse(of: challenge, under: client.policy.pkce)
         }
         let access = try AuthorizationValidation.access(
-            to: asked.scope, at: try await store.named(asked.resources, issuer: settings.issuer), by: client)
-        try await store.checkAPIs(asked.resources, for: access.asked, of: client, settings)
+            to: asked.scope, at: try await registry.named(asked.resources, issuer: settings.issuer), by: client)
+        try await registry.checkAPIs(asked.resources, for: access.asked, of: client, settings)
         let codes = try await add(access, asked, by: request, now: now)
         let page = settings.issuer.endpoint(Endpoint.device.path)
         let response = DeviceAuthorizationResponse(

@@ -4,7 +4,8 @@ import Foundation
 /// The steps that the pages of the device grant share: finding the device of a code, and recording the answer.
 struct DeviceFlow: Sendable {
     let settings: ServerSettings
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any UncachedStore
     let directory: ClientDirectory
     let guesses: UserCodeThrottle
     let approvals: ApprovalThrottle
@@ -51,9 +52,9 @@ struct DeviceFlow: Sendable {
                 userCode: ArtefactDigest(of: code), at: now),
             let client = try await client(of: authorization, now: now)
         else { return nil }
-        let named = try await store.named(authorization.resources, issuer: settings.issuer)
+        let named = try await registry.named(authorization.resources, issuer: settings.issuer)
         let access = try AuthorizationValidation.access(to: authorization.scope, at: named, by: client)
-        try await store.checkAPIs(authorization.resources, for: access.asked, of: client, settings)
+        try await registry.checkAPIs(authorization.resources, for: access.asked, of: client, settings)
         return DeviceVisit(authorization: authorization, access: access, code: code, request: request, now: now)
     }
 
@@ -68,7 +69,7 @@ struct DeviceFlow: Sendable {
     /// Throws ``AuthorizationFlow/ApprovalError/needsAdministrator(_:)`` if a user may not allow the client anything.
     func checkApprover(of visit: DeviceVisit, _ person: Person) async throws {
         let client = visit.access.client
-        let approvers = try await store.approvers(of: client, settings)
+        let approvers = try await registry.approvers(of: client, settings)
         guard InteractionPolicy.mayApprove(person, approvers) else {
             throw AuthorizationFlow.ApprovalError.needsAdministrator(client.displayName)
         }

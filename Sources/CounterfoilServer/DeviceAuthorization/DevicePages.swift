@@ -5,7 +5,8 @@ import HTTPTypes
 /// The pages on which a user answers the request of a device (RFC 8628 §3.3), each with a form ticket (``Ticket``).
 struct DevicePages: Sendable {
     let settings: ServerSettings
-    let store: any ScopeStore & BrandingStore & ConsentStore
+    let registry: CachedRegistry
+    let store: any ConsentStore
     let tickets: TicketAuthority
     let signInForm: SignInForm
     let random: RandomBytes
@@ -68,7 +69,7 @@ struct DevicePages: Sendable {
     func consent(_ visit: DeviceVisit, session: LiveSession) async throws -> Reply {
         let (client, request) = (visit.access.client, visit.request)
         if let blocked = blocked(visit) { return blocked }
-        let branding = try await store.branding()
+        let branding = try await registry.branding()
         let carried = Self.carried(visit.code)
         let question = ConsentPresenter(
             access: visit.access, redirectDestination: .waitingDevice(visit.shown), person: session.person,
@@ -76,7 +77,7 @@ struct DevicePages: Sendable {
             introduction: try await introductions.introduction(of: client, now: visit.now), branding: branding,
             settings: settings, words: request.words)
         var page = question.page(
-            definitions: try await store.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
+            definitions: try await registry.scopes(), action: settings.issuer.path + Endpoint.deviceConsent.path,
             request: carried,
             ticket: questionTickets.issue(
                 to: session, for: visit.access, request: carried, interaction: InteractionIdentifier(random: random),

@@ -9,7 +9,8 @@ import HTTPTypes
 /// It authenticates with its `registration_access_token`, also if it has no secret.
 struct RegisteredClientEndpoint: Sendable {
     let settings: ServerSettings
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any UncachedStore
     let sectors: SectorIdentifier
     let limits: RegistrationLimits
     let auditor: Auditor
@@ -42,7 +43,7 @@ struct RegisteredClientEndpoint: Sendable {
                 isMissing: true)
         }
         let token = RegistrationAccessToken(presented)
-        guard let id = request.parameters.clientID, let client = try await store.client(id),
+        guard let id = request.parameters.clientID, let client = try await registry.client(id),
             case .registration(let registration) = client.source,
             ConstantTime.equals(registration.accessToken.bytes, ArtefactDigest(of: token).bytes)
         else {
@@ -62,13 +63,13 @@ struct RegisteredClientEndpoint: Sendable {
 
     /// Replaces the registration; what the request omits is deleted (RFC 7592 §2.2).
     private func replace(_ owner: Owner, by request: IncomingRequest, now: Date) async throws -> Reply {
-        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
+        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw RegistrationEndpoint.NotAccepted(status: .forbidden) }
         let asked = try RegistrationRequest(request)
         try RegistrationReplacement.check(
-            asked, of: owner.client, secrets: try await store.clientSecrets(of: owner.client.id))
+            asked, of: owner.client, secrets: try await registry.clientSecrets(of: owner.client.id))
         let rules = UnregisteredClientRules(
-            settings: settings, policy: policy, definitions: try await store.scopes())
+            settings: settings, policy: policy, definitions: try await registry.scopes())
         let registration = try rules.registration(asked, id: owner.client.id, now: now)
         let source = DynamicRegistration(
             metadata: try JSONValue.object(registration.members).encoded(), accessToken: owner.registration.accessToken)

@@ -9,7 +9,8 @@ struct RegistrationEndpoint: Sendable {
     static let unusedLimit = 10_000
 
     let settings: ServerSettings
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any UncachedStore
     let sectors: SectorIdentifier
     let limits: RegistrationLimits
     let auditor: Auditor
@@ -18,12 +19,12 @@ struct RegistrationEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.registration, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
-        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
+        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw NotAccepted(status: .notFound) }
         let hasToken = try await checkToken(of: request, under: policy, now: now)
         let asked = try RegistrationRequest(request)
         let rules = UnregisteredClientRules(
-            settings: settings, policy: policy, definitions: try await store.scopes())
+            settings: settings, policy: policy, definitions: try await registry.scopes())
         var registration = try rules.registration(asked, id: ClientIdentifier(random: random), now: now)
         try await limits.count(request, hasToken: hasToken, now: now)
         try await sectors.check(registration, now: now)

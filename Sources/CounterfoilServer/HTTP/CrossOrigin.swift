@@ -14,10 +14,15 @@ import Logging
 /// The server never sends `Access-Control-Allow-Credentials`, so scripts cannot read responses to requests with
 /// cookies. They must send tokens instead.
 struct CrossOrigin: Sendable {
+    private let registry: CachedRegistry
     private let store: any ClientStore
     private let log: CrossOriginLog
 
-    init(store: any ClientStore, issuer: Issuer, logger: Logger, clock: @escaping @Sendable () -> Date) {
+    init(
+        registry: CachedRegistry, store: any ClientStore, issuer: Issuer, logger: Logger,
+        clock: @escaping @Sendable () -> Date
+    ) {
+        self.registry = registry
         self.store = store
         log = CrossOriginLog(issuer: issuer, logger: logger, clock: clock)
     }
@@ -106,7 +111,7 @@ struct CrossOrigin: Sendable {
         switch client {
         case .unknown: nil
         case .registered(let client): client
-        case .ofToken(let id): try? await store.client(id)
+        case .ofToken(let id): try? await registry.client(id)
         }
     }
 }

@@ -23,7 +23,7 @@ enum IntrospectionCaller: Sendable {
 /// and §2.3).
 struct IntrospectionAuthenticator: Sendable {
     let clients: ClientAuthenticator
-    let store: any ResourceStore
+    let registry: CachedRegistry
 
     func authenticate(
         _ request: IncomingRequest, form: FormParameters, now: Date
@@ -49,7 +49,7 @@ struct IntrospectionAuthenticator: Sendable {
         _ claim: PresentedClientCredentials, _ request: IncomingRequest, now: Date
     ) async throws -> RegisteredResource {
         try await clients.limited(claim, by: request, now: now) {
-            let resource = try await store.resource(authenticatingAs: claim.clientID)
+            let resource = try await registry.resource(authenticatingAs: claim.clientID)
             guard case .secret(let presented?) = claim.proof else { throw Self.refusal(of: claim) }
             // For an unknown identifier, the secret is compared with a random one. The response time therefore does
             // not reveal which APIs exist.

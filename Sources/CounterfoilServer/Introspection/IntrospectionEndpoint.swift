@@ -9,7 +9,8 @@ import HTTPTypes
 struct IntrospectionEndpoint: Sendable {
     let issuer: Issuer
     let callers: IntrospectionAuthenticator
-    let store: any ClientStore & GrantStore
+    let registry: CachedRegistry
+    let store: any GrantStore
     let accessTokens: VerifiedTokenCache
     let keys: any SigningKeys
     let wallClock: @Sendable () -> Date
@@ -86,7 +87,7 @@ struct IntrospectionEndpoint: Sendable {
     private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
         guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
             // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
-            guard claims.subject == claims.clientID.rawValue, let client = try await store.client(claims.clientID),
+            guard claims.subject == claims.clientID.rawValue, let client = try await registry.client(claims.clientID),
                 !client.approvedMachineScope.isEmpty
             else { return nil }
             return Standing(scope: client.approvedMachineScope, username: nil)

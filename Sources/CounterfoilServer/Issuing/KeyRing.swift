@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 public import CounterfoilTokens
-public import Foundation
+package import Foundation
 public import Logging
 
 /// The source of the current signing keys.
@@ -13,8 +13,8 @@ protocol SigningKeys: Sendable {
 
 /// The signing keys of the server, decrypted and cached.
 ///
-/// The cache is reloaded from the store every minute. A key that the command line or another process creates normally
-/// begins to sign 15 minutes later, and this process has loaded it by then.
+/// Each request reloads the keys if the revision of the registry has changed since they were loaded. A key that another
+/// process deletes is therefore not used by any later request.
 public final class KeyRing: Sendable, SigningKeys {
     /// An error that prevents the use of the signing keys.
     public enum Refusal: Error, Sendable, CustomStringConvertible {
@@ -34,25 +34,25 @@ public final class KeyRing: Sendable, SigningKeys {
     /// The algorithms with which the server signs; at each start, it creates the keys that are missing.
     public static let algorithms: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
-    /// The number of seconds after which the cached keys are reloaded.
-    public static let refreshInterval: TimeInterval = 60
-
     private struct State {
         /// The records of the store, oldest first.
         var records: [SealedSigningKey]
         var opened: [KeyIdentifier: SigningKey]
-        var readAt: Date
+        /// The revision of the registry, read before ``records``.
+        var revision: RegistryRevision
         /// The last computed key set and the time of its computation; the key set is reused for one second.
         var published: (keys: JSONWebKeySet, at: Date)?
     }
 
-    private let store: any SigningKeyStore
+    private let store: any SigningKeyStore & RegistryStore
     private let serverKey: ServerKey
     private let clock: @Sendable () -> Date
     private let state: Mutex<State>
+    private let failures = LogLimiter(linesPerMinute: 1)
 
     private init(
-        _ store: any SigningKeyStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date, state: State
+        _ store: any SigningKeyStore & RegistryStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date,
+        state: State
     ) {
         self.store = store
         self.serverKey = serverKey
@@ -63,17 +63,19 @@ public final class KeyRing: Sendable, SigningKeys {
     /// Loads the signing keys, creates a key for each algorithm that has none, and records each new key in the
     /// audit log.
     public static func open(
-        _ store: any SigningKeyStore & AuditStore & StoreClock, serverKey: ServerKey
+        _ store: any SigningKeyStore & RegistryStore & AuditStore & StoreClock, serverKey: ServerKey
     ) async throws -> KeyRing {
         try await open(store, serverKey: serverKey, clock: { store.now() })
     }
 
     /// Loads the keys of a store with a clock that a test controls.
     package static func open(
-        _ store: any SigningKeyStore & AuditStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date
+        _ store: any SigningKeyStore & RegistryStore & AuditStore, serverKey: ServerKey,
+        clock: @escaping @Sendable () -> Date
     ) async throws -> KeyRing {
         let rotation = KeyRotation(store, serverKey: serverKey)
         let now = clock()
+        var revision = try await store.registryRevision()
         var records = try await store.signingKeys()
         for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
             // If another process creates the key first, `rotate` returns nil, and the read below returns that key.
@@ -81,11 +83,13 @@ public final class KeyRing: Sendable, SigningKeys {
                 try await store.appendAudit(
                     AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(key.id)"))
             }
+            revision = try await store.registryRevision()
             records = try await store.signingKeys()
         }
         let opened = try opened(records, with: serverKey, known: [:])
         return KeyRing(
-            store, serverKey: serverKey, clock: clock, state: State(records: records, opened: opened, readAt: now))
+            store, serverKey: serverKey, clock: clock,
+            state: State(records: records, opened: opened, revision: revision))
     }
 
     /// Returns the key that signs with an algorithm now; nil if there is none.
@@ -114,30 +118,42 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// Reloads the keys if the cache is at least as old as the given number of seconds.
+    /// Reloads the keys if the revision of the registry has changed since they were loaded.
     ///
     /// If the store does not respond, the cached keys stay in use.
-    public func follow(within seconds: TimeInterval = KeyRing.refreshInterval, logger: Logger) async {
-        let now = clock()
-        let known: [KeyIdentifier: SigningKey]? = state.withLock { state in
-            // The absolute value also makes the cache stale if the clock was set back.
-            guard abs(now.timeIntervalSince(state.readAt)) >= seconds else { return nil }
-            state.readAt = now
-            return state.opened
-        }
-        guard let known else { return }
+    public func follow(logger: Logger) async {
         do {
-            let records = try await store.signingKeys()
-            guard !records.isEmpty else { return }
-            let opened = try Self.opened(records, with: serverKey, known: known)
-            state.withLock { state in
-                state.records = records
-                state.opened = opened
-                state.published = nil
-            }
+            while try await !reloadIfChanged() {}
         } catch {
-            logger.error("failed to reload the signing keys", metadata: ["error": "\(error)"])
+            guard let leftOut = failures.admit(now: clock()) else { return }
+            logger.error(
+                "failed to reload the signing keys", metadata: ["error": "\(error)", "left_out": "\(leftOut)"])
         }
+    }
+
+    /// Reloads the keys if the revision of the registry has changed.
+    ///
+    /// - Returns: False if another request has reloaded the keys at the same time, so that it is unknown which of the
+    ///   two read later.
+    private func reloadIfChanged() async throws -> Bool {
+        let revision = try await store.registryRevision()
+        guard let known = state.withLock({ $0.revision == revision ? nil : $0 }) else { return true }
+        let records = try await store.signingKeys()
+        var next = known
+        next.revision = revision
+        // A key that cannot be opened fails again only after the next change of the registry.
+        let opened = Result { try Self.opened(records, with: serverKey, known: known.opened) }
+        if case .success(let keys) = opened, !records.isEmpty {
+            next = State(records: records, opened: keys, revision: revision)
+        }
+        let isFirst = state.withLock { state in
+            guard state.revision == known.revision else { return false }
+            state = next
+            return true
+        }
+        guard isFirst else { return false }
+        _ = try opened.get()
+        return true
     }
 
     private static func opened(

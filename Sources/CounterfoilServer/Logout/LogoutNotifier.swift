@@ -29,7 +29,7 @@ public struct LogoutNotifier: Sendable {
     let settings: ServerSettings
     let store: any LogoutDeliveryStore
     let directory: ClientDirectory
-    let keys: any SigningKeys
+    let keys: KeyRing
     let subjects: SubjectIdentifiers
     let sender: any LogoutNoticeSender
     let random: RandomBytes
@@ -99,6 +99,7 @@ public struct LogoutNotifier: Sendable {
                     metadata: ["client_id": "\(delivery.clientID)"])
                 return
             }
+            await keys.follow(logger: logger)
             let outcome = await sender.send(try notice(of: delivery, about: person, to: recipient))
             // A process that stops cancels its requests. A cancelled request does not count as a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered

@@ -19,7 +19,7 @@ extension ClientDirectory {
         guard client.isUnregistered else {
             return LogoutRecipient(client: client, address: address, mayReachPrivateNetworks: true)
         }
-        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
+        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         guard let host = address.host, policy.accepts(host: host) else { return nil }
         return LogoutRecipient(client: client, address: address, mayReachPrivateNetworks: policy.names(host: host))
     }

@@ -9,57 +9,49 @@ import HTTPTypes
 /// This type also serves the key set (JWKS).
 final class MetadataEndpoint: Sendable {
     private let settings: ServerSettings
-    private let store: any ScopeStore & UnregisteredClientStore
+    private let registry: CachedRegistry
     private let keys: KeyRing
     /// Whether the server can fetch the documents of clients.
     private let fetchesDocuments: Bool
-    /// The metadata document of the last request, which is cached for `cacheLifetime`.
+    /// The metadata document of the last request, which is used again while the facts are the same.
     private let last = Mutex<Answer?>(nil)
 
     private struct Answer {
         let facts: Facts
         let body: [UInt8]
-        /// The time when the facts were read.
-        let readAt: Date
     }
 
-    /// The facts in the store on which the metadata depend.
+    /// The facts in the registry on which the metadata depend.
     private struct Facts: Equatable {
         var scopes = MetadataEndpoint.standardScopes.map(\.rawValue)
         var kinds: Set<UnregisteredClientKind> = []
     }
 
-    /// The lifetime of the cached response in seconds; it is short, because other processes can change the facts.
-    private static let cacheLifetime: TimeInterval = 1
-
-    init(
-        settings: ServerSettings, store: any ScopeStore & UnregisteredClientStore, keys: KeyRing, fetchesDocuments: Bool
-    ) {
+    init(settings: ServerSettings, registry: CachedRegistry, keys: KeyRing, fetchesDocuments: Bool) {
         self.settings = settings
-        self.store = store
+        self.registry = registry
         self.keys = keys
         self.fetchesDocuments = fetchesDocuments
     }
 
     var handlers: [EndpointHandler] {
         [
-            EndpointHandler(.metadata) { [self] _, now in try await respond(now: now) },
+            EndpointHandler(.metadata) { [self] _, _ in try await respond() },
             EndpointHandler(.keySet) { [keys] _, _ in
                 Reply(.ok, .json(keys.publicKeys.encoded()), fields: [.cacheControl: "public, max-age=300"])
             },
         ]
     }
 
-    func respond(now: Date) async throws -> Reply {
-        Reply(.ok, .json(try await body(now: now)), fields: [.cacheControl: "public, max-age=300"])
+    private func respond() async throws -> Reply {
+        Reply(.ok, .json(try await body()), fields: [.cacheControl: "public, max-age=300"])
     }
 
-    private func body(now: Date) async throws -> [UInt8] {
+    private func body() async throws -> [UInt8] {
         let known = last.withLock { $0 }
-        if let known, (0..<Self.cacheLifetime).contains(now.timeIntervalSince(known.readAt)) { return known.body }
         let facts = await facts() ?? known?.facts ?? Facts()
-        let body = known?.facts == facts ? known?.body : nil
-        let answer = Answer(facts: facts, body: try body ?? metadata(facts).encoded(), readAt: now)
+        if let known, known.facts == facts { return known.body }
+        let answer = Answer(facts: facts, body: try metadata(facts).encoded())
         last.withLock { $0 = answer }
         return answer.body
     }
@@ -69,8 +61,8 @@ final class MetadataEndpoint: Sendable {
     ///
     /// After a failure, `body` uses the facts that were read last, so that clients still get the rest of the metadata.
     private func facts() async -> Facts? {
-        guard let scopes = try? await store.scopes(),
-            let policy = try? await store.effectiveUnregisteredClientPolicy(settings)
+        guard let scopes = try? await registry.scopes(),
+            let policy = try? await registry.effectiveUnregisteredClientPolicy(settings)
         else { return nil }
         var facts = Facts()
         facts.scopes += scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)

@@ -8,7 +8,7 @@ import HTTPTypes
 /// - `/` redirects to the home page.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
-    let store: any ScopeStore
+    let registry: CachedRegistry
     let home: Endpoint
 
     var handlers: [EndpointHandler] {
@@ -16,7 +16,7 @@ struct HealthEndpoints: Sendable {
             EndpointHandler(.home) { _, _ in .seeOther(settings.issuer.path + home.path) },
             EndpointHandler(.liveness) { _, _ in Reply(.ok, .json(Array(#"{"status":"alive"}"#.utf8))) },
             EndpointHandler(.readiness) { _, _ in
-                _ = try await store.scopes()
+                try await registry.checkStore()
                 return Reply(.ok, .json(Array(#"{"status":"ready"}"#.utf8)))
             },
         ]

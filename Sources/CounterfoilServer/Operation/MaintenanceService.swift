@@ -14,7 +14,8 @@ public struct MaintenanceService: Sendable {
     static let idleInterval = Duration.seconds(60)
 
     private let settings: ServerSettings
-    private let store: any AuthorizationServerStore
+    private let registry: CachedRegistry
+    private let store: any UncachedStore
     private let keys: KeyRing
     private let rotation: KeyRotation
     private let auditor: Auditor
@@ -23,10 +24,12 @@ public struct MaintenanceService: Sendable {
     private let clock: @Sendable () -> Date
 
     init(
-        settings: ServerSettings, store: any AuthorizationServerStore, keys: KeyRing, serverKey: ServerKey,
-        auditor: Auditor, metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Date
+        settings: ServerSettings, registry: CachedRegistry, store: any UncachedStore, keys: KeyRing,
+        serverKey: ServerKey, auditor: Auditor, metrics: ServerMetrics, logger: Logger,
+        clock: @escaping @Sendable () -> Date
     ) {
         self.settings = settings
+        self.registry = registry
         self.store = store
         self.keys = keys
         rotation = KeyRotation(store, serverKey: serverKey)
@@ -102,7 +105,7 @@ public struct MaintenanceService: Sendable {
                     at: now, .signingKey,
                     detail: "deleted signing keys whose tokens have all expired: \(removed)"))
         }
-        await keys.follow(within: 0, logger: logger)
+        await keys.follow(logger: logger)
     }
 
     /// Deletes the audit events whose retention period has ended.
@@ -147,7 +150,7 @@ public struct MaintenanceService: Sendable {
         // The policy of a client may keep its refresh tokens for longer than the settings of the server. That of an
         // unregistered client follows the owner's policy, whatever its record contains.
         let unregistered = try await idleLifetimeOfUnregistered()
-        let idle = try await store.clients().compactMap(\.policy.refreshTokenLife.idleLifetime).max() ?? 0
+        let idle = try await registry.longestRefreshIdleLifetime() ?? 0
         return ExpirationLimits(
             now: clock(), settings: settings, longestIdleLifetime: max(idle, unregistered),
             idleLifetimeOfUnregistered: unregistered)
@@ -159,7 +162,7 @@ public struct MaintenanceService: Sendable {
     /// lifetime that a policy can have.
     private func idleLifetimeOfUnregistered() async throws(StoreFault) -> Int {
         do {
-            return try await store.unregisteredClientPolicy().refreshIdleLifetime ?? 0
+            return try await registry.unregisteredClientPolicy().refreshIdleLifetime ?? 0
         } catch .unsupported {
             return ClientRules.refreshIdleLifetimes.upperBound
         }

@@ -7,24 +7,24 @@ import HTTPTypes
 /// Apple's and Google's systems fetch these files. They follow no redirects and require `application/json`.
 struct AssociationEndpoint: Sendable {
     let settings: ServerSettings
-    let store: any ClientStore
+    let registry: CachedRegistry
 
     var handlers: [EndpointHandler] {
         [
             EndpointHandler(.appleAssociation) { request, _ in
-                try Self.reply(try await files(for: request).appleAppSiteAssociation())
+                Self.reply(try await files(for: request).appleAppSiteAssociation)
             },
             EndpointHandler(.androidAssociation) { request, _ in
-                try Self.reply(try await files(for: request).assetLinks())
+                Self.reply(try await files(for: request).assetLinks)
             },
         ]
     }
 
-    private func files(for request: IncomingRequest) async throws -> AssociationFiles {
-        AssociationFiles(of: try await store.clients(), at: settings.place(of: request))
+    private func files(for request: IncomingRequest) async throws -> AssociationFiles.Encoded {
+        try await registry.associationFiles(at: settings.place(of: request))
     }
 
-    private static func reply(_ json: [UInt8]) throws -> Reply {
+    private static func reply(_ json: [UInt8]) -> Reply {
         Reply(.ok, .json(json), fields: [.cacheControl: "public, max-age=3600"])
     }
 }

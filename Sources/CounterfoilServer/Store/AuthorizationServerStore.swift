@@ -13,7 +13,13 @@
 /// - A store that fails throws ``StoreFault``. A write that throws has not been committed. There is one exception:
 ///   if the connection is lost during the commit, the result is unknown. The caller then treats the write as
 ///   failed.
-public typealias AuthorizationServerStore = AuditStore & BrandingStore & ClientAssertionStore & ClientStore
+public typealias AuthorizationServerStore = RegistryStore & UncachedStore
+
+/// The store without the lookups of ``RegistryReader``.
+///
+/// The endpoints of the server hold this type beside a `CachedRegistry`. None of them can therefore look up a record of
+/// the registry without the cache.
+public typealias UncachedStore = AuditStore & BrandingStore & ClientAssertionStore & ClientStore
     & ConsentStore & DeviceAuthorizationStore & GrantStore & LogoutDeliveryStore & MaintenanceStore & PeopleStore
     & PushedRequestStore & RefreshTokenStore & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore
     & SigningKeyStore & StoreClock & UnregisteredClientStore & UnregisteredClientUseStore

@@ -78,10 +78,8 @@ public enum UpdateBrandingOutcome: Sendable, Hashable {
     case changedMeanwhile
 }
 
-/// The branding that the server's owner has chosen.
+/// The changes of the branding that the server's owner has chosen; ``RegistryReader`` reads it.
 public protocol BrandingStore: Sendable {
-    /// Reads the branding; until the first update, this is the default look with revision 0.
-    func branding() async throws(StoreFault) -> Branding
     /// Changes the branding if its stored revision still equals that of `branding`, and increases the revision by
     /// one.
     ///

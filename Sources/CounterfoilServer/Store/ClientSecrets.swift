@@ -17,7 +17,7 @@ public struct ClientSecretRecord: Sendable, Hashable {
     public let digest: ArtefactDigest
     /// The confidential client that authenticates with the secret.
     public let clientID: ClientIdentifier
-    /// The time of creation, by which ``ClientStore/clientSecrets(of:)`` orders the secrets.
+    /// The time of creation, by which ``RegistryReader/clientSecrets(of:)`` orders the secrets.
     public let createdAt: Date
 
     /// Creates the record of a new secret, or a record from the values that a store has read.

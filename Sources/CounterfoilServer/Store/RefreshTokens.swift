@@ -64,7 +64,7 @@ public struct RefreshFamily: Sendable, Hashable {
     }
 }
 
-/// A token family with everything that a refresh decision needs, read in one transaction.
+/// A token family with its grant and its user, read in one transaction.
 public struct RefreshFacts: Sendable, Hashable {
     /// The token family, which may have expired.
     public let family: RefreshFamily
@@ -72,17 +72,12 @@ public struct RefreshFacts: Sendable, Hashable {
     public let grant: Grant
     /// The user who gave the permission, whose account may be disabled.
     public let person: Person
-    /// The APIs of the grant that are still registered, in the order of ``Grant/resources``.
-    public let resources: [RegisteredResource]
 
     /// Creates facts that a store has read in one transaction.
-    public init(
-        family: RefreshFamily, grant: Grant, person: Person, resources: [RegisteredResource]
-    ) {
+    public init(family: RefreshFamily, grant: Grant, person: Person) {
         self.family = family
         self.grant = grant
         self.person = person
-        self.resources = resources
     }
 }
 
@@ -126,7 +121,7 @@ public struct RefreshStatistics: Sendable, Hashable {
 
 /// The token families, and the refresh statistics of clients.
 public protocol RefreshTokenStore: Sendable {
-    /// Reads a token family with its grant, user and APIs, even if the grant is revoked or the user is disabled.
+    /// Reads a token family with its grant and user, even if the grant is revoked or the user is disabled.
     func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts?
     /// Records a refresh: applies a step to the family, and updates the time of use of its grant and consent.
     ///

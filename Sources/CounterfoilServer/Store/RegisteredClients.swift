@@ -234,10 +234,8 @@ public struct PKCEExceptionUse: Sendable, Hashable {
     }
 }
 
-/// The registered clients, their secrets and logos.
+/// The registered clients, their secrets and logos; ``RegistryReader`` looks up one client.
 public protocol ClientStore: Sendable {
-    /// Reads the client with an identifier; nil if it does not exist, for example because it was deleted.
-    func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient?
     /// Reads all clients that a person registered, oldest first.
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
@@ -274,8 +272,6 @@ public protocol ClientStore: Sendable {
     func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool
     /// Reads how often a client was authorized without S256; nil if it never was.
     func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse?
-    /// Reads the secrets of a confidential client, oldest first.
-    func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord]
     /// Adds a secret, unless the client already has ``ClientSecretRecord/limit`` secrets.
     func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome
     /// Deletes a secret of a client; returns false if the client has no such secret.

@@ -81,15 +81,10 @@ public enum UpdateResourceOutcome: Sendable, Hashable {
     case unknownScopes(Scope)
 }
 
-/// The registered APIs, each with its scopes and the digest of its secret.
+/// The registered APIs, each with its scopes and the digest of its secret; ``RegistryReader`` looks up one API.
 public protocol ResourceStore: Sendable {
     /// Reads all APIs, ordered by resource indicator.
     func resources() async throws(StoreFault) -> [RegisteredResource]
-    /// Reads the API with a resource indicator, in any spelling that is equal (see `Resource`); nil if none is
-    /// registered.
-    func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource?
-    /// Reads the API that authenticates with a `client_id`.
-    func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource?
     /// Registers an API if all its scopes exist, and its resource indicator and `client_id` are not in use.
     ///
     /// A resource indicator is in use if an API is registered with an equal one, in whatever spelling.

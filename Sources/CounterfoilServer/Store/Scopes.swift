@@ -113,10 +113,8 @@ public enum RemoveScopeOutcome: Sendable, Hashable {
     case notFound
 }
 
-/// The scopes that can be assigned to clients and APIs.
+/// The changes of the scopes that can be assigned to clients and APIs; ``RegistryReader`` reads the scopes.
 public protocol ScopeStore: Sendable {
-    /// Reads all scopes in the order of their tokens, including ``ScopeDefinition/standard``.
-    func scopes() async throws(StoreFault) -> [ScopeDefinition]
     /// Adds a scope, unless one with the same token exists.
     func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome
     /// Changes a scope if its stored definition still equals `former`.

@@ -137,10 +137,10 @@ public struct InitialAccessToken: Sendable, Hashable {
     }
 }
 
-/// The clients that no person registered, the policy for them, and the tokens for registrations.
+/// The clients that no person registered, changes of the policy for them, and the tokens for registrations.
+///
+/// ``RegistryReader`` reads the policy.
 public protocol UnregisteredClientStore: Sendable {
-    /// Reads the policy, which has its default values until it is changed.
-    func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy
     /// Changes the policy if its stored revision still equals that of `policy`, and increases the revision by one.
     func updateUnregisteredClientPolicy(
         _ policy: UnregisteredClientPolicy

@@ -60,9 +60,7 @@ struct RefreshTokenGrant: TokenGrant {
     ) async throws -> TokenResponse? {
         let grant = approval.facts.grant
         let scope = try await context.permitted(approval.scope, to: approval.client)
-        let target = try await context.target(
-            of: grant, naming: approval.resources, scope: scope, knowing: approval.facts.resources,
-            exchange)
+        let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
         let response = try context.issuer.issue(
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(

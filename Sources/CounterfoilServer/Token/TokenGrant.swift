@@ -45,7 +45,8 @@ struct TokenExchange: Sendable {
 /// The components that the grant types share.
 struct GrantContext: Sendable {
     let settings: ServerSettings
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any UncachedStore
     let issuer: TokenIssuer
     let refreshTokens: RefreshTokenCodec
     let challenges: ChallengeReuseDetector
@@ -54,34 +55,30 @@ struct GrantContext: Sendable {
 
     /// Determines the audience and scope of an access token from the APIs that a token request names.
     ///
-    /// If the request names no API, the APIs of the grant are used (RFC 8707 §2.2). `read` contains APIs that the
-    /// caller has already read from the store, so that they are not read again.
+    /// If the request names no API, the APIs of the grant are used (RFC 8707 §2.2).
     ///
     /// The policy for unregistered clients may have changed since the grant, and limits their APIs at each request.
     ///
     /// - Throws: `invalid_dpop_proof` if one of the APIs requires bound tokens and the request contains no proof.
     func target(
-        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource] = [],
-        _ exchange: TokenExchange
+        of grant: Grant, naming asked: [Resource], scope: Scope, _ exchange: TokenExchange
     ) async throws -> TokenTarget {
-        let target = try await target(
-            of: grant, naming: asked, scope: scope, knowing: read, by: exchange.client.client)
+        let target = try await target(of: grant, naming: asked, scope: scope, by: exchange.client.client)
         try target.requireProof(exchange.proof)
         return target
     }
 
     private func target(
-        of grant: Grant, naming asked: [Resource], scope: Scope, knowing read: [RegisteredResource],
-        by client: RegisteredClient
+        of grant: Grant, naming asked: [Resource], scope: Scope, by client: RegisteredClient
     ) async throws -> TokenTarget {
         // An API of the grant is looked up by its spelling in the grant.
         let wanted =
             asked.isEmpty ? grant.resources : asked.map { name in grant.resources.first { $0 == name } ?? name }
-        try await store.checkAPIs(wanted, for: scope, of: client, settings)
+        try await registry.checkAPIs(wanted, for: scope, of: client, settings)
         guard !wanted.isEmpty else {
-            return TokenTarget(anywhere: scope, of: try await store.defaultAPI(settings), settings: settings)
+            return TokenTarget(anywhere: scope, of: try await registry.defaultAPI(settings), settings: settings)
         }
-        let named = try await store.named(wanted, issuer: settings.issuer, knowing: read)
+        let named = try await registry.named(wanted, issuer: settings.issuer)
         return asked.isEmpty
             ? try TokenTarget(scope, forGranted: named, issuer: settings.issuer) : try TokenTarget(scope, for: named)
     }
@@ -91,8 +88,8 @@ struct GrantContext: Sendable {
     /// The policy for unregistered clients may have changed since the grant.
     func permitted(_ scope: Scope, to client: RegisteredClient) async throws -> Scope {
         guard client.isUnregistered else { return scope }
-        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
-        return scope.intersection(policy.requestableScope(of: try await store.scopes()))
+        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
+        return scope.intersection(policy.requestableScope(of: try await registry.scopes()))
     }
 
     /// Creates the token family that starts with a code, and the first refresh token of the family.

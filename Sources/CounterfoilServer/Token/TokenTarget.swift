@@ -49,16 +49,13 @@ struct NamedResources: Sendable {
     }
 }
 
-extension ResourceStore {
-    /// Looks up the APIs for resource indicators; `read` contains APIs that need no lookup.
-    func named(
-        _ resources: [Resource], issuer: Issuer, knowing read: [RegisteredResource] = []
-    ) async throws(StoreFault) -> NamedResources {
+extension RegistryReader {
+    /// Looks up the APIs for resource indicators.
+    func named(_ resources: [Resource], issuer: Issuer) async throws(StoreFault) -> NamedResources {
         var known: [NamedResources.Known] = []
         var unknown: [Resource] = []
         for resource in resources {
-            let former = read.first { $0.resource == resource }
-            let api = if let former { former } else { try await self.resource(resource) }
+            let api = try await self.resource(resource)
             let isServer = resource.isServer(issuer)
             guard api != nil || isServer else {
                 unknown.append(resource)
@@ -148,7 +145,7 @@ struct TokenTarget: Sendable {
     }
 }
 
-extension ResourceStore {
+extension RegistryReader {
     /// Reads the API that is registered with the default audience, whose tokens need not name it; nil if there is
     /// none.
     func defaultAPI(_ settings: ServerSettings) async throws(StoreFault) -> RegisteredResource? {

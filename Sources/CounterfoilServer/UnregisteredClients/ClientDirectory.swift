@@ -11,7 +11,8 @@ import Foundation
 ///   the server knows of it.
 struct ClientDirectory: Sendable {
     let settings: ServerSettings
-    let store: any AuthorizationServerStore
+    let registry: CachedRegistry
+    let store: any ClientStore
     /// The files that clients publish; nil if the server was created without a fetcher.
     let files: ClientFiles?
     let auditor: Auditor
@@ -45,18 +46,18 @@ struct ClientDirectory: Sendable {
     ///
     /// It sends no request to another host.
     func existing(_ id: ClientIdentifier) async throws -> RegisteredClient? {
-        guard let client = try await store.client(id) else { return nil }
+        guard let client = try await registry.client(id) else { return nil }
         guard client.isUnregistered else { return client }
-        return accepted(client, under: try await store.effectiveUnregisteredClientPolicy(settings))
+        return accepted(client, under: try await registry.effectiveUnregisteredClientPolicy(settings))
     }
 
     /// Returns the client of a request that begins an authorization; nil if there is none.
     ///
     /// - Throws: ``ClientDocumentRefusal`` if the identifier is the URL of a document that cannot be used.
     func beginning(_ id: ClientIdentifier, now: Date) async throws -> RegisteredClient? {
-        let stored = try await store.client(id)
+        let stored = try await registry.client(id)
         guard stored?.isUnregistered ?? id.isURL else { return stored }
-        let policy = try await store.effectiveUnregisteredClientPolicy(settings)
+        let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         switch stored?.source {
         case .console?: return stored
         case .registration?:
@@ -94,7 +95,7 @@ struct ClientDirectory: Sendable {
 
     /// Returns the rules for clients that no person registered.
     func rules(under policy: UnregisteredClientPolicy) async throws(StoreFault) -> UnregisteredClientRules {
-        UnregisteredClientRules(settings: settings, policy: policy, definitions: try await store.scopes())
+        UnregisteredClientRules(settings: settings, policy: policy, definitions: try await registry.scopes())
     }
 }
 

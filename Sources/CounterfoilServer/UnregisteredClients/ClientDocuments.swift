@@ -87,10 +87,10 @@ extension ClientDirectory {
             switch try await store.updateClient(client, logo: .keep) {
             case .updated:
                 await noteChanges(from: stored, to: client, now: now)
-                guard let current = try await store.client(client.id) else { return client }
+                guard let current = try await registry.client(client.id) else { return client }
                 return current
             case .changedMeanwhile:
-                guard let current = try await store.client(client.id), current.source.kind == .document else {
+                guard let current = try await registry.client(client.id), current.source.kind == .document else {
                     return client
                 }
                 stored = current

@@ -41,7 +41,7 @@ extension ClientDirectory {
     /// Stores the keys with which a client has authenticated, if they are not those that the store has.
     func note(_ keys: JSONWebKeySet, of client: RegisteredClient, now: Date) async throws {
         // An administrator may have adopted the client meanwhile, whose keys are then those of its form.
-        guard client.source.kind != nil, var stored = try await store.client(client.id),
+        guard client.source.kind != nil, var stored = try await registry.client(client.id),
             stored.source.kind == client.source.kind, stored.keys != keys
         else { return }
         let former = stored.keys
@@ -58,7 +58,7 @@ extension ClientDirectory {
     /// Returns the policy if the keys of a client are published; nil if the store has them all.
     private func policy(forKeysOf client: RegisteredClient) async throws -> UnregisteredClientPolicy? {
         guard client.keysURI != nil || client.source.kind == .document else { return nil }
-        return try await store.unregisteredClientPolicy()
+        return try await registry.unregisteredClientPolicy()
     }
 
     private static let read: ClientFiles.Reader = { response throws(ClientDocumentRefusal) in

@@ -29,7 +29,7 @@ package enum UnregisteredClientSwitch: String, Sendable, Hashable, CaseIterable 
     }
 }
 
-extension UnregisteredClientStore {
+extension RegistryReader {
     /// Reads the policy that applies in this process.
     ///
     /// It is the stored policy. If ``ServerSettings/unregisteredClients`` is set, that setting replaces the accepted

@@ -56,9 +56,9 @@ package struct UnregisteredPolicyDraft: Sendable, Hashable {
         package let scopes: [ScopeDefinition]
         package let apis: [RegisteredResource]
 
-        /// Reads the scopes and APIs of a store.
-        package init(_ store: some ScopeStore & ResourceStore) async throws(StoreFault) {
-            scopes = try await store.scopes()
+        /// Reads the scopes of a registry, and all APIs of its store.
+        package init(_ registry: any RegistryReader, in store: any ResourceStore) async throws(StoreFault) {
+            scopes = try await registry.scopes()
             apis = try await store.resources()
         }
     }

@@ -8,6 +8,10 @@ public import Foundation
 public final class FaultyStore: Sendable {
     /// The methods of the store protocols, by name; methods with the same name share a case.
     public enum Verb: String, Sendable, Hashable, CaseIterable {
+        /// Reading the revision of the registry.
+        case registryRevision
+        /// Reading the clients in the association files, and the longest idle lifetime of refresh tokens.
+        case associatedClients, longestRefreshIdleLifetime
         /// Reading one client, or several.
         case client, clients
         /// Registering, changing and deleting a client.
@@ -88,6 +92,8 @@ public final class FaultyStore: Sendable {
         var switchedOff: [PersonIdentifier: Date] = [:]
         var interludes: [Verb: @Sendable () async -> Void] = [:]
         var unusedLimit = Int.max
+        /// The number of calls that changed what reads of the registry do.
+        var disturbances: Int64 = 0
     }
 
     let store: any AuthorizationServerStore
@@ -99,8 +105,11 @@ public final class FaultyStore: Sendable {
     }
 
     /// Makes methods fail until ``recover()`` is called.
+    ///
+    /// The registry appears to have changed, so that a cache above this store reads it again and meets the fault.
     public func fail(_ verbs: Verb..., with fault: StoreFault = .unavailable("the disk is full")) {
         state.withLock { state in
+            state.disturbances += 1
             for verb in verbs { state.faults[verb] = fault }
         }
     }
@@ -124,7 +133,16 @@ public final class FaultyStore: Sendable {
     ///
     /// The wrapped store has not received the call yet. A test can thus simulate a concurrent change.
     public func before(_ verb: Verb, do interlude: @escaping @Sendable () async -> Void) {
-        state.withLock { $0.interludes[verb] = interlude }
+        state.withLock { state in
+            state.interludes[verb] = interlude
+            state.disturbances += 1
+        }
+    }
+
+    /// Returns a revision of the wrapped registry as this wrapper reports it: each ``fail(_:with:)`` and
+    /// ``before(_:do:)`` changes it.
+    func seen(_ revision: RegistryRevision) -> RegistryRevision {
+        RegistryRevision(revision.number &+ state.withLock { $0.disturbances } << 32)
     }
 
     /// Counts a call of a method, runs the closure of ``before(_:do:)``, and throws the error of ``fail(_:with:)``.

@@ -5,11 +5,6 @@ public import CounterfoilProtocol
 public import CounterfoilServer
 
 extension FaultyStore: ClientStore {
-    public func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try await enter(.client)
-        return try await store.client(id)
-    }
-
     public func clients() async throws(StoreFault) -> [RegisteredClient] {
         try await enter(.clients)
         return try await store.clients()
@@ -52,11 +47,6 @@ extension FaultyStore: ClientStore {
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
         try await enter(.pkceExceptionUse)
         return try await store.pkceExceptionUse(of: id)
-    }
-
-    public func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try await enter(.clientSecrets)
-        return try await store.clientSecrets(of: id)
     }
 
     public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {

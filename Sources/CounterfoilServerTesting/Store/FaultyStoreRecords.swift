@@ -9,9 +9,7 @@ extension FaultyStore: RefreshTokenStore {
     public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
         try await enter(.refreshFacts)
         guard let facts = try await store.refreshFacts(digest) else { return nil }
-        return RefreshFacts(
-            family: facts.family, grant: facts.grant, person: seen(facts.person),
-            resources: facts.resources)
+        return RefreshFacts(family: facts.family, grant: facts.grant, person: seen(facts.person))
     }
 
     public func recordRefresh(
@@ -37,16 +35,6 @@ extension FaultyStore: ResourceStore {
     public func resources() async throws(StoreFault) -> [RegisteredResource] {
         try await enter(.resources)
         return try await store.resources()
-    }
-
-    public func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
-        try await enter(.resources)
-        return try await store.resource(resource)
-    }
-
-    public func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
-        try await enter(.resources)
-        return try await store.resource(authenticatingAs: id)
     }
 
     public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {

@@ -7,11 +7,6 @@ public import CounterfoilTokens
 public import Foundation
 
 extension FaultyStore: BrandingStore {
-    public func branding() async throws(StoreFault) -> Branding {
-        try await enter(.branding)
-        return try await store.branding()
-    }
-
     public func updateBranding(
         _ branding: Branding,
         logo: LogoChange
@@ -22,11 +17,6 @@ extension FaultyStore: BrandingStore {
 }
 
 extension FaultyStore: ScopeStore {
-    public func scopes() async throws(StoreFault) -> [ScopeDefinition] {
-        try await enter(.scopes)
-        return try await store.scopes()
-    }
-
     public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
         try await enter(.addScope)
         return try await store.addScope(scope)

@@ -6,11 +6,6 @@ public import CounterfoilServer
 public import Foundation
 
 extension FaultyStore: UnregisteredClientStore {
-    public func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
-        try await enter(.unregisteredClientPolicy)
-        return try await store.unregisteredClientPolicy()
-    }
-
     public func updateUnregisteredClientPolicy(
         _ policy: UnregisteredClientPolicy
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {

@@ -8,9 +8,13 @@ import Foundation
 public final class MemoryStore: Sendable {
     /// The records of the store, which a mutex guards.
     struct State {
-        var scopes = Dictionary(uniqueKeysWithValues: ScopeDefinition.standard.map { ($0.token, $0) })
+        /// A counter of the changes of the registry.
+        var registryRevision: Int64 = 0
+        var scopes = Dictionary(uniqueKeysWithValues: ScopeDefinition.standard.map { ($0.token, $0) }) {
+            didSet { registryRevision += 1 }
+        }
         /// The clients in the order of insertion, as in every array below.
-        var clients: [RegisteredClient] = []
+        var clients: [RegisteredClient] = [] { didSet { registryRevision += 1 } }
         var removedClients: Set<ClientIdentifier> = []
         var people: [PersonIdentifier: Person] = [:]
         /// The deleted users with events that have no pseudonym yet, in the order of their deletion.
@@ -24,13 +28,13 @@ public final class MemoryStore: Sendable {
         var devices: [ArtefactDigest: DeviceAuthorization] = [:]
         /// The digests of the identifiers of answered pages, so that a page cannot be answered a second time.
         var interactions: Set<ArtefactDigest> = []
-        var signingKeys: [SealedSigningKey] = []
-        var clientSecrets: [ClientSecretRecord] = []
+        var signingKeys: [SealedSigningKey] = [] { didSet { registryRevision += 1 } }
+        var clientSecrets: [ClientSecretRecord] = [] { didSet { registryRevision += 1 } }
         var logos: [LogoIdentifier: Logo] = [:]
         var pkceExceptions: [ClientIdentifier: PKCEExceptionUse] = [:]
         var consents: [ConsentKey: Consent] = [:]
-        var branding = Branding()
-        var resources: [RegisteredResource] = []
+        var branding = Branding() { didSet { registryRevision += 1 } }
+        var resources: [RegisteredResource] = [] { didSet { registryRevision += 1 } }
         var audit: [AuditEvent] = []
         /// The number of events that were deleted from the start of the audit log.
         var auditRemoved = 0
@@ -42,7 +46,7 @@ public final class MemoryStore: Sendable {
         var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
         var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]
         var service = ServiceRecord()
-        var unregisteredClientPolicy = UnregisteredClientPolicy()
+        var unregisteredClientPolicy = UnregisteredClientPolicy() { didSet { registryRevision += 1 } }
         var initialAccessTokens: [InitialAccessToken] = []
     }
 

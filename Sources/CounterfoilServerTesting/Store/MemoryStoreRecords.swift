@@ -58,9 +58,9 @@ extension MemoryStore: ResourceStore {
     @discardableResult
     public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
         state.withLock { state in
-            let before = state.resources.count
-            state.resources.removeAll { $0.resource == resource }
-            return state.resources.count < before
+            guard let index = state.resources.firstIndex(where: { $0.resource == resource }) else { return false }
+            state.resources.remove(at: index)
+            return true
         }
     }
 }

@@ -12,11 +12,7 @@ extension MemoryStore: RefreshTokenStore {
                 let person = state.people[grant.personID],
                 state.clients.contains(where: { $0.id == grant.clientID })
             else { return nil }
-            return RefreshFacts(
-                family: family, grant: grant, person: person,
-                resources: grant.resources.compactMap { indicator in
-                    state.resources.first { $0.resource == indicator }
-                })
+            return RefreshFacts(family: family, grant: grant, person: person)
         }
     }
 

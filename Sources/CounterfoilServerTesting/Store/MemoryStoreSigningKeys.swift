@@ -46,9 +46,10 @@ extension MemoryStore: SigningKeyStore {
     @discardableResult
     public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
         state.withLock { state in
-            let before = state.signingKeys.count
-            state.signingKeys.removeAll { key in key.replacedAt.map { $0 < time } ?? false }
-            return before - state.signingKeys.count
+            let kept = state.signingKeys.filter { key in key.replacedAt.map { $0 >= time } ?? true }
+            let removed = state.signingKeys.count - kept.count
+            if removed > 0 { state.signingKeys = kept }
+            return removed
         }
     }
 }

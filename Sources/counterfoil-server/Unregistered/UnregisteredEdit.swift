@@ -30,7 +30,7 @@ struct UnregisteredEdit: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory { directory in
             let former = try await directory.store.unregisteredClientPolicy()
-            let registry = try await UnregisteredPolicyDraft.Registry(directory.store)
+            let registry = try await UnregisteredPolicyDraft.Registry(directory.store, in: directory.store)
             var draft = UnregisteredPolicyDraft(former, beside: registry)
             policy.write(into: &draft)
             let (changed, problems) = draft.checked(beside: registry, revision: former.revision)

@@ -79,7 +79,6 @@ struct KeyRotationTests {
     @Test func `two servers on one store sign with the same key`() async throws {
         let other = try await TestServer(store: test.store, clock: test.clock)
         let new = try await rotate(.es256, .atOnce)
-        test.clock.advance(by: KeyRing.refreshInterval)
         let first = try kid(try await Attempt(test, for: "photos.read").tokens().accessToken)
         let second = try kid(try await Attempt(other, for: "photos.read").tokens().accessToken)
         #expect(first == new.id)
@@ -87,8 +86,8 @@ struct KeyRotationTests {
     }
 
     @Test func `a request for the key set reads the store`() async throws {
+        _ = try await keySet(of: test)
         let new = try await rotate(.es256, .atOnce)
-        test.clock.advance(by: 1)
         #expect(try await keySet(of: test).keys.contains { $0.id == new.id })
     }
 
@@ -104,9 +103,49 @@ struct KeyRotationTests {
     @Test func `while the store is unavailable the cached keys are used`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
-        store.fail(.signingKeys)
-        test.clock.advance(by: KeyRing.refreshInterval)
-        #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
+        for verb in [FaultyStore.Verb.signingKeys, .registryRevision] {
+            store.fail(verb)
+            test.clock.advance(by: 60)
+            #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
+            #expect(test.log.lines.contains { $0.contains("failed to reload the signing keys") })
+        }
+    }
+
+    // SEC-362
+    // The command `key rotate --withdraw` is another process.
+    @Test func `a withdrawn key is used by no later request of any process`() async throws {
+        let other = try await TestServer(store: test.store, clock: test.clock)
+        let tokens = try await Attempt(test, for: "openid").tokens()
+        let former = try kid(tokens.accessToken)
+        for server in [test, other] {
+            #expect(try await keySet(of: server).keys.contains { $0.id == former })
+            #expect(await userInfo(tokens.accessToken, at: server) == .ok)
+        }
+        let new = try await rotate(.es256, .atOnce)
+        #expect(try await test.store.removeSigningKey(former))
+        for server in [test, other] {
+            #expect(await userInfo(tokens.accessToken, at: server) == .unauthorized)
+            #expect(try kid(try await Attempt(server, for: "openid").tokens().accessToken) == new.id)
+            #expect(try await !keySet(of: server).keys.contains { $0.id == former })
+        }
+    }
+
+    private func userInfo(_ token: AccessToken, at test: TestServer) async -> HTTPResponse.Status {
+        await test.send(.get, to: .userInfo, fields: [.authorization: "Bearer \(token.exposed)"]).status
+    }
+
+    // A change of the registry that cannot be used is reported once, and the server continues with its own keys.
+    @Test func `a key of another server key is reported once for each change`() async throws {
+        let former = try #require(try await test.store.signingKeys().first { $0.algorithm == .es256 })
+        let foreign = SealedSigningKey(
+            id: KeyIdentifier("foreign"), algorithm: .es256, sealed: [UInt8](repeating: 1, count: 60),
+            createdAt: test.clock.now)
+        #expect(try await test.store.addSigningKey(foreign, replacing: former.id) == .added)
+        for _ in 1...3 {
+            test.clock.advance(by: 60)
+            #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
+        }
+        #expect(test.log.lines.count { $0.contains("failed to reload the signing keys") } == 1)
     }
 
     // SEC-47

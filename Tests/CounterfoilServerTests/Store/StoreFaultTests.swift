@@ -116,7 +116,7 @@ struct StoreFaultTests {
     @Test func `readiness reports an unavailable store`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
-        store.fail(.scopes)
+        store.fail(.registryRevision)
         try Self.expectUnavailable(await test.send(.get, to: .readiness))
         #expect(await test.send(.get, to: .liveness).status == .ok)
         #expect(await test.send(.get, to: .keySet).status == .ok)

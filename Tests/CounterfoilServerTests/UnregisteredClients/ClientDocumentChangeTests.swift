@@ -241,13 +241,12 @@ struct ClientDocumentChangeTests {
         _ = try await world.test.redeem(world.refresh(tokens)).tokenResponse
     }
 
-    // Both queries come from a cache of the store.
-    @Test func `a request with a cached document reads the policy and the scopes, and nothing else in addition`()
-        async throws
-    {
+    // The policy and the scopes come from the cache above the store.
+    @Test func `a request with a cached document reads only the revision of the registry in addition`() async throws {
         let store = FaultyStore()
         let world = try await DocumentWorld(store: store)
         _ = try await world.attempt().authorize().code
+        _ = try await Attempt(world.test).firstReply()
         func calls(of attempt: Attempt) async throws -> [FaultyStore.Verb: Int] {
             let before = FaultyStore.Verb.allCases.map { store.calls(of: $0) }
             _ = try await attempt.firstReply().signInPage
@@ -256,9 +255,9 @@ struct ClientDocumentChangeTests {
             ).filter { $0.value > 0 }
         }
         var expected = try await calls(of: Attempt(world.test))
-        // For the rules of the document, for the APIs, and for the users who may allow the client something.
-        expected[.unregisteredClientPolicy, default: 0] += 3
-        expected[.scopes, default: 0] += 1
+        // Once for the scopes, and three times for the policy: for the rules of the document, for the APIs, and for
+        // the users who may allow the client something.
+        expected[.registryRevision, default: 0] += 4
         let made = try await calls(of: world.attempt())
         #expect(made == expected, "\(made)")
     }

@@ -96,7 +96,7 @@ struct ConsentByResourceContractTests {
             let consent = try #require(try await world.consent)
             #expect(consent.rememberedAt == [apis.first: Scope([apis.read, apis.write])])
             let facts = try #require(try await world.store.refreshFacts(family))
-            #expect(facts.resources.map(\.resource.rawValue) == [other.rawValue])
+            #expect(try await world.store.resource(apis.first)?.resource.rawValue == other.rawValue)
             #expect(facts.grant.resources.map(\.rawValue) == [apis.first.rawValue])
         }
     }

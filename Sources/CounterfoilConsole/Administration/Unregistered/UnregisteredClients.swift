@@ -37,7 +37,7 @@ struct UnregisteredClients: Sendable {
 
     func list(_ visit: Console.Visit) async throws -> Reply {
         let settings = console.settings
-        let policy = try await console.store.effectiveUnregisteredClientPolicy(settings)
+        let policy = try await console.registry.effectiveUnregisteredClientPolicy(settings)
         let hosts = try await console.store.unregisteredClientHosts(
             after: Question(visit).after, limit: Self.limit)
         let registered = try await console.store.unregisteredClientCount(of: .registrations)
@@ -94,7 +94,9 @@ struct UnregisteredClients: Sendable {
             throw NotFoundError()
         }
         // The host is refused first, so that none of its clients is allowed again while they are deleted.
-        if try form.value("refuse") == "on", let changed = try await console.store.refuseClients(of: host) {
+        if try form.value("refuse") == "on",
+            let changed = try await console.store.refuseClients(of: host, in: console.registry)
+        {
             await console.note(.setting, by: visit, detail: changed)
         }
         let removed = try await console.store.removeAllUnregisteredClients(of: .host(host.rawValue), batch: Self.batch)

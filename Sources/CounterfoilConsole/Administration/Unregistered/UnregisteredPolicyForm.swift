@@ -10,15 +10,15 @@ struct UnregisteredPolicyForm: Sendable {
     private typealias Draft = UnregisteredPolicyDraft
 
     func show(_ visit: Console.Visit) async throws -> Reply {
-        let policy = try await console.store.unregisteredClientPolicy()
-        let registry = try await Draft.Registry(console.store)
+        let policy = try await console.registry.unregisteredClientPolicy()
+        let registry = try await Draft.Registry(console.registry, in: console.store)
         return page(visit, Draft(policy, beside: registry), registry, revision: policy.revision)
     }
 
     func change(_ visit: Console.Visit) async throws -> Reply {
         let (form, _, isLate) = try console.formOrLate(visit)
-        let former = try await console.store.unregisteredClientPolicy()
-        let registry = try await Draft.Registry(console.store)
+        let former = try await console.registry.unregisteredClientPolicy()
+        let registry = try await Draft.Registry(console.registry, in: console.store)
         var draft = Draft(former, beside: registry)
         try draft.read(form, isKindFixed: console.settings.unregisteredClients != nil)
         func again(_ problems: [Draft.Problem], _ status: HTTPResponse.Status = .badRequest) -> Reply {

@@ -42,8 +42,21 @@ package struct AssociationFiles: Sendable, Hashable {
         android = fingerprints
     }
 
+    /// The bytes of both files.
+    struct Encoded: Sendable {
+        /// `/.well-known/apple-app-site-association`.
+        let appleAppSiteAssociation: [UInt8]
+        /// `/.well-known/assetlinks.json`.
+        let assetLinks: [UInt8]
+    }
+
+    /// Encodes both files.
+    func encoded() throws -> Encoded {
+        Encoded(appleAppSiteAssociation: try appleAppSiteAssociation(), assetLinks: try assetLinks())
+    }
+
     /// Encodes `/.well-known/apple-app-site-association`.
-    package func appleAppSiteAssociation() throws -> [UInt8] {
+    private func appleAppSiteAssociation() throws -> [UInt8] {
         try Self.encoded(
             AppleAppSiteAssociation(
                 applinks: .init(
@@ -69,7 +82,7 @@ package struct AssociationFiles: Sendable, Hashable {
     }
 
     /// Encodes `/.well-known/assetlinks.json`.
-    package func assetLinks() throws -> [UInt8] {
+    private func assetLinks() throws -> [UInt8] {
         try Self.encoded(
             android.sorted { $0.key < $1.key }.map { package, fingerprints in
                 AssetLink(target: .init(packageName: package, fingerprints: fingerprints.sorted()))

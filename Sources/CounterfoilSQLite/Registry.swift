@@ -1,0 +1,67 @@
+import CounterfoilProtocol
+public import CounterfoilServer
+import GRDB
+
+extension Migration {
+    /// Renews the registry revision after changes of the signing keys and the branding, too, and adds indexes for the
+    /// queries of `SQLiteStore.associatedClients` and `longestRefreshIdleLifetime`.
+    static let registryOfKeysAndBranding = Migration { database in
+        for table in ["signing_keys", "branding", "site_statements"] {
+            for change in ["INSERT", "UPDATE", "DELETE"] {
+                try database.execute(sql: renewal(of: table, after: change))
+            }
+        }
+        try database.execute(
+            sql: """
+                CREATE INDEX clients_associated ON clients (created_at) WHERE \(SQLiteStore.isAssociated);
+                CREATE INDEX clients_idle_lifetime ON clients (refresh_idle_lifetime)
+                    WHERE \(SQLiteStore.setsIdleLifetime);
+                """)
+    }
+}
+
+extension SQLiteStore: RegistryStore {
+    /// Reads the revision of the registry, a random number that triggers renew after each change by any process.
+    public func registryRevision() async throws(StoreFault) -> RegistryRevision {
+        try read { database in
+            let revision = try database.first(Self.revision) { columns in RegistryRevision(try columns.integer()) }
+            guard let revision else { throw StoreFault.damaged("the table registry has no row") }
+            return revision
+        }
+    }
+
+    /// Reads the clients whose apps the association files list, oldest first.
+    public func associatedClients() async throws(StoreFault) -> [RegisteredClient] {
+        try read { database in
+            try database.list(Self.associatedClientsQuery, noting: unsupported, read: RegisteredClient.init(_:))
+        }
+    }
+
+    /// Reads the longest idle lifetime of refresh tokens in the policies of registered clients, in seconds; nil for
+    /// none.
+    public func longestRefreshIdleLifetime() async throws(StoreFault) -> Int? {
+        try read { database in
+            try database.first(Self.longestIdleLifetime) { columns in try columns.optionalInteger().map(Int.init) }
+                ?? nil
+        }
+    }
+
+    private static let revision = "SELECT revision FROM registry"
+
+    /// The query for the clients in the association files; it reads only the partial index `clients_associated`.
+    static let associatedClientsQuery = """
+        SELECT \(RegisteredClient.columns) FROM clients WHERE \(isAssociated) ORDER BY created_at, clients.rowid
+        """
+
+    /// The query for the longest idle lifetime; it reads one entry of the partial index `clients_idle_lifetime`.
+    static let longestIdleLifetime = "SELECT max(refresh_idle_lifetime) FROM clients WHERE \(setsIdleLifetime)"
+
+    /// The condition of the index `clients_associated`.
+    fileprivate static let isAssociated = """
+        source = 'console' AND type = 'native' AND is_claimed_https_verified = 1
+            AND (apple_apps <> '' OR android_apps <> '')
+        """
+
+    /// The condition of the index `clients_idle_lifetime`.
+    fileprivate static let setsIdleLifetime = "source = 'console' AND refresh_idle_lifetime IS NOT NULL"
+}
