@@ -27,8 +27,6 @@ public struct Endpoint: Sendable {
     var location = Location.issuer
     /// Whether the app that opened the window of a request keeps its reference to the window.
     package var keepsOpener = false
-    /// Whether requests may contain a DPoP proof (RFC 9449), whose responses contain the nonce for the next proof.
-    var takesProofs = false
     /// Whether the endpoint is a health check, which accepts requests with any host name.
     var isHealth = false
     /// Whether the endpoint is also available at the callback origin, where no user signs in.

@@ -57,11 +57,10 @@ extension Endpoint {
     /// (RFC 9126 §2).
     public static let pushedAuthorization = Endpoint(
         name: "pushedAuthorization", path: "/oauth2/par", methods: [.post], bodyLimit: authorization.bodyLimit,
-        answersPeople: false, scriptAccess: .registered, takesProofs: true)
+        answersPeople: false, scriptAccess: .registered)
 
     /// The token endpoint, which scripts of single-page apps can call from registered origins (RFC 6749 §3.2).
     public static let token = answering("token", "/oauth2/token", scriptAccess: .registered)
-        .with { $0.takesProofs = true }
 
     /// The device authorization endpoint (RFC 8628 §3.1), which no script calls.
     public static let deviceAuthorization = answering("deviceAuthorization", "/oauth2/device_authorization")
@@ -83,7 +82,6 @@ extension Endpoint {
 
     /// The UserInfo endpoint, for GET and POST (OpenID Connect Core §5.3).
     public static let userInfo = answering("userInfo", "/oauth2/userinfo", [.get, .post], scriptAccess: .registered)
-        .with { $0.takesProofs = true }
 
     /// The logout endpoint, for GET and POST (OpenID Connect RP-Initiated Logout §2).
     public static let logout = form("logout", "/oauth2/logout", bodyLimit: 32 * 1024)

@@ -5,21 +5,29 @@ import HTTPTypes
 
 /// The DPoP proofs in requests to this server (RFC 9449): their verification, their nonces and the memory of used ones.
 struct DPoPProofs: Sendable {
-    private let settings: ServerSettings
+    /// The endpoints whose requests may contain a proof; their responses then contain the nonce for the next one.
+    private static let endpoints: [Endpoint] = [.token, .pushedAuthorization, .userInfo]
+
     private let verifier: DPoPProofVerifier
     private let nonces: ProofNonces
     private let used: ProofReplayMemory
     private let wallClock: @Sendable () -> Date
+    /// The URLs that the server publishes for each of ``endpoints``, by the path of the endpoint.
+    private let uris: [String: [ProofURI]]
 
     init(
         settings: ServerSettings, serverKey: ServerKey, used: ProofReplayMemory = ProofReplayMemory(),
         wallClock: @escaping @Sendable () -> Date
     ) {
-        self.settings = settings
         self.used = used
         self.wallClock = wallClock
         nonces = ProofNonces(key: serverKey.proofNonces)
         verifier = DPoPProofVerifier(nonces: nonces, requiresNonce: settings.requiresProofNonce)
+        uris = Dictionary(
+            uniqueKeysWithValues: Self.endpoints.map { endpoint in
+                let paths = [endpoint.path] + settings.endpointAliases.paths(of: endpoint)
+                return (endpoint.path, paths.compactMap { ProofURI(settings.issuer.endpoint($0)) })
+            })
     }
 
     /// Verifies the proof in a request; returns nil if the request contains none.
@@ -33,10 +41,9 @@ struct DPoPProofs: Sendable {
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
         let fields = request.proofFields
         guard !fields.isEmpty else { return nil }
-        let paths = [endpoint.path] + settings.endpointAliases.paths(of: endpoint)
         return try verifier.verify(
-            fields, method: request.head.method.rawValue,
-            uris: paths.compactMap { ProofURI(settings.issuer.endpoint($0)) }, carrying: token, at: wallClock())
+            fields, method: request.head.method.rawValue, uris: uris[endpoint.path] ?? [], carrying: token,
+            at: wallClock())
     }
 
     /// Notes the use of a proof, after everything else in its request was accepted; nil has no effect.
@@ -57,7 +64,7 @@ struct DPoPProofs: Sendable {
     ///
     /// RFC 9449 §8.2: every response may contain one, so that the client has a nonce before it needs one.
     func supplyingNonce(_ reply: Reply, to request: IncomingRequest, at endpoint: Endpoint) -> Reply {
-        guard endpoint.takesProofs, !request.proofFields.isEmpty, let name = HTTPField.Name.dpopNonce else {
+        guard uris[endpoint.path] != nil, !request.proofFields.isEmpty, let name = HTTPField.Name.dpopNonce else {
             return reply
         }
         var reply = reply

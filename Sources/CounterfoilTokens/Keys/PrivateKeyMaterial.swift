@@ -49,7 +49,7 @@ enum PrivateKeyMaterial: Sendable {
 
     func publicHalf() throws -> PublicKeyMaterial {
         switch self {
-        case .p256(let key): return .p256(key.publicKey)
+        case .p256(let key): return .p256(key.publicKey, point: Array(key.publicKey.rawRepresentation))
         case .rsa(let key):
             guard let material = PublicKeyMaterial(rsa: try key.publicKey()) else {
                 throw SigningKey.Failure.unusableKey

@@ -11,7 +11,8 @@ import Crypto
 ///
 /// Each case is used with exactly one algorithm, so that a token cannot select another algorithm (RFC 8725 §3.1).
 enum PublicKeyMaterial: Sendable {
-    case p256(P256.Signing.PublicKey)
+    /// A key with the coordinates of its point, 64 octets, which take long to compute from the key.
+    case p256(P256.Signing.PublicKey, point: [UInt8])
     case rsa(RSAPublicKey)
     case ed25519(Curve25519.Signing.PublicKey)
 
@@ -19,10 +20,11 @@ enum PublicKeyMaterial: Sendable {
     ///
     /// Returns nil if the point is not on the curve.
     init?(x: [UInt8], y: [UInt8]) {
-        guard x.count == 32, y.count == 32, let key = try? P256.Signing.PublicKey(rawRepresentation: x + y) else {
+        let point = x + y
+        guard x.count == 32, y.count == 32, let key = try? P256.Signing.PublicKey(rawRepresentation: point) else {
             return nil
         }
-        self = .p256(key)
+        self = .p256(key, point: point)
     }
 
     /// Creates an RSA key of 2048 to 8192 bits; returns nil for any other key.
@@ -59,8 +61,7 @@ enum PublicKeyMaterial: Sendable {
     /// The required members of the JSON Web Key, in the order in which RFC 7638 §3.3 hashes them.
     var members: [(name: String, value: String)] {
         switch self {
-        case .p256(let key):
-            let point = key.rawRepresentation
+        case .p256(_, let point):
             return [
                 ("crv", "P-256"), ("kty", "EC"), ("x", Base64URL.encode(point.prefix(32))),
                 ("y", Base64URL.encode(point.suffix(32))),
@@ -75,7 +76,7 @@ enum PublicKeyMaterial: Sendable {
     /// Returns true if a signature is valid for the algorithm of the key (RFC 7515 §5.2 step 8).
     func isValidSignature(_ signature: [UInt8], for input: some DataProtocol) -> Bool {
         switch self {
-        case .p256(let key):
+        case .p256(let key, _):
             // RFC 7518 §3.4: the signature is R and S with 32 octets each; the ASN.1 form is rejected.
             guard signature.count == 64,
                 let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
