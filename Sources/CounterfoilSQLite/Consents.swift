@@ -147,8 +147,8 @@ extension Database {
     /// Narrows a consent to the scopes of its active grants, after a grant was revoked or narrowed.
     ///
     /// Deletes the consent if no active grant is left. If the consent or a grant has a value that this version does not
-    /// know, the consent forgets what it remembers, so that the user is asked again. The end of a grant never depends on
-    /// such a value.
+    /// know, the consent forgets what it remembers, so that the user is asked again. The end of a grant never depends
+    /// on such a value.
     func followConsent(of person: PersonIdentifier, to client: ClientIdentifier) throws {
         do {
             if let consent = try consent(of: person, to: client) { try follow(consent) }

@@ -329,8 +329,8 @@ extension UnregisteredClientPolicy {
     fileprivate init(_ columns: inout Columns) throws {
         columns.record = Self.record
         self.init(
-            // A kind that this version does not know is not accepted. A host that it does not know could be refused, and
-            // an unknown group of approvers could be smaller, so such a policy cannot be used.
+            // A kind that this version does not know is not accepted. An unknown host could be a refused one, and an
+            // unknown group of approvers could be smaller, so such a policy cannot be used.
             kinds: Set(try columns.supportedList(UnregisteredClientKind.init(rawValue:))),
             allowedHosts: try columns.list(HostPattern.init(_:)),
             refusedHosts: try columns.list(HostPattern.init(_:)),

@@ -10,6 +10,7 @@ import Testing
 
 @Suite("SQLite: an update keeps what a newer version has written")
 struct KeptValueTests {
+    // SEC-371
     @Test func `members of a profile stay`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store
@@ -71,6 +72,7 @@ struct KeptValueTests {
         }
     }
 
+    // SEC-371
     @Test func `a statement in an unknown language stays, and other branding is not replaced`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store

@@ -102,11 +102,11 @@ struct NewerVersion {
     var reported: [UnsupportedValue] { reports.values.withLock { $0 } }
 
     /// Writes to the database as a newer version does, which has other constraints.
-    func write(_ sql: String, _ arguments: StatementArguments = StatementArguments()) async throws {
+    func write(_ sql: String, _ arguments: [String] = []) async throws {
         let database = try DatabaseQueue(path: store.path)
         try await database.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
-            try database.execute(sql: sql, arguments: arguments)
+            try database.execute(sql: sql, arguments: StatementArguments(arguments))
         }
         try database.close()
     }

@@ -151,7 +151,7 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-371: the end of access never depends on a value that this version does not know.
+    // SEC-372: the end of access never depends on a value that this version does not know.
     @Test func `grants with an unknown value are revoked`() async throws {
         try await NewerVersion.run { newer in
             let (store, ada, bob) = (newer.store, newer.ada, newer.bob)
@@ -185,7 +185,7 @@ struct UnsupportedValueTests {
         }
     }
 
-    // SEC-372
+    // SEC-373
     @Test func `a key of an unknown algorithm is left out of the list and stays`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store
@@ -199,7 +199,7 @@ struct UnsupportedValueTests {
         }
     }
 
-    @Test func `a page of a list goes on after a record that is left out`() async throws {
+    @Test func `a page of a list continues after a record that is left out`() async throws {
         try await NewerVersion.run { newer in
             let store = newer.store
             for name in ["carl", "dora", "emil", "finn"] { _ = try await store.addPerson(.named(name)) }
@@ -221,9 +221,7 @@ struct UnsupportedValueTests {
             }
             try await newer.write(
                 "UPDATE clients SET type = 'agent' WHERE id IN (?, ?)",
-                [
-                    "https://app.example.net/1", "https://app.example.net/3",
-                ])
+                ["https://app.example.net/1", "https://app.example.net/3"])
             let family = UnregisteredClientFamily.host("app.example.net")
             var clients: [String] = []
             var place: UnregisteredClientPlace?
