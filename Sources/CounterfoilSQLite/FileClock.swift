@@ -49,7 +49,7 @@ struct FileClock: Sendable {
     }
 }
 
-/// The clock of the machine that counts from its boot, also while it sleeps, and that nobody can set.
+/// The clock of the machine that counts from its boot, also while it sleeps, and cannot be set.
 private enum SteadyTime {
     /// The time since the boot in microseconds.
     static var microseconds: Int64 {

@@ -34,7 +34,7 @@ struct FileClockTests {
     @Test func `a command goes by the clock of the server that runs`() async throws {
         try await withServer { server, path in
             #expect(Self.isNear(try await Self.time(at: path), Self.servers))
-            // Its own clock goes on by the wall clock that it began with.
+            // The clock of the server itself began with the wall clock, and a heartbeat does not change it.
             #expect(Self.isNear(server.now(), Date()))
             // A command that has no heartbeat ends nothing when it closes.
             #expect(Self.isNear(try await Self.time(at: path), Self.servers))

@@ -10,7 +10,7 @@ struct Options {
         case consent
         /// The same request with `prompt=none`, which is refused: the cost of ``consent`` without its page.
         case consentRefused = "consent-refused"
-        /// An authorization request of somebody who is not signed in, which leads to the sign-in page.
+        /// An authorization request without a session, which leads to the sign-in page.
         case signIn = "sign-in"
         /// The exchange of a refresh token for the next one, with each of many tokens in turn.
         case refresh

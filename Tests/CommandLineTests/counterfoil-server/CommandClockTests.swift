@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What commands store counts by the clock of the running server, whatever the wall clock shows.
+/// The times that commands store come from the clock of the running server, whatever the wall clock shows.
 @Suite(.timeLimit(.minutes(10)))
 struct CommandClockTests {
     private static let day = 86_400
