@@ -242,7 +242,10 @@ struct PersonRemovalContractTests {
             for _ in 1...2 {
                 let taken = try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 10)
                 let delivery = try #require(taken.first)
-                guard case .removed(let sealed) = delivery.subject else { throw World.Refused(description: "named") }
+                guard case .removed(let sealed) = delivery.subject else {
+                    Issue.record("the delivery names the user")
+                    continue
+                }
                 #expect(!String(decoding: sealed, as: UTF8.self).contains(world.person.id.rawValue))
                 #expect(delivery.clientID == notified.id)
                 sessions.insert(delivery.sessionID)
