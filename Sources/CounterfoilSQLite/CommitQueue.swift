@@ -23,7 +23,7 @@ final class CommitQueue: Sendable {
         ///
         /// The queue calls the closure when the transaction is on the disk.
         let write: @Sendable (Database) throws -> @Sendable () -> Void
-        /// Reports to the caller that the commit failed and nothing was written.
+        /// Reports to the caller that the commit failed.
         let refuse: @Sendable (StoreFault) -> Void
     }
 
@@ -125,6 +125,7 @@ final class CommitQueue: Sendable {
     }
 
     private func write(_ batch: [PendingCommit], in database: Database) {
+        var isCommitting = false
         do {
             try database.run("BEGIN IMMEDIATE")
             // A single commit needs no savepoint: if it fails, the whole transaction is rolled back.
@@ -132,12 +133,13 @@ final class CommitQueue: Sendable {
             let answers = try batch.map { commit in
                 isSingle ? try commit.write(database) : try write(commit, in: database)
             }
+            isCommitting = true
             try database.run("COMMIT")
             for answer in answers { answer() }
         } catch {
             // SQLite may have rolled the transaction back itself.
             if database.isInsideTransaction { _ = try? database.run("ROLLBACK") }
-            let fault = StoreFault(error)
+            let fault = isCommitting ? StoreFault(ofCommit: error) : StoreFault(error)
             for commit in batch { commit.refuse(fault) }
         }
         checkpointIfLarge(database)

@@ -76,7 +76,7 @@ extension SQLiteStore: ConsentStore {
                 try database.run(
                     """
                     UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
-                    WHERE used_at IS NULL AND grant_id IN (SELECT id FROM grants WHERE \(grants))
+                    WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(grants))
                     """,
                     person.rawValue,
                     client.rawValue,

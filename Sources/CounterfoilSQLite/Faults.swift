@@ -25,6 +25,21 @@ extension StoreFault {
     }
 }
 
+extension StoreFault {
+    /// Classifies an error of `COMMIT`: after an I/O error, the result of the transaction is unknown.
+    ///
+    /// SQLite writes a transaction to the WAL, and then syncs it. If one of the two fails, no connection reads the
+    /// transaction. But if the process then ends before another commit, SQLite may find the transaction complete in the
+    /// WAL when the file is opened again. After any other error, the WAL has no complete transaction.
+    init(ofCommit error: any Error) {
+        if let error = error as? DatabaseError, error.resultCode == .SQLITE_IOERR {
+            self = .unconfirmed(error.withoutValues)
+        } else {
+            self.init(error)
+        }
+    }
+}
+
 extension DatabaseError {
     /// The error text for the log: SQLite's code and message, which can name tables and columns.
     ///

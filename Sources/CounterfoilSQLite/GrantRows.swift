@@ -33,8 +33,9 @@ extension Database {
             """
             INSERT INTO codes (
                 digest, interaction, grant_id, redirect_uri, redirect_uri_was_given, code_challenge, code_challenge_method,
-                nonce, authenticated_at, issued_at, expires_at, used_at, failed_redemptions, requested_scope, key_thumbprint
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                nonce, authenticated_at, issued_at, expires_at, used_at, attempt, failed_redemptions, requested_scope,
+                key_thumbprint
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             Data(code.digest.bytes),
             Data(code.interaction.bytes),
@@ -50,6 +51,7 @@ extension Database {
             code.issuedAt.microseconds,
             code.expiresAt.microseconds,
             code.usedAt?.microseconds,
+            code.attempt.map { Data($0.bytes) },
             code.failedRedemptions,
             code.requestedScope.description,
             code.keyThumbprint?.rawValue
@@ -108,11 +110,15 @@ extension Grant {
 }
 
 extension CodeRecord {
+    /// The condition that a code can be redeemed, now or after the end of a redemption whose result is unknown.
+    static let isRedeemable = "(used_at IS NULL OR attempt IS NOT NULL)"
+
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
         codes.digest, codes.interaction, codes.grant_id, codes.redirect_uri, codes.redirect_uri_was_given,
         codes.requested_scope, codes.code_challenge, codes.code_challenge_method, codes.key_thumbprint, codes.nonce,
-        codes.authenticated_at, codes.issued_at, codes.expires_at, codes.used_at, codes.failed_redemptions
+        codes.authenticated_at, codes.issued_at, codes.expires_at, codes.used_at, codes.attempt,
+        codes.failed_redemptions
         """
 
     init(_ columns: inout Columns) throws {
@@ -130,6 +136,7 @@ extension CodeRecord {
             issuedAt: try columns.date(),
             expiresAt: try columns.date(),
             usedAt: try columns.optionalDate(),
+            attempt: try columns.commitAttempt(),
             failedRedemptions: Int(try columns.integer())
         )
     }
@@ -157,6 +164,12 @@ extension Columns {
         guard method == CodeChallenge.method else { throw .unsupported(unsupported(method)) }
         guard let parsed = CodeChallenge(challenge) else { throw damage() }
         return parsed
+    }
+
+    fileprivate mutating func commitAttempt() throws(StoreFault) -> CommitAttempt? {
+        guard let bytes = try optionalBytes() else { return nil }
+        guard let attempt = CommitAttempt(stored: bytes) else { throw damage() }
+        return attempt
     }
 
     fileprivate mutating func nonce() throws(StoreFault) -> Nonce? {

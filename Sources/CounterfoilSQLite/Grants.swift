@@ -13,7 +13,10 @@ extension SQLiteStore: GrantStore {
         try await commits.commit { database in
             // The transaction has held the write lock since it began, so these facts stay true until the commit.
             let facts = try database.facts(for: approval)
-            if facts.isAnswered { return .alreadyAnswered }
+            // The grant of each approval has a random identifier, so an answer with this grant is this approval.
+            if let answered = facts.answeredGrant {
+                return answered == approval.grant.id.rawValue ? .recorded : .alreadyAnswered
+            }
             guard let revision = facts.clientRevision ?? approval.newClient?.revision else { return .clientDeleted }
             guard facts.hasPushedRequest else { return .pushedRequestGone }
             guard revision == approval.clientRevision else { return .clientChanged }
@@ -48,10 +51,11 @@ extension SQLiteStore: GrantStore {
     ///
     /// It refuses a code that was used, had too many failed redemptions, or has a revoked grant or a disabled user. It
     /// also refuses a `device_code` whose session has ended or expired. The caller must have checked that the code has
-    /// not expired.
+    /// not expired. A call with the attempt of the redemption succeeds again, and writes nothing.
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
+        attempt: CommitAttempt,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         try await commits.commit { database in
@@ -60,7 +64,7 @@ extension SQLiteStore: GrantStore {
             // condition.
             let consumed = try database.run(
                 """
-                UPDATE codes SET used_at = ?2
+                UPDATE codes SET used_at = ?2, attempt = ?3
                 WHERE digest = ?1 AND used_at IS NULL AND failed_redemptions < \(CodeRecord.failedRedemptionLimit)
                     AND EXISTS (
                         SELECT 1 FROM \(Grant.withPerson)
@@ -73,11 +77,19 @@ extension SQLiteStore: GrantStore {
                     )
                 """,
                 key,
-                time.microseconds
+                time.microseconds,
+                Data(attempt.bytes)
             )
             guard consumed == 1 else {
-                let wasUsed = try database.answers("SELECT used_at IS NOT NULL FROM codes WHERE digest = ?", key)
-                return wasUsed == [true] ? .alreadyUsed : .gone
+                let facts = try database.answers(
+                    """
+                    SELECT codes.used_at IS NOT NULL, ifnull(codes.attempt = ?2, 0),
+                        grants.revoked_at IS NULL AND people.disabled_at IS NULL
+                    FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id WHERE codes.digest = ?1
+                    """, key, Data(attempt.bytes))
+                guard facts.first == true else { return .gone }
+                guard facts[1] else { return .alreadyUsed }
+                return facts[2] ? .consumed : .gone
             }
             try database.run(
                 """
@@ -175,30 +187,28 @@ extension SQLiteStore: GrantStore {
         at time: Date
     ) async throws(StoreFault) -> RevokeGrantOutcome {
         try await commits.commit { database in
-            // Only these columns are read, so that a grant with a value that this version does not know can be revoked.
-            let grant = try database.first(
-                "SELECT people.id, grants.client_id, grants.revoked_at FROM \(Grant.withPerson) WHERE grants.id = ?",
-                id.rawValue
-            ) { columns in
-                (
-                    person: try columns.value(PersonIdentifier.init(_:)),
-                    client: try columns.value(ClientIdentifier.init(_:)), revokedAt: try columns.optionalDate()
-                )
-            }
+            let grant = try database.revocableGrant("grants.id = ?", id.rawValue)
             guard let grant else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }
-            try database.run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", id.rawValue, time.microseconds)
-            try database.countRefresh(
-                of: grant.client, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
-            try database.followConsent(of: grant.person, to: grant.client)
+            try database.revoke(grant, because: reason, at: time)
             return .revoked
         }
     }
 }
 
+/// What a revocation needs to know of a grant, so that a grant with a value that this version does not know can be
+/// revoked.
+struct RevocableGrant {
+    let id: GrantIdentifier
+    let person: PersonIdentifier
+    let client: ClientIdentifier
+    let revokedAt: Date?
+}
+
 /// The facts that decide whether an approval can be recorded, read in one query.
 private struct ApprovalFacts {
-    let isAnswered: Bool
+    /// The grant of the approval that answered the page; nil if none has.
+    let answeredGrant: String?
     let clientRevision: Int?
     /// Whether the client still has the pushed request; also true if the request was not pushed.
     let hasPushedRequest: Bool
@@ -212,7 +222,7 @@ extension Approval {
     ///
     /// It looks up each fact by a key.
     static let facts = """
-        SELECT EXISTS (SELECT 1 FROM codes WHERE interaction = ?1),
+        SELECT (SELECT grant_id FROM codes WHERE interaction = ?1),
             (SELECT revision FROM clients WHERE id = ?2),
             ?7 IS NULL OR EXISTS (
                 SELECT 1 FROM pushed_requests WHERE digest = ?7 AND client_id = ?2 AND expires_at > ?5
@@ -243,6 +253,27 @@ extension Database {
         }
     }
 
+    /// Revokes a grant that is not revoked yet, and reduces the consent to what the remaining grants allow.
+    func revoke(_ grant: RevocableGrant, because reason: RevocationReason, at time: Date) throws {
+        try run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.id.rawValue, time.microseconds)
+        try countRefresh(of: grant.client, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
+        try followConsent(of: grant.person, to: grant.client)
+    }
+
+    /// Reads the first grant that matches a condition.
+    func revocableGrant(
+        _ condition: String, _ value: any DatabaseValueConvertible
+    ) throws -> RevocableGrant? {
+        try first(
+            "SELECT grants.id, people.id, grants.client_id, grants.revoked_at FROM \(Grant.withPerson) WHERE \(condition)",
+            value
+        ) { columns in
+            RevocableGrant(
+                id: try columns.value(GrantIdentifier.init(_:)), person: try columns.value(PersonIdentifier.init(_:)),
+                client: try columns.value(ClientIdentifier.init(_:)), revokedAt: try columns.optionalDate())
+        }
+    }
+
     fileprivate func facts(for approval: Approval) throws -> ApprovalFacts {
         let facts = try first(
             Approval.facts,
@@ -255,7 +286,7 @@ extension Database {
             approval.pushedRequest.map { Data($0.bytes) }
         ) { columns in
             ApprovalFacts(
-                isAnswered: try columns.flag(),
+                answeredGrant: try columns.optionalText(),
                 clientRevision: try columns.optionalInteger().map(Int.init),
                 hasPushedRequest: try columns.flag(),
                 isPersonActive: try columns.flag(),

@@ -64,7 +64,7 @@ extension SQLiteStore: PeopleStore {
             try database.run(
                 """
                 UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
-                WHERE used_at IS NULL AND grant_id IN (SELECT id FROM grants WHERE \(Grant.isOfFirst))
+                WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(Grant.isOfFirst))
                 """,
                 person.rawValue
             )

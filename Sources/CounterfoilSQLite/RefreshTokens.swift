@@ -27,15 +27,17 @@ extension SQLiteStore: RefreshTokenStore {
     /// `facts`.
     ///
     /// The grant and the consent get a new time of use only if the stored time is at least `Grant.useResolution` old.
-    /// Most refreshes therefore change one row and no index.
+    /// Most refreshes therefore change one row and no index. A call with the attempt that last changed the family
+    /// succeeds again, and writes nothing.
     public func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await commits.commit { database in
             // RFC 9700 §4.14.2: of several concurrent rotations of one token, only one meets the condition on the
             // generation.
-            guard try database.record(step, of: facts, now: now) else {
-                return try database.holds(facts.family) ? .changedMeanwhile : .gone
+            guard try database.record(step, of: facts, attempt: attempt, now: now) else {
+                guard let isAttempt = try database.isLast(attempt, of: facts.family) else { return .gone }
+                return isAttempt ? .recorded : .changedMeanwhile
             }
             if now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution {
                 try database.noteUse(of: facts, at: now)
@@ -112,17 +114,20 @@ extension Database {
     ///
     /// The conditions are those of `RefreshFamily.step`. After `repeatLimit` repeats, the next one also requires that
     /// `repeatPause` has passed since the last use.
-    fileprivate func record(_ step: RefreshStep, of facts: RefreshFacts, now: Date) throws -> Bool {
+    fileprivate func record(
+        _ step: RefreshStep, of facts: RefreshFacts, attempt: CommitAttempt, now: Date
+    ) throws -> Bool {
         let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
         let (time, grant) = (now.microseconds, facts.grant)
         let (scope, claimScope) = (grant.scope.description, grant.claimScope.description)
+        let mark = Data(attempt.bytes)
         switch step {
         case .advance(let next):
-            return try run(RefreshFamily.advance, key, generation, time, scope, claimScope, next) == 1
+            return try run(RefreshFamily.advance, key, generation, time, scope, claimScope, mark, next) == 1
         case .stay:
-            return try run(RefreshFamily.stay, key, generation, time, scope, claimScope) == 1
+            return try run(RefreshFamily.stay, key, generation, time, scope, claimScope, mark) == 1
         case .repeat:
-            guard try run(RefreshFamily.repetition, key, generation, time, scope, claimScope) == 1 else {
+            guard try run(RefreshFamily.repetition, key, generation, time, scope, claimScope, mark) == 1 else {
                 return false
             }
             try countRefresh(of: facts.grant.clientID, repeats: 1)
@@ -148,15 +153,16 @@ extension Database {
             key, time, RefreshFamily.restResolution)
     }
 
-    /// Checks whether a token family exists, its grant is not revoked and its user is not disabled.
-    fileprivate func holds(_ family: RefreshFamily) throws -> Bool {
+    /// Returns true if an attempt was the last to change a token family; nil if the family does not exist, its grant is
+    /// revoked or its user is disabled.
+    fileprivate func isLast(_ attempt: CommitAttempt, of family: RefreshFamily) throws -> Bool? {
         try answers(
             """
-            SELECT EXISTS (
-                SELECT 1 FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
-                WHERE refresh_tokens.digest = ? AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
-            )
-            """, Data(family.digest.bytes)) == [true]
+            SELECT ifnull(refresh_tokens.last_attempt = ?2, 0)
+            FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
+            WHERE refresh_tokens.digest = ?1 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+            """, Data(family.digest.bytes), Data(attempt.bytes)
+        ).first
     }
 }
 
@@ -170,7 +176,7 @@ extension RefreshFamily {
     fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
 
     fileprivate static let advance = step(
-        "generation = ?6, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
+        "generation = ?7, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
     fileprivate static let stay = step("last_used_at = max(last_used_at, ?3)")
     fileprivate static let repetition = step(
         "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)",
@@ -182,8 +188,8 @@ extension RefreshFamily {
     /// user is not disabled.
     private static func step(_ change: String, if condition: String = "") -> String {
         """
-        UPDATE refresh_tokens SET \(change)
-        WHERE digest = ?1 AND generation = ?2 AND EXISTS (
+        UPDATE refresh_tokens SET \(change), last_attempt = ?6
+        WHERE digest = ?1 AND generation = ?2 AND last_attempt IS NOT ?6 AND EXISTS (
             SELECT 1 FROM \(Grant.withPerson)
             WHERE grants.number = refresh_tokens.grant_number AND grants.scope = ?4 AND grants.claim_scope = ?5
                 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL

@@ -138,7 +138,8 @@ extension Database {
         try run(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
-            WHERE used_at IS NULL AND EXISTS (SELECT 1 FROM grants WHERE grants.id = codes.grant_id AND \(isMeant))
+            WHERE \(CodeRecord.isRedeemable)
+                AND EXISTS (SELECT 1 FROM grants WHERE grants.id = codes.grant_id AND \(isMeant))
             """, name)
         let revoked = try all(
             "SELECT client_id, count(*) FROM grants WHERE revoked_at IS NULL AND scope = ? GROUP BY client_id", name

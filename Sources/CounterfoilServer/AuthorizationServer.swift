@@ -110,6 +110,12 @@ public final class AuthorizationServer: Sendable {
 
     /// Responds to a request that was routed to an endpoint; every error becomes an error response.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
+        await RequestDeadline.$current.withValue(.now + RequestDeadline.limit) {
+            await respondInTime(to: request, at: endpoint)
+        }
+    }
+
+    private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         if let answer = await crossOrigin.preflight(request, at: endpoint) { return answer }
         var client = RequestingClient.unknown
         let reply = components.proofs.supplyingNonce(

@@ -29,6 +29,7 @@ package struct ServerComponents: Sendable {
     package let challenges: ChallengeReuseDetector
     let audiences: AudienceParameterLog
     let proofs: DPoPProofs
+    let redemptions: RedemptionLedger
 
     let serverKey: ServerKey
     let keys: KeyRing
@@ -64,6 +65,7 @@ package struct ServerComponents: Sendable {
         self.random = random
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
+        redemptions = RedemptionLedger(store: store, auditor: auditor)
         directory = ClientDirectory(
             settings: settings, registry: registry, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) },
             auditor: auditor)
@@ -108,7 +110,9 @@ package struct ServerComponents: Sendable {
             metrics: metrics, logger: logger, clock: clock)
     }
 
-    var heartbeat: Heartbeat { Heartbeat(store: store, metrics: metrics, logger: logger, clock: clock) }
+    var heartbeat: Heartbeat {
+        Heartbeat(store: store, redemptions: redemptions, metrics: metrics, logger: logger, clock: clock)
+    }
 
     func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {
         LogoutNotifier(
@@ -183,7 +187,7 @@ package struct ServerComponents: Sendable {
             settings: settings, keys: keys, subjects: subjects, random: random, clock: clock, wallClock: wallClock)
         let grants = GrantContext(
             settings: settings, registry: registry, store: store, issuer: issuer, refreshTokens: refreshTokens,
-            challenges: challenges, proofs: proofs, auditor: auditor)
+            challenges: challenges, proofs: proofs, auditor: auditor, redemptions: redemptions)
         return registrationHandlers(forgeries: throttle)
             + PushedAuthorizationEndpoint(authenticator: authenticator, flow: flow, proofs: proofs).handlers
             + TokenEndpoint(

@@ -21,6 +21,7 @@ struct CommandFailure: Error {
     init(_ fault: StoreFault) {
         switch fault {
         case .unavailable: self = .temporary("\(fault); nothing was changed")
+        case .unconfirmed: self = .temporary("\(fault); check whether the change was made before you repeat it")
         case .damaged, .unsupported: self = .refused("\(fault); nothing was changed")
         }
     }

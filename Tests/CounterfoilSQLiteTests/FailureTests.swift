@@ -65,6 +65,19 @@ struct FailureTests {
         await store.close()
     }
 
+    // After a failed sync, the transaction may be complete in the WAL, and be found there after a crash.
+    @Test(arguments: [
+        (ResultCode.SQLITE_IOERR_FSYNC, true), (.SQLITE_IOERR_WRITE, true), (.SQLITE_FULL, false),
+        (.SQLITE_BUSY, false),
+    ])
+    func `an I/O error of COMMIT leaves the result unknown`(_ code: ResultCode, isUnknown: Bool) {
+        let error = DatabaseError(resultCode: code)
+        var found = (ofCommit: false, ofStatement: false)
+        if case .unconfirmed = StoreFault(ofCommit: error) { found.ofCommit = true }
+        if case .unconfirmed = StoreFault(error) { found.ofStatement = true }
+        #expect(found == (isUnknown, false))
+    }
+
     @Test func `a row that violates the schema is reported as damaged, without its values`()
         async throws
     {

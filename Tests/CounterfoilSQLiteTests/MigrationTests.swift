@@ -104,7 +104,9 @@ struct MigrationTests {
             for table in ["codes", "refresh_tokens"] {
                 try database.execute(sql: "ALTER TABLE \(table) DROP COLUMN key_thumbprint")
             }
+            try Self.dropCommitAttempts(database)
             try Migration.keyThumbprints.apply(database)
+            try Migration.commitAttempts.apply(database)
         }
         try database.close()
         store = try SQLiteStore(at: path)
@@ -112,6 +114,42 @@ struct MigrationTests {
         #expect(kept.redirectURI == issued.redirectURI && kept.codeChallenge == issued.codeChallenge)
         #expect(kept.nonce == issued.nonce && kept.keyThumbprint == nil)
         #expect(try await store.consumeCode(issued.digest, beginning: nil, at: World.now) == .consumed)
+        await store.close()
+    }
+
+    private static func dropCommitAttempts(_ database: Database) throws {
+        for (table, column) in [
+            ("codes", "attempt"), ("codes", "contested_at"), ("refresh_tokens", "last_attempt"),
+            ("assertions", "attempt"),
+        ] {
+            try database.execute(sql: "ALTER TABLE \(table) DROP COLUMN \(column)")
+        }
+    }
+
+    // Before this step, a redeemed code had no mark, and its tokens were sent.
+    @Test func `a code that an earlier version redeemed is answered, and an unused one can be redeemed`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        var store = try SQLiteStore(at: path)
+        let world = try await World(in: store)
+        let used = try await world.approve(world.grant())
+        let unused = try await world.approve(world.grant())
+        #expect(
+            try await store.consumeCode(used.digest, beginning: nil, attempt: CommitAttempt(), at: World.now)
+                == .consumed)
+        await store.close()
+        let database = try DatabaseQueue(path: path)
+        try await database.write { database in
+            try Self.dropCommitAttempts(database)
+            try Migration.commitAttempts.apply(database)
+        }
+        try database.close()
+        store = try SQLiteStore(at: path)
+        #expect(try await store.code(used.digest)?.code.attempt == nil)
+        #expect(try await store.contestRedemption(used.digest, at: World.now) == .answered)
+        #expect(
+            try await store.consumeCode(unused.digest, beginning: nil, attempt: CommitAttempt(), at: World.now)
+                == .consumed)
         await store.close()
     }
 

@@ -65,7 +65,10 @@ extension AuthorizationFlow {
             newClient: authorization.client.storedOnApproval
         )
         let isFirst = try await directory.isFirst(approval, by: visit.request)
-        switch try await store.recordConsent(approval) {
+        let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
+            try await store.recordConsent(approval)
+        }
+        switch outcome {
         case .recorded:
             if isFirst { await directory.noteFirst(approval, by: visit.request) }
             await noteException(of: visit, for: grant)

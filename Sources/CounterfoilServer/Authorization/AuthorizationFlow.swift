@@ -211,7 +211,7 @@ extension StoreFault {
     /// The error for the client (RFC 6749 §4.1.2.1).
     fileprivate var authorizationError: OAuthError {
         switch self {
-        case .unavailable, .unsupported:
+        case .unavailable, .unconfirmed, .unsupported:
             OAuthError(.temporarilyUnavailable, "the server is temporarily unavailable; try again later")
         case .damaged: OAuthError(.serverError, "the server cannot process this request")
         }

@@ -145,9 +145,12 @@ struct ClientAuthenticator: Sendable {
         // RFC 7523 §3 point 7: an assertion can be used only once. Its digest is stored for longer than its
         // lifetime, because the wall clock may be set back.
         let left = max(0, verified.expires.timeIntervalSince(wall))
-        let isNew = try await store.noteAssertion(
-            ArtefactDigest(ofAssertion: verified.tokenID, of: client.id),
-            expires: now.addingTimeInterval(left + Self.clockSetBack), now: now)
+        let attempt = CommitAttempt()
+        let isNew = try await RepeatedCommit.send { () async throws(StoreFault) in
+            try await store.noteAssertion(
+                ArtefactDigest(ofAssertion: verified.tokenID, of: client.id),
+                expires: now.addingTimeInterval(left + Self.clockSetBack), attempt: attempt, now: now)
+        }
         guard isNew else {
             throw claim.refusal("the client_assertion was used before", asksForAuthentication: true)
         }

@@ -109,7 +109,10 @@ struct DeviceFlow: Sendable {
             basis: .answer, newClient: access.client.storedOnApproval)
         let again = settings.issuer.deviceURL(with: visit.code)
         let isFirst = try await directory.isFirst(approval, by: visit.request)
-        switch try await store.recordConsent(approval) {
+        let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
+            try await store.recordConsent(approval)
+        }
+        switch outcome {
         case .recorded:
             if isFirst { await directory.noteFirst(approval, by: visit.request) }
             await auditor.note(

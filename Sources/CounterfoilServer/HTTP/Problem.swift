@@ -53,6 +53,8 @@ package enum Problem: String, CaseIterable, Sendable {
     case tooManyApprovals = "too-many-approvals"
     /// The server cannot reach its store.
     case unavailable = "unavailable"
+    /// The store did not confirm a commit, so the change may have been made.
+    case unconfirmed = "unconfirmed"
     /// The server has an internal error, which it logs.
     case fault = "fault"
 

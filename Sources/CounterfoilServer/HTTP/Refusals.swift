@@ -117,6 +117,10 @@ extension StoreFault: Refusing {
         switch self {
         case .unavailable(let reason):
             Refusal(.serviceUnavailable, .temporarilyUnavailable, .unavailable, fault: reason, retryAfter: 5)
+        case .unconfirmed:
+            Refusal(
+                .serviceUnavailable, .temporarilyUnavailable, .unconfirmed, fault: String(describing: self),
+                retryAfter: 1)
         case .damaged:
             Refusal(.internalServerError, .serverError, .fault, fault: String(describing: self))
         // A server of the newer version beside this one can answer a retry.

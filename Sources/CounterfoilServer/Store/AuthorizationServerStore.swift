@@ -10,9 +10,13 @@
 ///   read or write of that record alone throws ``StoreFault/unsupported(_:)``. A write never removes such a value,
 ///   unless it deletes the record or ends what it allows.
 /// - Times that a caller passes come from the clock of the store (``StoreClock``).
-/// - A store that fails throws ``StoreFault``. A write that throws has not been committed. There is one exception:
-///   if the connection is lost during the commit, the result is unknown. The caller then treats the write as
-///   failed.
+/// - A store that fails throws ``StoreFault``. A write that throws has not been committed. The exception is
+///   ``StoreFault/unconfirmed(_:)``: it is unknown whether the write was committed.
+/// - A commit that can happen only once contains a mark: a ``CommitAttempt``, or for an approval the identifier of its
+///   grant. If the store loses the connection during the commit, it asks for the mark on another connection. It throws
+///   `unconfirmed` only if it gets no answer until ``RequestDeadline/current``.
+/// - The caller can send such a commit again with the same mark. If it was carried out before, nothing is written, and
+///   the outcome is success again.
 public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 
 /// The store without the lookups of ``RegistryReader``.
@@ -30,6 +34,10 @@ public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     ///
     /// The associated value is the reason that the log shows.
     case unavailable(String)
+    /// A fault during a commit, after which it is unknown whether the commit was carried out.
+    ///
+    /// The associated value is the reason that the log shows.
+    case unconfirmed(String)
     /// A fault that needs an operator: the file is damaged or has an unexpected format.
     ///
     /// The associated value is the reason that the log shows.
@@ -44,6 +52,7 @@ public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let reason): "the store is unavailable: \(reason)"
+        case .unconfirmed(let reason): "the store did not confirm a commit: \(reason)"
         case .damaged(let reason): "the store is damaged: \(reason)"
         case .unsupported(let value): "\(value)"
         }

@@ -8,6 +8,8 @@ public protocol ClientAssertionStore: Sendable {
     /// succeeds.
     ///
     /// - Returns: True if the use was recorded; false if the store has a record of an earlier use that expires at
-    ///   `now` or later.
-    func noteAssertion(_ digest: ArtefactDigest, expires: Date, now: Date) async throws(StoreFault) -> Bool
+    ///   `now` or later. An earlier use by the same attempt is this use, so the result is true again.
+    func noteAssertion(
+        _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
+    ) async throws(StoreFault) -> Bool
 }

@@ -111,10 +111,12 @@ extension Grant {
 
 /// An authorization code and its bindings (RFC 6749 §4.1.2, RFC 7636 §4.4).
 ///
-/// Only ``usedAt`` and ``failedRedemptions`` change.
+/// Only ``usedAt``, ``attempt`` and ``failedRedemptions`` change.
 public struct CodeRecord: Sendable, Hashable {
     /// The number of redemptions with a wrong `code_verifier` after which a code is invalid.
     public static let failedRedemptionLimit = 5
+    /// The number of seconds after the redemption for which another request gets 503 while ``attempt`` is stored.
+    public static let undecidedPeriod: TimeInterval = 60
 
     /// The digest of the code.
     public let digest: ArtefactDigest
@@ -147,6 +149,12 @@ public struct CodeRecord: Sendable, Hashable {
     public let expiresAt: Date
     /// The time of the redemption; nil if the code is unused.
     public var usedAt: Date?
+    /// The attempt that redeemed the code, until a store records that its tokens were sent; nil from then on, and if
+    /// the code is unused.
+    ///
+    /// While it is stored, a second redemption is refused, but revokes nothing: the client may have sent it because the
+    /// first one got no tokens.
+    public var attempt: CommitAttempt?
     /// The number of redemptions with a wrong `code_verifier`.
     public var failedRedemptions: Int
 
@@ -164,6 +172,7 @@ public struct CodeRecord: Sendable, Hashable {
         issuedAt: Date,
         expiresAt: Date,
         usedAt: Date? = nil,
+        attempt: CommitAttempt? = nil,
         failedRedemptions: Int = 0
     ) {
         self.digest = digest
@@ -178,6 +187,7 @@ public struct CodeRecord: Sendable, Hashable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.usedAt = usedAt
+        self.attempt = attempt
         self.failedRedemptions = failedRedemptions
     }
 }
@@ -244,16 +254,6 @@ public enum RecordConsentOutcome: Sendable, Hashable {
     case deviceNotPending
 }
 
-/// The outcome of ``GrantStore/consumeCode(_:beginning:at:)``.
-public enum ConsumeCodeOutcome: Sendable, Hashable {
-    /// This call redeemed the code.
-    case consumed
-    /// Another call redeemed the code before; nothing was written.
-    case alreadyUsed
-    /// The code is unknown or was invalidated, its grant is revoked, or its user is disabled; nothing was written.
-    case gone
-}
-
 /// The reason why a grant was revoked.
 public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
     /// The client requested the revocation (RFC 7009).
@@ -287,7 +287,9 @@ public protocol GrantStore: Sendable {
     /// In the same transaction, the store checks the following conditions in this order. It returns the outcome for
     /// the first condition that fails:
     ///
-    /// 1. The page has not been answered before (``CodeRecord/interaction``).
+    /// 1. The page has not been answered before (``CodeRecord/interaction``). If the grant of the stored answer is that
+    ///    of this approval, the approval was recorded before: the outcome is ``RecordConsentOutcome/recorded``, and
+    ///    nothing is written.
     /// 2. The client exists, or is ``Approval/newClient``, which the store then adds.
     /// 3. The client still has the pushed request, if there is one (``Approval/pushedRequest``).
     /// 4. The revision of the client is ``Approval/clientRevision``.
@@ -313,12 +315,34 @@ public protocol GrantStore: Sendable {
     /// must be stored and must not have expired. The store does not check the expiry time of the code; the caller has
     /// checked it.
     ///
-    /// If two calls race, exactly one gets ``ConsumeCodeOutcome/consumed``.
+    /// If two attempts race, exactly one gets ``ConsumeCodeOutcome/consumed``. The store keeps it in
+    /// ``CodeRecord/attempt``. If the code has this attempt already, and its grant and user still meet the conditions,
+    /// nothing is written, and the outcome is the same again.
     func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
+        attempt: CommitAttempt,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome
+    /// Records that a redeemed code was presented a second time, unless it is known that the tokens of the redemption
+    /// were sent (RFC 6749 §4.1.2).
+    ///
+    /// A code that another version of the server redeemed counts as answered.
+    func contestRedemption(
+        _ digest: ArtefactDigest, at time: Date
+    ) async throws(StoreFault) -> ContestRedemptionOutcome
+    /// Records for redemptions whether their tokens were sent, in one transaction.
+    ///
+    /// A settlement counts if ``CodeRecord/attempt`` is its attempt; any other changes nothing. If the tokens were
+    /// sent, the attempt is removed, and the grant is revoked if the redemption is contested
+    /// (``RevocationReason/codeReplay``). If they were not sent, the code becomes unused again, and its token family is
+    /// deleted.
+    ///
+    /// - Returns: The grants that this call has revoked.
+    @discardableResult
+    func settleRedemptions(
+        _ settlements: [RedemptionSettlement], at time: Date
+    ) async throws(StoreFault) -> [Grant]
     /// Counts a redemption with a wrong `code_verifier`, up to ``CodeRecord/failedRedemptionLimit``, and returns
     /// the new count.
     ///

@@ -13,13 +13,14 @@ struct AuthorizationCodeGrant: TokenGrant {
 
     func respond(to asked: TokenRequest.CodeExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
         let digest = ArtefactDigest(of: asked.code)
-        let facts = try await context.store.code(digest)
+        var facts = try await context.store.code(digest)
+        if try await context.decideRedemption(of: facts, exchange) { facts = try await context.store.code(digest) }
         switch Self.judge(
             asked, by: exchange.client, provenKey: exchange.provenKey, facts: facts,
             issuer: context.settings.issuer, now: exchange.now)
         {
         case .redeem(let approval):
-            return try await redeem(approval, digest, exchange)
+            return try await redeem(approval, exchange)
         case .refuse(let error):
             throw error
         case .refuseAndCount(let error):
@@ -30,15 +31,12 @@ struct AuthorizationCodeGrant: TokenGrant {
             }
             throw error
         case .refuseAndRevoke(let error):
-            // RFC 6749 §4.1.2: the code was redeemed before, so one of the two senders may have stolen it.
-            if let grant = facts?.grant { try await revoke(grant, exchange) }
-            throw error
+            guard let facts else { throw error }
+            throw try await context.refusalOfReplay(of: facts, error, exchange)
         }
     }
 
-    private func redeem(
-        _ approval: Approval, _ digest: ArtefactDigest, _ exchange: TokenExchange
-    ) async throws -> TokenResponse {
+    private func redeem(_ approval: Approval, _ exchange: TokenExchange) async throws -> TokenResponse {
         let now = exchange.now
         let grant = approval.facts.grant
         let family = context.family(for: grant, of: approval.client, boundTo: exchange.provenKey, now: now)
@@ -50,20 +48,15 @@ struct AuthorizationCodeGrant: TokenGrant {
                 target: target, nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
             refreshToken: family?.token)
         try context.proofs.use(exchange.proof)
-        switch try await context.store.consumeCode(digest, beginning: family?.record, at: now) {
+        switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {
         case .consumed:
             await noteChallenge(of: approval, exchange)
             return response
         case .alreadyUsed:
-            try await revoke(grant, exchange)
-            throw Self.refusal("code was redeemed by another request at the same time")
+            throw try await context.refusalOfReplay(
+                of: approval.facts, Self.refusal("code was redeemed by another request at the same time"), exchange)
         case .gone: throw Self.refusal("code became invalid while it was redeemed")
         }
-    }
-
-    private func revoke(_ grant: Grant, _ exchange: TokenExchange) async throws {
-        try await context.revoke(grant, because: .codeReplay, exchange)
-        await context.note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
     }
 
     /// Writes an audit event if the client used one `code_challenge` in several authorization requests.
@@ -102,8 +95,8 @@ struct AuthorizationCodeGrant: TokenGrant {
         case refuse(OAuthError)
         /// The request is refused, and the failed redemption counts against the code.
         case refuseAndCount(OAuthError)
-        /// The request is refused, and the grant and its tokens are revoked, because the code was redeemed
-        /// before.
+        /// The request is refused, because the code was redeemed before. The grant and its tokens are revoked, unless
+        /// the first redemption may have got no tokens.
         case refuseAndRevoke(OAuthError)
     }
 

@@ -17,26 +17,26 @@ struct DeviceCodeGrant: TokenGrant {
 
     func respond(to asked: TokenRequest.DeviceCodeExchange, _ exchange: TokenExchange) async throws -> TokenResponse {
         let digest = ArtefactDigest(of: asked.deviceCode)
-        let poll = try await context.store.pollDevice(digest, by: exchange.client.client.id, at: exchange.now)
+        let client = exchange.client.client.id
+        var poll = try await context.store.pollDevice(digest, by: client, at: exchange.now)
+        if case .approved(let facts, _) = poll, try await context.decideRedemption(of: facts, exchange) {
+            poll = try await context.store.pollDevice(digest, by: client, at: exchange.now)
+        }
         switch Self.judge(asked, by: exchange.client, poll: poll, settings: context.settings, now: exchange.now) {
         case .redeem(let approval):
-            return try await redeem(approval, digest, exchange)
+            return try await redeem(approval, exchange)
         case .refuse(let error):
             throw error
         case .refuseAndCount(let error, let grant):
             try await context.store.countFailedRedemption(digest)
             await context.note(.codeRedemption, .refused, grant, exchange, detail: "code_verifier does not match")
             throw error
-        case .refuseAndRevoke(let error, let grant):
-            // The device_code was redeemed before, so one of the two senders may have stolen it.
-            try await revoke(grant, exchange)
-            throw error
+        case .refuseAndRevoke(let error, let facts):
+            throw try await context.refusalOfReplay(of: facts, error, exchange)
         }
     }
 
-    private func redeem(
-        _ approval: Approval, _ digest: ArtefactDigest, _ exchange: TokenExchange
-    ) async throws -> TokenResponse {
+    private func redeem(_ approval: Approval, _ exchange: TokenExchange) async throws -> TokenResponse {
         let grant = approval.facts.grant
         let family = context.family(
             for: grant, of: approval.client, boundTo: exchange.provenKey, now: exchange.now)
@@ -48,18 +48,14 @@ struct DeviceCodeGrant: TokenGrant {
                 target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: family?.token)
         try context.proofs.use(exchange.proof)
-        switch try await context.store.consumeCode(digest, beginning: family?.record, at: exchange.now) {
+        switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {
         case .consumed: return response
         case .alreadyUsed:
-            try await revoke(grant, exchange)
-            throw Self.refusal("device_code was redeemed by another request at the same time")
+            throw try await context.refusalOfReplay(
+                of: approval.facts, Self.refusal("device_code was redeemed by another request at the same time"),
+                exchange)
         case .gone: throw Self.refusal("device_code became invalid while it was redeemed")
         }
-    }
-
-    private func revoke(_ grant: Grant, _ exchange: TokenExchange) async throws {
-        try await context.revoke(grant, because: .codeReplay, exchange)
-        await context.note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
     }
 
     // MARK: - Checks of the device code
@@ -85,8 +81,9 @@ struct DeviceCodeGrant: TokenGrant {
         case refuse(OAuthError)
         /// The request is refused, and the failed redemption counts against the code.
         case refuseAndCount(OAuthError, Grant)
-        /// The request is refused, and the grant and its tokens are revoked, because the code was redeemed before.
-        case refuseAndRevoke(OAuthError, Grant)
+        /// The request is refused, because the code was redeemed before. The grant and its tokens are revoked, unless
+        /// the first redemption may have got no tokens.
+        case refuseAndRevoke(OAuthError, CodeFacts)
     }
 
     /// Decides whether a client gets tokens for a `device_code`.
@@ -141,7 +138,7 @@ struct DeviceCodeGrant: TokenGrant {
             }
         }
         // A used code causes a revocation only if its sender has passed the checks of client and PKCE above.
-        guard code.usedAt == nil else { return .refuseAndRevoke(refusal("device_code was redeemed before"), grant) }
+        guard code.usedAt == nil else { return .refuseAndRevoke(refusal("device_code was redeemed before"), facts) }
         guard code.failedRedemptions < CodeRecord.failedRedemptionLimit else {
             return .refuse(refusal("too many wrong verifiers, or the password was changed after the approval"))
         }

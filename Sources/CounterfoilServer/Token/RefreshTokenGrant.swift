@@ -28,6 +28,9 @@ struct RefreshTokenGrant: TokenGrant {
         }
         let terms = RefreshTokenTerms(of: exchange.client.client, settings: context.settings)
         var isProofUsed = false
+        // Whether a commit of this request was sent again. The first one may have rotated the token, and the client may
+        // have continued with the successor, which it got for a retry.
+        var wasUnconfirmed = false
         for _ in 0..<Self.attempts {
             let facts = try await context.store.refreshFacts(decoded.family.digest)
             let verdict = Self.judge(
@@ -39,12 +42,14 @@ struct RefreshTokenGrant: TokenGrant {
                 // A further attempt belongs to the same request, so the proof counts once.
                 if !isProofUsed { try context.proofs.use(exchange.proof) }
                 isProofUsed = true
-                if let response = try await refresh(approval, of: decoded.family, exchange) { return response }
+                let response = try await refresh(
+                    approval, of: decoded.family, exchange, wasUnconfirmed: &wasUnconfirmed)
+                if let response { return response }
             case .refuse(let error):
                 throw error
             case .wait(let seconds): throw RepeatedTooOften(retryAfter: seconds)
             case .refuseAndRevoke(let error):
-                if let grant = facts?.grant {
+                if let grant = facts?.grant, !wasUnconfirmed {
                     try await context.revoke(grant, because: .refreshReuse, exchange)
                     await context.note(.refreshReuse, .refused, grant, exchange)
                 }
@@ -56,7 +61,8 @@ struct RefreshTokenGrant: TokenGrant {
 
     /// Issues tokens and records the refresh; returns nil if a concurrent refresh has changed the family.
     private func refresh(
-        _ approval: Approval, of family: RefreshTokenCodec.Family, _ exchange: TokenExchange
+        _ approval: Approval, of family: RefreshTokenCodec.Family, _ exchange: TokenExchange,
+        wasUnconfirmed: inout Bool
     ) async throws -> TokenResponse? {
         let grant = approval.facts.grant
         let scope = try await context.permitted(approval.scope, to: approval.client)
@@ -67,7 +73,15 @@ struct RefreshTokenGrant: TokenGrant {
                 grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
                 target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: approval.generation.flatMap { context.refreshTokens.token(of: family, generation: $0) })
-        switch try await context.store.recordRefresh(approval.facts, approval.step, now: exchange.now) {
+        let attempt = CommitAttempt(random: context.issuer.random)
+        var sent = 0
+        let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
+            sent += 1
+            return try await context.store.recordRefresh(
+                approval.facts, approval.step, attempt: attempt, now: exchange.now)
+        }
+        if sent > 1 { wasUnconfirmed = true }
+        switch outcome {
         case .recorded:
             if approval.step == .repeat { await context.note(.refreshRepeat, .done, grant, exchange) }
             return response

@@ -52,6 +52,7 @@ struct GrantContext: Sendable {
     let challenges: ChallengeReuseDetector
     let proofs: DPoPProofs
     let auditor: Auditor
+    let redemptions: RedemptionLedger
 
     /// Determines the audience and scope of an access token from the APIs that a token request names.
     ///

@@ -4,7 +4,8 @@ public import Foundation
 
 /// A wrapper around any store, with which a test makes methods fail and accounts appear disabled.
 ///
-/// A failing method writes nothing, as the contract of the store protocols requires.
+/// A failing method writes nothing, as the contract of the store protocols requires. With
+/// ``lose(_:committing:times:)``, the answer to a commit is lost.
 public final class FaultyStore: Sendable {
     /// The methods of the store protocols, by name; methods with the same name share a case.
     public enum Verb: String, Sendable, Hashable, CaseIterable {
@@ -34,8 +35,8 @@ public final class FaultyStore: Sendable {
         case addDeviceAuthorization, deviceAuthorization, pollDevice, denyDevice
         /// Reading an authorization code with its grant and user.
         case code
-        /// Marking an authorization code as redeemed.
-        case consumeCode
+        /// Marking an authorization code as redeemed, as redeemed twice, and as answered or not.
+        case consumeCode, contestRedemption, settleRedemptions
         /// Counting a redemption with a wrong code verifier.
         case countFailedRedemption
         /// Reading a grant, alone or with its user, and all grants of a user.
@@ -88,12 +89,18 @@ public final class FaultyStore: Sendable {
 
     private struct State {
         var faults: [Verb: StoreFault] = [:]
+        var losses: [Verb: Loss] = [:]
         var calls: [Verb: Int] = [:]
         var switchedOff: [PersonIdentifier: Date] = [:]
         var interludes: [Verb: @Sendable () async -> Void] = [:]
         var unusedLimit = Int.max
         /// The number of calls that changed what reads of the registry do.
         var disturbances: Int64 = 0
+    }
+
+    private struct Loss {
+        let isCommitted: Bool
+        var left: Int
     }
 
     let store: any AuthorizationServerStore
@@ -114,8 +121,25 @@ public final class FaultyStore: Sendable {
         }
     }
 
-    /// Ends the effect of ``fail(_:with:)`` for all methods.
-    public func recover() { state.withLock { $0.faults = [:] } }
+    /// Makes the answers of commits that can happen only once get lost: the method throws `StoreFault.unconfirmed`.
+    ///
+    /// - Parameters:
+    ///   - verbs: `recordConsent`, `consumeCode`, `recordRefresh` or `noteAssertion`.
+    ///   - isCommitted: Whether the commit happens before its answer is lost.
+    ///   - times: The number of calls of each method whose answers are lost; by default all until ``recover()``.
+    public func lose(_ verbs: Verb..., committing isCommitted: Bool, times: Int = .max) {
+        state.withLock { state in
+            for verb in verbs { state.losses[verb] = Loss(isCommitted: isCommitted, left: times) }
+        }
+    }
+
+    /// Ends the effect of ``fail(_:with:)`` and ``lose(_:committing:times:)`` for all methods.
+    public func recover() {
+        state.withLock { state in
+            state.faults = [:]
+            state.losses = [:]
+        }
+    }
 
     /// Returns how often a method was called, including calls that failed.
     public func calls(of verb: Verb) -> Int { state.withLock { $0.calls[verb] ?? 0 } }
@@ -153,6 +177,21 @@ public final class FaultyStore: Sendable {
         }
         await interlude?()
         if let fault { throw fault }
+    }
+
+    /// Runs a commit as ``enter(_:)`` and ``lose(_:committing:times:)`` demand.
+    func commit<Outcome>(
+        _ verb: Verb, _ commit: () async throws(StoreFault) -> Outcome
+    ) async throws(StoreFault) -> Outcome {
+        try await enter(verb)
+        let isCommitted: Bool? = state.withLock { state in
+            guard let loss = state.losses[verb], loss.left > 0 else { return nil }
+            state.losses[verb]?.left -= 1
+            return loss.isCommitted
+        }
+        guard let isCommitted else { return try await commit() }
+        if isCommitted { _ = try await commit() }
+        throw .unconfirmed("the connection was lost during the commit")
     }
 
     /// Returns true if this wrapper treats the account of a user as disabled.

@@ -39,9 +39,10 @@ extension FaultyStore: ConsentStore {
 
 extension FaultyStore: GrantStore {
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
-        try await enter(.recordConsent)
-        guard !isSwitchedOff(approval.grant.personID) else { return .personNotActive }
-        return try await store.recordConsent(approval)
+        try await commit(.recordConsent) { () async throws(StoreFault) in
+            guard !isSwitchedOff(approval.grant.personID) else { return .personNotActive }
+            return try await store.recordConsent(approval)
+        }
     }
 
     public func code(_ digest: ArtefactDigest) async throws(StoreFault) -> CodeFacts? {
@@ -53,11 +54,28 @@ extension FaultyStore: GrantStore {
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
+        attempt: CommitAttempt,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
-        try await enter(.consumeCode)
-        if let facts = try await store.code(digest), isSwitchedOff(facts.person.id) { return .gone }
-        return try await store.consumeCode(digest, beginning: family, at: time)
+        try await commit(.consumeCode) { () async throws(StoreFault) in
+            if let facts = try await store.code(digest), isSwitchedOff(facts.person.id) { return .gone }
+            return try await store.consumeCode(digest, beginning: family, attempt: attempt, at: time)
+        }
+    }
+
+    public func contestRedemption(
+        _ digest: ArtefactDigest, at time: Date
+    ) async throws(StoreFault) -> ContestRedemptionOutcome {
+        try await enter(.contestRedemption)
+        return try await store.contestRedemption(digest, at: time)
+    }
+
+    @discardableResult
+    public func settleRedemptions(
+        _ settlements: [RedemptionSettlement], at time: Date
+    ) async throws(StoreFault) -> [Grant] {
+        try await enter(.settleRedemptions)
+        return try await store.settleRedemptions(settlements, at: time)
     }
 
     @discardableResult

@@ -13,11 +13,12 @@ extension FaultyStore: RefreshTokenStore {
     }
 
     public func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
-        try await enter(.recordRefresh)
-        if isSwitchedOff(facts.person.id) { return .gone }
-        return try await store.recordRefresh(facts, step, now: now)
+        try await commit(.recordRefresh) { () async throws(StoreFault) in
+            if isSwitchedOff(facts.person.id) { return .gone }
+            return try await store.recordRefresh(facts, step, attempt: attempt, now: now)
+        }
     }
 
     public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
@@ -119,10 +120,11 @@ extension FaultyStore: MaintenanceStore {
 
 extension FaultyStore: ClientAssertionStore {
     public func noteAssertion(
-        _ digest: ArtefactDigest, expires: Date, now: Date
+        _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> Bool {
-        try await enter(.noteAssertion)
-        return try await store.noteAssertion(digest, expires: expires, now: now)
+        try await commit(.noteAssertion) { () async throws(StoreFault) in
+            try await store.noteAssertion(digest, expires: expires, attempt: attempt, now: now)
+        }
     }
 }
 

@@ -24,10 +24,12 @@ public final class MemoryStore: Sendable {
         /// The grants whose session has ended, so that their clients are not notified of the end a second time.
         var grantsOfEndedSessions: Set<GrantIdentifier> = []
         var codes: [ArtefactDigest: CodeRecord] = [:]
+        /// The codes that were presented again before it was known whether their tokens were sent.
+        var contestedCodes: Set<ArtefactDigest> = []
         /// The device authorizations that no user has approved.
         var devices: [ArtefactDigest: DeviceAuthorization] = [:]
-        /// The digests of the identifiers of answered pages, so that a page cannot be answered a second time.
-        var interactions: Set<ArtefactDigest> = []
+        /// The grants of answered pages by the digest of the identifier of the page, which cannot be answered again.
+        var interactions: [ArtefactDigest: GrantIdentifier] = [:]
         var signingKeys: [SealedSigningKey] = [] { didSet { registryRevision += 1 } }
         var clientSecrets: [ClientSecretRecord] = [] { didSet { registryRevision += 1 } }
         var logos: [LogoIdentifier: Logo] = [:]
@@ -41,9 +43,11 @@ public final class MemoryStore: Sendable {
         var deliveries: [PendingDelivery] = []
         var deliveryCount = 0
         var logoutQueues: [ClientIdentifier: LogoutQueue] = [:]
-        var assertions: [ArtefactDigest: Date] = [:]
+        var assertions: [ArtefactDigest: (expires: Date, attempt: CommitAttempt)] = [:]
         var pushedRequests: [ArtefactDigest: PushedRequest] = [:]
         var refreshFamilies: [ArtefactDigest: RefreshFamily] = [:]
+        /// The attempts that last changed a token family.
+        var refreshAttempts: [ArtefactDigest: CommitAttempt] = [:]
         var refreshStatistics: [ClientIdentifier: RefreshStatistics] = [:]
         var service = ServiceRecord()
         var unregisteredClientPolicy = UnregisteredClientPolicy() { didSet { registryRevision += 1 } }

@@ -159,7 +159,8 @@ extension MemoryStore.State {
         let removed = clients.remove(at: index)
         let ended = Set(grants.values.filter { $0.clientID == id }.map(\.id))
         for code in codes.values where ended.contains(code.grantID) {
-            interactions.remove(code.interaction)
+            interactions[code.interaction] = nil
+            contestedCodes.remove(code.digest)
             codes[code.digest] = nil
         }
         devices = devices.filter { $0.value.clientID != id }

@@ -63,9 +63,9 @@ extension MemoryStore.State {
         consents[key] = consents[key]?.following(liveGrants(of: key).map { ($0.allowed, $0.resources) })
     }
 
-    /// Invalidates the selected codes, except those that were redeemed.
+    /// Invalidates the selected codes, except those whose redemption is known to have got tokens.
     mutating func killCodes(where isMeant: (CodeRecord) -> Bool) {
-        for code in codes.values where code.usedAt == nil && isMeant(code) {
+        for code in codes.values where (code.usedAt == nil || code.attempt != nil) && isMeant(code) {
             codes[code.digest]?.failedRedemptions = CodeRecord.failedRedemptionLimit
         }
     }

@@ -9,7 +9,9 @@ extension MemoryStore: GrantStore {
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         state.withLock { state in
             let (grant, code) = (approval.grant, approval.code)
-            guard !state.interactions.contains(code.interaction) else { return .alreadyAnswered }
+            if let answered = state.interactions[code.interaction] {
+                return answered == grant.id ? .recorded : .alreadyAnswered
+            }
             let stored = state.clients.first { $0.id == grant.clientID }
             guard let client = stored ?? approval.newClient else { return .clientDeleted }
             guard state.hasPushedRequest(of: approval) else { return .pushedRequestGone }
@@ -28,7 +30,7 @@ extension MemoryStore: GrantStore {
             if stored == nil { state.clients.append(client) }
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
-            state.interactions.insert(code.interaction)
+            state.interactions[code.interaction] = grant.id
             if let pushed = approval.pushedRequest { state.pushedRequests[pushed] = nil }
             state.consents[key] = approval.consent(after: state.consents[key])
             if approval.pkce.isException {
@@ -54,16 +56,22 @@ extension MemoryStore: GrantStore {
     public func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,
+        attempt: CommitAttempt,
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         state.withLock { state in
             guard let code = state.codes[digest] else { return .gone }
-            guard code.usedAt == nil else { return .alreadyUsed }
+            guard code.usedAt == nil else {
+                guard code.attempt == attempt else { return .alreadyUsed }
+                let grant = state.grants[code.grantID]
+                return grant.map { $0.revokedAt == nil && state.isActive($0.personID) } ?? false ? .consumed : .gone
+            }
             guard code.failedRedemptions < CodeRecord.failedRedemptionLimit,
                 let grant = state.grants[code.grantID], grant.revokedAt == nil, state.isActive(grant.personID),
                 !code.isDeviceCode || state.isSessionStored(of: grant, at: time)
             else { return .gone }
             state.codes[digest]?.usedAt = time
+            state.codes[digest]?.attempt = attempt
             state.noteUse(of: grant, at: time)
             if let family { state.refreshFamilies[family.digest] = family }
             return .consumed

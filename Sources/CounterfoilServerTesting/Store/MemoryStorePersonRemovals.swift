@@ -120,7 +120,7 @@ extension MemoryStore.State {
     fileprivate mutating func removeGrants(of person: PersonIdentifier) {
         let ended = Set(grants.values.filter { $0.personID == person }.map(\.id))
         for code in codes.values where ended.contains(code.grantID) {
-            interactions.remove(code.interaction)
+            interactions[code.interaction] = nil
             codes[code.digest] = nil
         }
         refreshFamilies = refreshFamilies.filter { !ended.contains($0.value.grantID) }

@@ -201,7 +201,8 @@ extension MemoryStore: MaintenanceStore {
             let codes = state.codes.values.filter { $0.expiresAt < limits.codesBefore }.prefix(rows)
             for code in codes {
                 state.codes[code.digest] = nil
-                state.interactions.remove(code.interaction)
+                state.contestedCodes.remove(code.digest)
+                state.interactions[code.interaction] = nil
             }
             let sessions = state.sessions.values.filter {
                 $0.expiresAt < limits.now || $0.lastSeenAt < limits.sessionsIdleBefore
@@ -210,7 +211,10 @@ extension MemoryStore: MaintenanceStore {
             let families = state.refreshFamilies.values.filter {
                 $0.expiresAt < limits.now || $0.lastUsedAt < limits.refreshIdleBefore
             }.prefix(rows)
-            for family in families { state.refreshFamilies[family.digest] = nil }
+            for family in families {
+                state.refreshFamilies[family.digest] = nil
+                state.refreshAttempts[family.digest] = nil
+            }
             let (withCode, withToken) = (
                 Set(state.codes.values.map(\.grantID)), Set(state.refreshFamilies.values.map(\.grantID))
             )
@@ -229,7 +233,7 @@ extension MemoryStore: MaintenanceStore {
                     state.refreshFamilies[family.digest] = nil
                 }
             }
-            let assertions = state.assertions.filter { $0.value < limits.now }.prefix(rows)
+            let assertions = state.assertions.filter { $0.value.expires < limits.now }.prefix(rows)
             for assertion in assertions { state.assertions[assertion.key] = nil }
             let pushed = state.pushedRequests.values.filter { $0.expiresAt < limits.now }.prefix(rows)
             for request in pushed { state.pushedRequests[request.digest] = nil }
@@ -248,11 +252,11 @@ extension MemoryStore: MaintenanceStore {
 
 extension MemoryStore: ClientAssertionStore {
     public func noteAssertion(
-        _ digest: ArtefactDigest, expires: Date, now: Date
+        _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> Bool {
         state.withLock { state in
-            if let former = state.assertions[digest], former >= now { return false }
-            state.assertions[digest] = expires
+            if let former = state.assertions[digest], former.expires >= now, former.attempt != attempt { return false }
+            state.assertions[digest] = (expires, attempt)
             return true
         }
     }

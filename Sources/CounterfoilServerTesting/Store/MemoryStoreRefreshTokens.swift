@@ -17,12 +17,13 @@ extension MemoryStore: RefreshTokenStore {
     }
 
     public func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         state.withLock { state in
             guard var family = state.refreshFamilies[facts.family.digest], let grant = state.grants[family.grantID],
                 grant.revokedAt == nil, state.isActive(grant.personID)
             else { return .gone }
+            guard state.refreshAttempts[family.digest] != attempt else { return .recorded }
             guard family.generation == facts.family.generation, grant.scope == facts.grant.scope,
                 grant.claimScope == facts.grant.claimScope
             else { return .changedMeanwhile }
@@ -39,6 +40,7 @@ extension MemoryStore: RefreshTokenStore {
             }
             family.lastUsedAt = max(family.lastUsedAt, now)
             state.refreshFamilies[family.digest] = family
+            state.refreshAttempts[family.digest] = attempt
             state.noteUse(of: grant, at: now, to: Grant.useResolution)
             return .recorded
         }

@@ -55,6 +55,23 @@ struct ClientAssertionTests {
         }
     }
 
+    // The attempt that used the assertion is sent again; another request with the assertion is refused.
+    @Test(arguments: [true, false])
+    func `an assertion is accepted once although the answer of the store is lost`(isCommitted: Bool) async throws {
+        let store = FaultyStore()
+        let signing = try await Signing(try await TestServer(store: store))
+        let form = signing.form(try signing.assertion())
+        store.lose(.noteAssertion, committing: isCommitted, times: 2)
+        #expect(await signing.test.redeem(form).status == .ok)
+        #expect(try await signing.test.redeem(form).tokenError.error == "invalid_client")
+        store.lose(.noteAssertion, committing: isCommitted)
+        let other = signing.form(try signing.assertion())
+        #expect(await signing.test.redeem(other).status == .serviceUnavailable)
+        store.recover()
+        // A client signs an assertion for each request, so the next one is accepted.
+        #expect(try await signing.ask().status == .ok)
+    }
+
     /// A value of a claim.
     enum Claim: Encodable, Sendable {
         case text(String)

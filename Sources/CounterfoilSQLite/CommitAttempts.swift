@@ -1,0 +1,88 @@
+public import CounterfoilServer
+public import Foundation
+import GRDB
+
+extension Migration {
+    /// Adds the marks of the attempts that redeemed a code, refreshed a token family or used a client assertion.
+    ///
+    /// A code that was redeemed before this step has no attempt, so a second redemption of it is a replay.
+    static let commitAttempts = Migration { database in
+        try database.execute(
+            sql: """
+                -- The attempt of a redemption, until it is known whether its tokens were sent.
+                ALTER TABLE codes ADD COLUMN attempt BLOB CHECK (length(attempt) = 16);
+                -- The time of the first other redemption while the attempt is stored.
+                ALTER TABLE codes ADD COLUMN contested_at INTEGER;
+                ALTER TABLE refresh_tokens ADD COLUMN last_attempt BLOB CHECK (length(last_attempt) = 16);
+                ALTER TABLE assertions ADD COLUMN attempt BLOB CHECK (length(attempt) = 16);
+                """)
+    }
+}
+
+extension SQLiteStore {
+    /// Records that a redeemed code was presented a second time, unless its redemption is known to be answered.
+    public func contestRedemption(
+        _ digest: ArtefactDigest, at time: Date
+    ) async throws(StoreFault) -> ContestRedemptionOutcome {
+        try await commits.commit { database in
+            let key = Data(digest.bytes)
+            let contested = try database.run(
+                """
+                UPDATE codes SET contested_at = ifnull(contested_at, ?2)
+                WHERE digest = ?1 AND used_at IS NOT NULL AND attempt IS NOT NULL
+                """, key, time.microseconds)
+            if contested == 1 { return .undecided }
+            let isUsed = try database.answers("SELECT used_at IS NOT NULL FROM codes WHERE digest = ?", key)
+            return isUsed == [true] ? .answered : .notRedeemed
+        }
+    }
+
+    /// Records for redemptions whether their tokens were sent, and returns the grants that were revoked.
+    ///
+    /// A code whose redemption got no tokens becomes unused again. The grant of a contested redemption that got tokens
+    /// is revoked.
+    @discardableResult
+    public func settleRedemptions(
+        _ settlements: [RedemptionSettlement], at time: Date
+    ) async throws(StoreFault) -> [Grant] {
+        guard !settlements.isEmpty else { return [] }
+        return try await commits.commit { database in
+            try settlements.compactMap { settlement in
+                settlement.isAnswered
+                    ? try database.confirm(settlement, at: time) : try database.withdraw(settlement)
+            }
+        }
+    }
+}
+
+extension Database {
+    /// Records that the tokens of a redemption were sent; returns its grant if this has revoked it.
+    fileprivate func confirm(_ settlement: RedemptionSettlement, at time: Date) throws -> Grant? {
+        let key = Data(settlement.code.bytes)
+        let contested = try answers(
+            "SELECT contested_at IS NOT NULL FROM codes WHERE digest = ?1 AND attempt = ?2", key,
+            Data(settlement.attempt.bytes))
+        guard let isContested = contested.first else { return nil }
+        try run("UPDATE codes SET attempt = NULL, contested_at = NULL WHERE digest = ?", key)
+        guard isContested,
+            let grant = try revocableGrant("grants.id = (SELECT grant_id FROM codes WHERE digest = ?)", key),
+            grant.revokedAt == nil
+        else { return nil }
+        try revoke(grant, because: .codeReplay, at: time)
+        return try? code(settlement.code)?.grant
+    }
+
+    /// Marks a code as unused again, because the tokens of its redemption were not sent.
+    fileprivate func withdraw(_ settlement: RedemptionSettlement) throws -> Grant? {
+        let key = Data(settlement.code.bytes)
+        let withdrawn = try run(
+            """
+            UPDATE codes SET used_at = NULL, attempt = NULL, contested_at = NULL WHERE digest = ?1 AND attempt = ?2
+            """, key, Data(settlement.attempt.bytes))
+        guard withdrawn == 1 else { return nil }
+        let grant = "(SELECT grants.number FROM grants JOIN codes ON codes.grant_id = grants.id WHERE digest = ?)"
+        try run("DELETE FROM refresh_tokens WHERE grant_number = \(grant)", key)
+        try run("UPDATE grants SET has_refresh_tokens = 0 WHERE number = \(grant)", key)
+        return nil
+    }
+}
