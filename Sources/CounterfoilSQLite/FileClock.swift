@@ -54,9 +54,9 @@ private enum SteadyTime {
     /// The time since the boot in microseconds.
     static var microseconds: Int64 {
         #if canImport(Darwin)
-        let clock = CLOCK_MONOTONIC_RAW
+            let clock = CLOCK_MONOTONIC_RAW
         #else
-        let clock = CLOCK_BOOTTIME
+            let clock = CLOCK_BOOTTIME
         #endif
         var time = timespec()
         clock_gettime(clock, &time)
@@ -66,18 +66,18 @@ private enum SteadyTime {
     /// The identifier of the boot, which all processes of the machine see; nil if the system has none.
     static let boot: String? = {
         #if canImport(Darwin)
-        var size = 0
-        guard sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: size)
-        guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
-        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            var size = 0
+            guard sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0 else { return nil }
+            var bytes = [UInt8](repeating: 0, count: size)
+            guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
+            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         #else
-        guard let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) else {
-            return nil
-        }
-        // The steady clock of a container can have an offset, in a time namespace of its own.
-        let namespace = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/time")
-        return text.trimmingCharacters(in: .whitespacesAndNewlines) + (namespace.map { " " + $0 } ?? "")
+            guard let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) else {
+                return nil
+            }
+            // The steady clock of a container can have an offset, in a time namespace of its own.
+            let namespace = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/time")
+            return text.trimmingCharacters(in: .whitespacesAndNewlines) + (namespace.map { " " + $0 } ?? "")
         #endif
     }()
 }

@@ -196,7 +196,7 @@ extension SQLiteStore: GrantStore {
     }
 }
 
-/// What a revocation needs to know of a grant, so that a grant with a value that this version does not know can be
+/// The columns of a grant that a revocation needs, so that a grant with a value that this version does not know can be
 /// revoked.
 struct RevocableGrant {
     let id: GrantIdentifier
