@@ -1,9 +1,12 @@
 import CounterfoilClient
+import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 import TestSupport
 import Testing
+
+import struct TestSupport.Site
 
 /// `user delete`, with and without a terminal.
 @Suite(.timeLimit(.minutes(10)))
@@ -20,7 +23,8 @@ struct UserDeleteTests {
     private static func registerClient(_ name: String, of owner: String, at site: Site) async throws -> String {
         let id = try await site.registerClient(name)
         let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
-        let person = try #require(try await store.person(named: try #require(Username(owner))))
+        let username = try #require(Username(owner))
+        let person = try #require(try await store.person(named: username))
         var client = try #require(try await store.clients().first { $0.id.rawValue == id })
         client.owner = person.id
         #expect(try await store.updateClient(client, logo: .keep) == .updated)

@@ -5,12 +5,15 @@ import Foundation
 import TestSupport
 import Testing
 
+import struct TestSupport.Site
+
 /// `user export`.
 @Suite(.timeLimit(.minutes(10)))
 struct UserExportTests {
     /// Adds sessions, grants, a consent and events of a user, more than a page of the export.
     private static func fill(_ store: SQLiteStore, _ name: String, _ clientID: String) async throws -> Int {
-        let person = try #require(try await store.person(named: try #require(Username(name))))
+        let username = try #require(Username(name))
+        let person = try #require(try await store.person(named: username))
         let client = try #require(try await store.clients().first { $0.id.rawValue == clientID })
         let now = Date()
         let session = Session(
@@ -25,7 +28,8 @@ struct UserExportTests {
             let code = CodeRecord(
                 digest: ArtefactDigest(of: AuthorizationCode()),
                 interaction: ArtefactDigest(of: InteractionIdentifier()), grantID: grant.id,
-                redirectURI: .registered(try #require(client.redirectURIs.first)), codeChallenge: nil, nonce: nil, authenticatedAt: now, issuedAt: now, expiresAt: now + 60)
+                redirectURI: .registered(try #require(client.redirectURIs.first)), codeChallenge: nil, nonce: nil,
+                authenticatedAt: now, issuedAt: now, expiresAt: now + 60)
             let approval = Approval(
                 grant: grant, code: code, asked: grant.scope, appearance: ClientAppearance(of: client),
                 clientRevision: client.revision, pkce: .s256, passwordHash: person.passwordHash, basis: .answer)
@@ -77,7 +81,7 @@ struct UserExportTests {
             #expect(consents.map { $0["client_name"] as? String } == ["Lightbox"])
             let audit = try #require(document["audit"] as? [[String: Any]])
             #expect(Set(audit.compactMap { $0["number"] as? Int }).count == events && events > 450)
-            #expect(!text.contains("argon2") && !text.contains("digest") && !text.contains("bob"))
+            #expect(!text.contains("argon2") && !text.contains("digest") && !text.contains("Bob Berg"))
 
             // The file is not overwritten, and none is created for an unknown user.
             let again = try await site.administer(["user", "export", name, "--output", path])
