@@ -44,7 +44,7 @@ extension SQLiteStore {
     @discardableResult
     public func settleRedemptions(
         _ settlements: [RedemptionSettlement], at time: Date
-    ) async throws(StoreFault) -> [Grant] {
+    ) async throws(StoreFault) -> [RevokedGrant] {
         guard !settlements.isEmpty else { return [] }
         return try await commits.commit { database in
             try settlements.compactMap { settlement in
@@ -57,7 +57,7 @@ extension SQLiteStore {
 
 extension Database {
     /// Records that the tokens of a redemption were sent; returns its grant if this has revoked it.
-    fileprivate func confirm(_ settlement: RedemptionSettlement, at time: Date) throws -> Grant? {
+    fileprivate func confirm(_ settlement: RedemptionSettlement, at time: Date) throws -> RevokedGrant? {
         let key = Data(settlement.code.bytes)
         let contested = try answers(
             "SELECT contested_at IS NOT NULL FROM codes WHERE digest = ?1 AND attempt = ?2", key,
@@ -69,11 +69,11 @@ extension Database {
             grant.revokedAt == nil
         else { return nil }
         try revoke(grant, because: .codeReplay, at: time)
-        return try? code(settlement.code)?.grant
+        return grant.revoked
     }
 
     /// Marks a code as unused again, because the tokens of its redemption were not sent.
-    fileprivate func withdraw(_ settlement: RedemptionSettlement) throws -> Grant? {
+    fileprivate func withdraw(_ settlement: RedemptionSettlement) throws -> RevokedGrant? {
         let key = Data(settlement.code.bytes)
         let withdrawn = try run(
             """

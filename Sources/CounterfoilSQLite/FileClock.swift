@@ -27,25 +27,25 @@ struct FileClock: Sendable {
     /// The time when the steady clock showed 0, in microseconds since 1970.
     private let origin: Int64
 
-    /// Creates a clock that follows the one of a running server, or the wall clock if no server runs.
+    /// Creates a clock.
     ///
-    /// - Parameter mark: The mark of the last heartbeat, if there is one.
-    init(following mark: Mark?) {
+    /// - Parameters:
+    ///   - mark: The mark of the last heartbeat, if there is one. The clock follows that server while it runs.
+    ///   - start: The time with which the clock begins instead; nil for the wall clock if no server runs.
+    init(following mark: Mark?, orFrom start: Date?) {
         let elapsed = SteadyTime.microseconds
-        if let mark, mark.boot == SteadyTime.boot, mark.isRecent(at: elapsed) {
+        if start == nil, let mark, mark.boot == SteadyTime.boot, mark.isRecent(at: elapsed) {
             origin = mark.origin
         } else {
-            origin = Date().microseconds - elapsed
+            origin = (start ?? Date()).microseconds - elapsed
         }
     }
 
     var now: Date { Date(microseconds: origin + SteadyTime.microseconds) }
 
-    /// Returns the mark of a heartbeat at `now`; nil if the system does not identify its boots.
-    static func mark(at now: Date) -> Mark? {
-        guard let boot = SteadyTime.boot else { return nil }
-        let elapsed = SteadyTime.microseconds
-        return Mark(boot: boot, beat: elapsed, origin: now.microseconds - elapsed)
+    /// The mark of a heartbeat now; nil if the system does not identify its boots.
+    var mark: Mark? {
+        SteadyTime.boot.map { boot in Mark(boot: boot, beat: SteadyTime.microseconds, origin: origin) }
     }
 }
 

@@ -199,9 +199,7 @@ extension SQLiteStore: GrantStore {
 /// The columns of a grant that a revocation needs, so that a grant with a value that this version does not know can be
 /// revoked.
 struct RevocableGrant {
-    let id: GrantIdentifier
-    let person: PersonIdentifier
-    let client: ClientIdentifier
+    let revoked: RevokedGrant
     let revokedAt: Date?
 }
 
@@ -255,9 +253,9 @@ extension Database {
 
     /// Revokes a grant that is not revoked yet, and reduces the consent to what the remaining grants allow.
     func revoke(_ grant: RevocableGrant, because reason: RevocationReason, at time: Date) throws {
-        try run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.id.rawValue, time.microseconds)
-        try countRefresh(of: grant.client, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
-        try followConsent(of: grant.person, to: grant.client)
+        try run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.revoked.id.rawValue, time.microseconds)
+        try countRefresh(of: grant.revoked.clientID, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
+        try followConsent(of: grant.revoked.personID, to: grant.revoked.clientID)
     }
 
     /// Reads the first grant that matches a condition.
@@ -268,9 +266,11 @@ extension Database {
             "SELECT grants.id, people.id, grants.client_id, grants.revoked_at FROM \(Grant.withPerson) WHERE \(condition)",
             value
         ) { columns in
-            RevocableGrant(
-                id: try columns.value(GrantIdentifier.init(_:)), person: try columns.value(PersonIdentifier.init(_:)),
-                client: try columns.value(ClientIdentifier.init(_:)), revokedAt: try columns.optionalDate())
+            let revoked = RevokedGrant(
+                id: try columns.value(GrantIdentifier.init(_:)),
+                personID: try columns.value(PersonIdentifier.init(_:)),
+                clientID: try columns.value(ClientIdentifier.init(_:)))
+            return RevocableGrant(revoked: revoked, revokedAt: try columns.optionalDate())
         }
     }
 

@@ -86,9 +86,7 @@ extension Database {
     /// `limits` allows for the policy of every client that the server could read. A client with a value that this
     /// version does not know is not among them.
     private func idleBefore(_ limits: ExpirationLimits) throws -> Date {
-        let longest = try first(
-            "SELECT max(refresh_idle_lifetime) FROM clients WHERE source = 'console'"
-        ) { columns in try columns.optionalInteger() }
+        let longest = try first(SQLiteStore.longestIdleLifetime) { columns in try columns.optionalInteger() }
         guard let seconds = longest ?? nil else { return limits.refreshIdleBefore }
         return min(limits.refreshIdleBefore, limits.now.addingTimeInterval(-TimeInterval(seconds)))
     }

@@ -69,7 +69,12 @@ extension SQLiteStore {
     private func truncateLog() async {
         await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { database in
+                // While another process reads, the checkpoint would make all writers wait as long as they wait for each
+                // other.
+                let patience = try? Int.fetchOne(database, sql: "PRAGMA busy_timeout")
+                try? database.execute(sql: "PRAGMA busy_timeout = 100")
                 _ = try? database.checkpoint(.truncate)
+                if let patience { try? database.execute(sql: "PRAGMA busy_timeout = \(patience)") }
                 continuation.resume()
             }
         }
@@ -173,7 +178,10 @@ extension Database {
         }
         for event in events {
             try run(
-                "UPDATE audit SET person_id = ?2, source = NULL, detail = ?3 WHERE number = ?1",
+                """
+                UPDATE audit SET person_id = ?2, grant_id = NULL, source = NULL, request_id = NULL, detail = ?3
+                WHERE number = ?1
+                """,
                 event.number, person.pseudonym.rawValue, person.detail(keptOf: event.detail))
         }
         return events.count

@@ -32,7 +32,7 @@ extension Migration {
                     WHEN NOT (
                         NEW.number = OLD.number AND NEW.at = OLD.at AND NEW.kind = OLD.kind
                         AND NEW.outcome = OLD.outcome AND NEW.client_id IS OLD.client_id
-                        AND NEW.grant_id IS OLD.grant_id AND NEW.request_id IS OLD.request_id
+                        AND NEW.grant_id IS NULL AND NEW.request_id IS NULL
                         AND NEW.source IS NULL AND (NEW.detail IS NULL OR NEW.detail IS OLD.detail)
                         AND EXISTS (
                             SELECT 1 FROM removed_people

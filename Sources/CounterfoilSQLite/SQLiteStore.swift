@@ -19,8 +19,6 @@ public final class SQLiteStore: Sendable {
     let commits: CommitQueue
     let unsupported: UnsupportedValues
     let clock: FileClock
-    /// Whether this store has recorded a heartbeat, so that other processes follow its clock.
-    let leadsClock = Mutex(false)
     private let readers: Readers
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
@@ -36,6 +34,8 @@ public final class SQLiteStore: Sendable {
     ///     `OpeningRefusal.earlierVersion`. Before a migration, end all processes of the earlier version that have the
     ///     store open, because they would no longer find their tables.
     ///   - busyTimeout: The maximum time to wait while another process writes.
+    ///   - clockStart: The time with which the clock of the store begins, for a server the time of the wall clock. If
+    ///     nil, the clock follows the server that runs on the file, or begins with the wall clock if none does.
     ///   - unsupported: The reporter of values that a newer version has written, and because of which this store does
     ///     not use a record.
     public init(
@@ -43,6 +43,7 @@ public final class SQLiteStore: Sendable {
         createIfMissing: Bool = true,
         upgrading: Bool = true,
         busyTimeout: Duration = .seconds(5),
+        clockStart: Date? = nil,
         reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) throws(OpeningRefusal) {
         self.path = path
@@ -65,7 +66,8 @@ public final class SQLiteStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
             try pool.writeWithoutTransaction { database in try Migration.run(database) }
-            clock = try FileClock(following: pool.read { database in try database.clockMark() })
+            clock = try FileClock(
+                following: pool.read { database in try database.clockMark() }, orFrom: clockStart)
             readers = try Readers(path: path, configuration: Self.configuration(busyTimeout, readonly: true))
         } catch {
             throw OpeningRefusal(error, path: path)
@@ -75,7 +77,6 @@ public final class SQLiteStore: Sendable {
 
     /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
     public func close() async {
-        await releaseClock()
         await commits.finish()
         let (pool, readers) = (pool, readers)
         await withCheckedContinuation { continuation in

@@ -1,4 +1,3 @@
-import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import GRDB
@@ -17,8 +16,7 @@ extension SQLiteStore: ServiceRecordStore {
     /// If the previously recorded time is more than `silence` seconds before `now`, the time in between is recorded as
     /// an outage. The latest `ServiceRecord.outageLimit` outages are kept.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
-        let mark = FileClock.mark(at: now)
-        leadsClock.withLock { $0 = true }
+        let mark = clock.mark
         try await commits.commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }
             if let former, now.timeIntervalSince(former) > silence {
@@ -40,14 +38,6 @@ extension SQLiteStore: ServiceRecordStore {
                 """,
                 now.microseconds, mark?.boot, mark?.beat, mark?.origin)
         }
-    }
-
-    /// Ends the lead of this store's clock, so that a server that starts next begins with the wall clock.
-    ///
-    /// If the store does not respond, the lead ends by itself when the last heartbeat is old.
-    func releaseClock() async {
-        guard leadsClock.withLock({ $0 }) else { return }
-        _ = try? await commits.commit { database in try database.run("UPDATE service SET boot = NULL") }
     }
 
     /// Reads the last time at which the store responded, and the outages that ended after `start`.

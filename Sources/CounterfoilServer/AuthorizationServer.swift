@@ -229,8 +229,18 @@ public final class AuthorizationServer: Sendable {
     ) async throws -> Reply {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
-        // Another process may have added or deleted a signing key. Liveness does not depend on the store.
-        if endpoint != .liveness { await components.keys.follow(logger: components.logger) }
+        try await followKeys(for: endpoint)
         return try await respond(request, now, &client)
+    }
+
+    /// Reloads the signing keys if another process has added or deleted one.
+    ///
+    /// While the store does not respond, an endpoint that issues or accepts tokens fails. All others continue: the key
+    /// set and the metadata stay as they were, and liveness does not ask the store.
+    private func followKeys(for endpoint: Endpoint) async throws {
+        guard endpoint != .liveness else { return }
+        do { try await components.keys.follow(logger: components.logger) } catch {
+            if !endpoint.answersPeople, endpoint.methods.contains(.post) { throw error }
+        }
     }
 }

@@ -65,7 +65,7 @@ package struct ServerComponents: Sendable {
         self.random = random
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
-        redemptions = RedemptionLedger(store: store, auditor: auditor)
+        redemptions = RedemptionLedger(store: store, auditor: auditor, logger: logger)
         directory = ClientDirectory(
             settings: settings, registry: registry, store: store, files: clientFiles.map { ClientFiles(fetcher: $0) },
             auditor: auditor)

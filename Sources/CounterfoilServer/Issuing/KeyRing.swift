@@ -48,7 +48,6 @@ public final class KeyRing: Sendable, SigningKeys {
     private let serverKey: ServerKey
     private let clock: @Sendable () -> Date
     private let state: Mutex<State>
-    private let failures = LogLimiter(linesPerMinute: 1)
 
     private init(
         _ store: any SigningKeyStore & RegistryStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date,
@@ -86,7 +85,8 @@ public final class KeyRing: Sendable, SigningKeys {
             revision = try await store.registryRevision()
             records = try await store.signingKeys()
         }
-        let opened = try opened(records, with: serverKey, known: [:])
+        var opened: [KeyIdentifier: SigningKey] = [:]
+        for record in records { opened[record.id] = try key(of: record, with: serverKey) }
         return KeyRing(
             store, serverKey: serverKey, clock: clock,
             state: State(records: records, opened: opened, revision: revision))
@@ -120,57 +120,53 @@ public final class KeyRing: Sendable, SigningKeys {
 
     /// Reloads the keys if the revision of the registry has changed since they were loaded.
     ///
-    /// If the store does not respond, the cached keys stay in use.
-    public func follow(logger: Logger) async {
-        do {
-            while try await !reloadIfChanged() {}
-        } catch {
-            guard let leftOut = failures.admit(now: clock()) else { return }
-            logger.error(
-                "failed to reload the signing keys", metadata: ["error": "\(error)", "left_out": "\(leftOut)"])
+    /// - Throws: A `StoreFault` if the store does not respond. The cached keys then stay in use, for what must not depend
+    ///   on the store.
+    public func follow(logger: Logger) async throws {
+        while true {
+            let (isCurrent, closed) = try await reloadIfChanged()
+            for key in closed {
+                logger.error(
+                    "failed to decrypt a signing key, so it is not used",
+                    metadata: ["error": "\(Refusal.wrongServerKey(key))"])
+            }
+            if isCurrent { return }
         }
     }
 
     /// Reloads the keys if the revision of the registry has changed.
     ///
-    /// - Returns: False if another request has reloaded the keys at the same time, so that it is unknown which of the
-    ///   two read later.
-    private func reloadIfChanged() async throws -> Bool {
+    /// - Returns: Whether the keys are current. They are not if another request has reloaded the keys at the same time,
+    ///   because it is unknown which of the two read later. Besides, the keys that cannot be decrypted.
+    private func reloadIfChanged() async throws -> (isCurrent: Bool, closed: [KeyIdentifier]) {
         let revision = try await store.registryRevision()
-        guard let known = state.withLock({ $0.revision == revision ? nil : $0 }) else { return true }
+        guard let known = state.withLock({ $0.revision == revision ? nil : $0 }) else { return (true, []) }
         let records = try await store.signingKeys()
-        var next = known
-        next.revision = revision
-        // A key that cannot be opened fails again only after the next change of the registry.
-        let opened = Result { try Self.opened(records, with: serverKey, known: known.opened) }
-        if case .success(let keys) = opened, !records.isEmpty {
-            next = State(records: records, opened: keys, revision: revision)
-        }
+        let keys = opened(records, known: known.opened)
+        // A key that cannot be decrypted fails again only after the next change of the registry.
+        let next = State(records: records.filter { keys[$0.id] != nil }, opened: keys, revision: revision)
         let isFirst = state.withLock { state in
             guard state.revision == known.revision else { return false }
             state = next
             return true
         }
-        guard isFirst else { return false }
-        _ = try opened.get()
-        return true
+        return (isFirst, isFirst ? records.map(\.id).filter { keys[$0] == nil } : [])
     }
 
-    private static func opened(
-        _ records: [SealedSigningKey], with serverKey: ServerKey, known: [KeyIdentifier: SigningKey]
-    ) throws -> [KeyIdentifier: SigningKey] {
+    /// Decrypts the keys that are not known yet; one that cannot be decrypted is left out.
+    private func opened(
+        _ records: [SealedSigningKey], known: [KeyIdentifier: SigningKey]
+    ) -> [KeyIdentifier: SigningKey] {
         var opened: [KeyIdentifier: SigningKey] = [:]
-        for record in records {
-            if let key = known[record.id] {
-                opened[record.id] = key
-                continue
-            }
-            guard let bytes = try? serverKey.open(record.sealed, identifier: record.id.rawValue) else {
-                throw Refusal.wrongServerKey(record.id)
-            }
-            opened[record.id] = try SigningKey(algorithm: record.algorithm, privateRepresentation: bytes)
-        }
+        for record in records { opened[record.id] = known[record.id] ?? (try? Self.key(of: record, with: serverKey)) }
         return opened
+    }
+
+    private static func key(of record: SealedSigningKey, with serverKey: ServerKey) throws -> SigningKey {
+        guard let bytes = try? serverKey.open(record.sealed, identifier: record.id.rawValue) else {
+            throw Refusal.wrongServerKey(record.id)
+        }
+        return try SigningKey(algorithm: record.algorithm, privateRepresentation: bytes)
     }
 }
 

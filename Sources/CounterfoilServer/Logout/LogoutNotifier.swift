@@ -99,7 +99,7 @@ public struct LogoutNotifier: Sendable {
                     metadata: ["client_id": "\(delivery.clientID)"])
                 return
             }
-            await keys.follow(logger: logger)
+            try await keys.follow(logger: logger)
             let outcome = await sender.send(try notice(of: delivery, about: person, to: recipient))
             // A process that stops cancels its requests. A cancelled request does not count as a failure of the host.
             let isCut = Task.isCancelled && !outcome.isDelivered

@@ -32,34 +32,58 @@ public struct Heartbeat: Sendable {
     /// Writes heartbeats until its task is cancelled; after a failure, the service tries again at the next interval.
     public func run() async {
         var isAnswering = true
+        var isSettling = true
         while !Task.isCancelled {
-            do {
-                try await beat()
-                if !isAnswering { logger.notice("the store answers again") }
-                isAnswering = true
-            } catch {
-                // The server logs each request that fails during an outage. The outage itself is logged once.
-                if isAnswering {
-                    metrics.count(.storeError)
-                    logger.error("failed to write the heartbeat to the store", metadata: ["error": "\(error)"])
-                }
-                isAnswering = false
+            isAnswering = await succeeds(in: "write the heartbeat to the store", before: isAnswering) {
+                try await writeHeartbeat()
             }
+            isSettling = await settles(before: isSettling)
             do {
                 try await Task.sleep(for: Self.interval)
             } catch {
                 break
             }
         }
-        // The next process must know which redemptions got tokens. Without this, it revokes nothing after a replay.
-        try? await redemptions.settle(now: clock())
+        await finish()
+    }
+
+    /// Records how the redemptions of this process have ended. Call it after the last request, before the store closes.
+    ///
+    /// The next process must know which codes got their tokens. Without the record, a replay of such a code revokes
+    /// nothing.
+    public func finish() async { _ = await settles(before: true) }
+
+    /// Writes one heartbeat, and then records how the redemptions of this process have ended.
+    package func beat() async throws(StoreFault) {
+        try await writeHeartbeat()
+        try await redemptions.settle(now: clock())
     }
 
     /// Writes one heartbeat; if the previous one is too old, the store also records an outage.
-    ///
-    /// Then the store is told how the redemptions of this process have ended.
-    package func beat() async throws(StoreFault) {
+    private func writeHeartbeat() async throws(StoreFault) {
         try await store.recordService(at: clock(), outageAfter: ServiceRecord.silenceLimit)
-        try await redemptions.settle(now: clock())
+    }
+
+    private func settles(before: Bool) async -> Bool {
+        await succeeds(in: "record which codes got their tokens", before: before) {
+            try await redemptions.settle(now: clock())
+        }
+    }
+
+    /// Runs one job, and returns whether it succeeded; logs when that differs from the time before.
+    ///
+    /// The server logs each request that fails during an outage. The outage itself is logged once.
+    private func succeeds(in job: String, before: Bool, _ run: () async throws -> Void) async -> Bool {
+        do {
+            try await run()
+            if !before { logger.notice("succeeded again to \(job)") }
+            return true
+        } catch {
+            if before {
+                metrics.count(.storeError)
+                logger.error("failed to \(job)", metadata: ["error": "\(error)"])
+            }
+            return false
+        }
     }
 }

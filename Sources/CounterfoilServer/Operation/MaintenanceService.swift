@@ -105,7 +105,7 @@ public struct MaintenanceService: Sendable {
                     at: now, .signingKey,
                     detail: "deleted signing keys whose tokens have all expired: \(removed)"))
         }
-        await keys.follow(logger: logger)
+        try await keys.follow(logger: logger)
     }
 
     /// Deletes the audit events whose retention period has ended.

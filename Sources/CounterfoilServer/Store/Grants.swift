@@ -342,7 +342,7 @@ public protocol GrantStore: Sendable {
     @discardableResult
     func settleRedemptions(
         _ settlements: [RedemptionSettlement], at time: Date
-    ) async throws(StoreFault) -> [Grant]
+    ) async throws(StoreFault) -> [RevokedGrant]
     /// Counts a redemption with a wrong `code_verifier`, up to ``CodeRecord/failedRedemptionLimit``, and returns
     /// the new count.
     ///

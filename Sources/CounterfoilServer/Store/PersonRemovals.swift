@@ -79,11 +79,14 @@ public struct RemovedPerson: Sendable, Hashable {
         self.displayName = displayName
     }
 
-    /// Returns an event of the user with the pseudonym, without its source, and without a detail that names the user.
+    /// Returns an event of the user with the pseudonym, without what leads back to the user.
+    ///
+    /// That is the source, the grant and the request, because access tokens and the log of the server name these beside
+    /// the user, and a detail that names the user.
     public func pseudonymized(_ event: AuditEvent) -> AuditEvent {
         AuditEvent(
             at: event.at, event.kind, event.outcome, personID: pseudonym, clientID: event.clientID,
-            grantID: event.grantID, requestID: event.requestID, detail: detail(keptOf: event.detail))
+            detail: detail(keptOf: event.detail))
     }
 
     /// Returns the detail of an event; nil if it contains a name of the user.
@@ -115,23 +118,27 @@ public struct RemovedPerson: Sendable, Hashable {
         }
     }
 
-    /// Returns true if a text contains a name of the user, in any case.
+    /// Returns true if a text contains a name of the user as whole words, in any case.
     private func names(in text: String) -> Bool {
         let text = text.lowercased()
         return [id.rawValue, username.rawValue, email?.rawValue, displayName].contains { name in
             guard let name, !name.isEmpty else { return false }
-            return text.contains(name.lowercased())
+            return text.ranges(of: name.lowercased()).contains { range in
+                let before = text[..<range.lowerBound].last
+                let after = text[range.upperBound...].first
+                return [before, after].allSatisfy { $0.map { !$0.isLetter && !$0.isNumber } ?? true }
+            }
         }
     }
 }
 
 extension AuditEvent {
-    /// The event without its user, source and detail.
+    /// The event without its user, and without what leads back to the user: source, grant, request and detail.
     ///
     /// A store appends it in place of an event about a user who does not exist any more. A request that was in progress
     /// during the deletion can cause such an event.
     public var withoutPerson: AuditEvent {
-        AuditEvent(at: at, kind, outcome, clientID: clientID, grantID: grantID, requestID: requestID)
+        AuditEvent(at: at, kind, outcome, clientID: clientID)
     }
 }
 

@@ -1,3 +1,5 @@
+public import CounterfoilProtocol
+
 /// The outcome of ``GrantStore/consumeCode(_:beginning:attempt:at:)``.
 public enum ConsumeCodeOutcome: Sendable, Hashable {
     /// This attempt redeemed the code, in this call or in an earlier one.
@@ -26,7 +28,9 @@ public struct RedemptionSettlement: Sendable, Hashable {
     public let code: ArtefactDigest
     /// The attempt that redeemed the code.
     public let attempt: CommitAttempt
-    /// True if the response with the tokens was returned; false if the client got an error instead.
+    /// True if the tokens were sent to the client; false if it got an error instead.
+    ///
+    /// Tokens count as sent even if the connection breaks before the client has read them.
     public let isAnswered: Bool
 
     /// Creates a settlement of a redemption.
@@ -34,5 +38,22 @@ public struct RedemptionSettlement: Sendable, Hashable {
         self.code = code
         self.attempt = attempt
         self.isAnswered = isAnswered
+    }
+}
+
+/// A grant that the store has revoked because its code was redeemed a second time.
+public struct RevokedGrant: Sendable, Hashable {
+    /// The identifier of the grant.
+    public let id: GrantIdentifier
+    /// The user who gave the permission.
+    public let personID: PersonIdentifier
+    /// The client that got the permission.
+    public let clientID: ClientIdentifier
+
+    /// Creates a record of a revocation.
+    public init(id: GrantIdentifier, personID: PersonIdentifier, clientID: ClientIdentifier) {
+        self.id = id
+        self.personID = personID
+        self.clientID = clientID
     }
 }

@@ -36,7 +36,10 @@ extension GrantContext {
     ) async throws -> any Error {
         let (digest, grant, now) = (facts.code.digest, facts.grant, exchange.now)
         try await redemptions.decide(digest, now: now)
-        switch try await store.contestRedemption(digest, at: now) {
+        let contested = try await RepeatedCommit.send { () async throws(StoreFault) in
+            try await store.contestRedemption(digest, at: now)
+        }
+        switch contested {
         case .answered:
             try await revoke(grant, because: .codeReplay, exchange)
             await note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")

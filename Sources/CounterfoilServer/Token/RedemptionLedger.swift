@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import Logging
 
 /// The redemptions of codes in this process: those that are in progress, and those whose end the store does not know
 /// yet.
@@ -25,11 +26,13 @@ final class RedemptionLedger: Sendable {
 
     private let store: any GrantStore
     private let auditor: Auditor
+    private let logger: Logger
     private let state = Mutex(State())
 
-    init(store: any GrantStore, auditor: Auditor) {
+    init(store: any GrantStore, auditor: Auditor, logger: Logger) {
         self.store = store
         self.auditor = auditor
+        self.logger = logger
     }
 
     /// Runs the redemption of a code, and keeps its end.
@@ -39,14 +42,19 @@ final class RedemptionLedger: Sendable {
         _ code: ArtefactDigest, attempt: CommitAttempt,
         _ commit: () async throws(StoreFault) -> ConsumeCodeOutcome
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
+        let unsent = RedemptionSettlement(code: code, attempt: attempt, isAnswered: false)
         begin([code])
         do {
             let outcome = try await RepeatedCommit.send(commit)
-            let sent = RedemptionSettlement(code: code, attempt: attempt, isAnswered: true)
-            end([code], keeping: outcome == .consumed ? [sent] : [])
+            switch outcome {
+            case .consumed:
+                end([code], keeping: [RedemptionSettlement(code: code, attempt: attempt, isAnswered: true)])
+            // An earlier commit of this attempt may have redeemed the code before it became invalid.
+            case .gone: end([code], keeping: [unsent])
+            case .alreadyUsed: end([code], keeping: [])
+            }
             return outcome
         } catch {
-            let unsent = RedemptionSettlement(code: code, attempt: attempt, isAnswered: false)
             if case .unconfirmed = error { end([code], keeping: [unsent]) } else { end([code], keeping: []) }
             throw error
         }
@@ -68,9 +76,9 @@ final class RedemptionLedger: Sendable {
         while left > 0, let batch = takeBatch(atMost: min(left, Self.batchLimit)) {
             left -= batch.count
             let codes = batch.map(\.code)
-            let revoked: [Grant]
+            let revoked: [RevokedGrant]
             do {
-                revoked = try await store.settleRedemptions(batch, at: now)
+                revoked = try await settle(batch, now: now)
             } catch {
                 end(codes, keeping: batch)
                 throw error
@@ -82,6 +90,24 @@ final class RedemptionLedger: Sendable {
                         at: now, .revocation, personID: grant.personID, clientID: grant.clientID, grantID: grant.id,
                         detail: RevocationReason.codeReplay.rawValue))
             }
+        }
+    }
+
+    /// Tells the store how redemptions have ended; one whose records are damaged is dropped, so that it does not keep
+    /// the others from being recorded.
+    private func settle(
+        _ batch: [RedemptionSettlement], now: Date
+    ) async throws(StoreFault) -> [RevokedGrant] {
+        do {
+            return try await store.settleRedemptions(batch, at: now)
+        } catch .damaged(let reason) {
+            guard batch.count > 1 else {
+                logger.error("failed to record whether a code got its tokens", metadata: ["error": "\(reason)"])
+                return []
+            }
+            var revoked: [RevokedGrant] = []
+            for settlement in batch { revoked += try await settle([settlement], now: now) }
+            return revoked
         }
     }
 

@@ -73,7 +73,7 @@ extension FaultyStore: GrantStore {
     @discardableResult
     public func settleRedemptions(
         _ settlements: [RedemptionSettlement], at time: Date
-    ) async throws(StoreFault) -> [Grant] {
+    ) async throws(StoreFault) -> [RevokedGrant] {
         try await enter(.settleRedemptions)
         return try await store.settleRedemptions(settlements, at: time)
     }

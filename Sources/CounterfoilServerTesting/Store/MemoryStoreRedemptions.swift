@@ -20,7 +20,7 @@ extension MemoryStore {
     @discardableResult
     public func settleRedemptions(
         _ settlements: [RedemptionSettlement], at time: Date
-    ) async throws(StoreFault) -> [Grant] {
+    ) async throws(StoreFault) -> [RevokedGrant] {
         state.withLock { state in
             settlements.compactMap { settlement in
                 guard let code = state.codes[settlement.code], code.attempt == settlement.attempt else { return nil }
@@ -36,7 +36,7 @@ extension MemoryStore {
                 guard isContested, let grant = state.grants[code.grantID], grant.revokedAt == nil else { return nil }
                 state.revoke(grant, because: .codeReplay, at: time)
                 state.followConsent(ConsentKey(person: grant.personID, client: grant.clientID))
-                return grant
+                return RevokedGrant(id: grant.id, personID: grant.personID, clientID: grant.clientID)
             }
         }
     }

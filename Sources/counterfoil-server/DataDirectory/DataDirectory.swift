@@ -36,7 +36,8 @@ struct DataDirectory {
         let givenKey = try ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
-            store = try SQLiteStore(at: database, upgrading: lock != nil, reporting: unsupported)
+            store = try SQLiteStore(
+                at: database, upgrading: lock != nil, clockStart: lock == nil ? nil : Date(), reporting: unsupported)
         } catch .earlierVersion {
             store = try Self.upgrade(database, in: path, reporting: unsupported)
         } catch {

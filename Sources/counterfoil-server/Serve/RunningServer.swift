@@ -86,8 +86,9 @@ struct RunningServer {
             server, host: listen.host, port: listen.port, trustedProxies: trustedProxies,
             connections: connections, logger: logger,
             onListening: onListening)
+        // The services end in the reverse order: the heartbeat last, after all requests are answered.
         var services: [any Service] = [
-            application, Maintenance(maintenance: server.maintenance), Beating(heartbeat: server.heartbeat),
+            Beating(heartbeat: server.heartbeat), application, Maintenance(maintenance: server.maintenance),
         ]
         if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }
         if let metrics {
@@ -102,19 +103,21 @@ struct RunningServer {
         }
         let group = ServiceGroup(
             configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        let end: Result<Void, any Error>
+        do { end = .success(try await group.run()) } catch { end = .failure(error) }
+        // A request whose client has gone can end after its connection, and so after the heartbeat.
+        await server.heartbeat.finish()
+        await directory.store.close()
         do {
-            try await group.run()
+            try end.get()
         } catch let failure as IOError {
-            await directory.store.close()
             throw CommandFailure.temporary(
                 "cannot listen on \(addresses) (\(String(cString: strerror(failure.errnoCode)))); "
                     + Self.advice(for: failure.errnoCode))
         } catch is SocketAddressError.UnknownHost {
-            await directory.store.close()
             throw CommandFailure.refused(
                 "cannot listen on \(addresses): unknown host; choose an address of this machine with --listen")
         }
-        await directory.store.close()
     }
 
     /// Lowers the wanted connection limits, if needed, to what the limit of open files of this process allows.

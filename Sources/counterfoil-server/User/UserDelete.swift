@@ -50,6 +50,8 @@ struct UserDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
+            // If the deletion of this user was interrupted, there is no such user any more, but records are left.
+            try await removeRecords(in: directory)
             let person = try await directory.person(user.name)
             let newOwner = try await owner(after: person, in: directory)
             let owned = try await directory.store.clients(of: person.id)
@@ -67,7 +69,7 @@ struct UserDelete: AsyncParsableCommand {
                     .application, person: newOwner?.id, client: client,
                     detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
             }
-            try await removeRecords(of: person, in: directory)
+            try await removeRecords(in: directory)
             try report(person, terms, clients, newOwner)
         }
     }
@@ -115,7 +117,7 @@ struct UserDelete: AsyncParsableCommand {
             throw CommandFailure.refused("another command has just deleted the user \(person.username)")
         case .lastAdministrator:
             throw CommandFailure.refused(
-                "\(person.username) is the only administrator who can sign in; create another one first with: "
+                "no administrator but \(person.username) can sign in; create another one first with: "
                     + "counterfoil-server user create NAME --administrator --password-stdin")
         case .ownsClients(let clients): throw CommandFailure.owns(clients.map(\.rawValue), person)
         case .newOwnerNotFound:
@@ -123,16 +125,16 @@ struct UserDelete: AsyncParsableCommand {
         }
     }
 
-    /// Deletes the records that are left, in transactions of a limited size.
-    private func removeRecords(of person: Person, in directory: DataDirectory) async throws {
+    /// Deletes the records of deleted users that are left, in transactions of a limited size.
+    private func removeRecords(in directory: DataDirectory) async throws {
         do {
             while try await directory.store.continueRemovals(atMost: Self.batch) > 0 {
                 try await Task.sleep(for: .milliseconds(20))
             }
         } catch let fault as StoreFault {
             throw CommandFailure.temporary(
-                "the user \(person.username) is deleted and cannot sign in, but some records are left: \(fault); a "
-                    + "running server deletes them within a minute, and so does the next start")
+                "records of a deleted user are left: \(fault); the user cannot sign in, and a running server deletes "
+                    + "them within a minute, as does its next start")
         }
     }
 

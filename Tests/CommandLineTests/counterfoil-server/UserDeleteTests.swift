@@ -75,7 +75,7 @@ struct UserDeleteTests {
             #expect(refused.status == 3)
             #expect(
                 refused.errors == """
-                    counterfoil-server: root is the only administrator who can sign in; create another one first with: \
+                    counterfoil-server: no administrator but root can sign in; create another one first with: \
                     counterfoil-server user create NAME --administrator --password-stdin
 
                     """)
