@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 public import CounterfoilServer
-import Foundation
+public import Foundation
 import GRDB
 
 /// The store of the authorization server in one SQLite file.

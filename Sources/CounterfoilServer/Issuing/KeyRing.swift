@@ -120,8 +120,8 @@ public final class KeyRing: Sendable, SigningKeys {
 
     /// Reloads the keys if the revision of the registry has changed since they were loaded.
     ///
-    /// - Throws: A `StoreFault` if the store does not respond. The cached keys then stay in use, for what must not depend
-    ///   on the store.
+    /// - Throws: A `StoreFault` if the store does not respond. The cached keys then stay in use, for what must not
+    ///   depend on the store.
     public func follow(logger: Logger) async throws {
         while true {
             let (isCurrent, closed) = try await reloadIfChanged()

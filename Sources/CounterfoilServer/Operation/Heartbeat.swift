@@ -47,10 +47,10 @@ public struct Heartbeat: Sendable {
         await finish()
     }
 
-    /// Records how the redemptions of this process have ended. Call it after the last request, before the store closes.
+    /// Records how the redemptions of this process have ended.
     ///
-    /// The next process must know which codes got their tokens. Without the record, a replay of such a code revokes
-    /// nothing.
+    /// Call it after the last request, before the store closes. The next process must know which codes got their
+    /// tokens. Without the record, a replay of such a code revokes nothing.
     public func finish() async { _ = await settles(before: true) }
 
     /// Writes one heartbeat, and then records how the redemptions of this process have ended.
