@@ -47,6 +47,26 @@ struct RestartTests {
         }
     }
 
+    // SEC-353: the server stops right after it has sent the tokens.
+    @Test func `a server that was stopped has recorded which codes got their tokens`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
+            let request = AppRequest(site, clientID)
+            var browser = UserAgent()
+            let former = try await site.start(options: ["--log-level", "error"])
+            let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
+            let issued = try tokens(try await request.redeem(try page.code))
+            await former.stop()
+
+            let server = try await site.start(options: ["--log-level", "error"])
+            #expect(try await request.redeem(try page.code).status == 400)
+            #expect(try await refresh(issued.refresh_token, of: clientID, at: site).status == 400)
+            await server.stop()
+        }
+    }
+
     private func restart(_ server: RunningProgram, _ site: Site) async throws -> RunningProgram {
         try? server.kill(site)
         await server.stop()
