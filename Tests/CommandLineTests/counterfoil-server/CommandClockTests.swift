@@ -1,4 +1,5 @@
 import CounterfoilSQLite
+import CounterfoilServer
 import Foundation
 import TestSupport
 import Testing

@@ -38,7 +38,9 @@ struct UserExportTests {
                 let family = RefreshFamily(
                     digest: ArtefactDigest(ofFamily: RandomBytes().bytes(16)), grantID: grant.id, rotatedAt: now,
                     lastUsedAt: now, expiresAt: now + 3600)
-                #expect(try await store.consumeCode(code.digest, beginning: family, at: now) == .consumed)
+                let redeemed = try await store.consumeCode(
+                    code.digest, beginning: family, attempt: CommitAttempt(), at: now)
+                #expect(redeemed == .consumed)
             }
             try await store.appendAudit(AuditEvent(at: now, .consent, personID: person.id, source: "192.0.2.7"))
         }
