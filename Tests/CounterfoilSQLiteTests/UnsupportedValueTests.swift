@@ -106,8 +106,6 @@ struct UnsupportedValueTests {
                 { _ = try await store.resource(api.resource) },
                 { _ = try await store.resource(authenticatingAs: api.clientID) },
                 { _ = try await store.updateResource(api, from: api) },
-                // A token for this API is not issued from a refresh token either.
-                { _ = try await store.refreshFacts(newer.family.digest) },
             ]
         },
         Record(

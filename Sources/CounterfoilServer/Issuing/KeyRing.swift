@@ -48,6 +48,7 @@ public final class KeyRing: Sendable, SigningKeys {
     private let serverKey: ServerKey
     private let clock: @Sendable () -> Date
     private let state: Mutex<State>
+    private let failures = LogLimiter(linesPerMinute: 1)
 
     private init(
         _ store: any SigningKeyStore & RegistryStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date,
@@ -124,7 +125,17 @@ public final class KeyRing: Sendable, SigningKeys {
     ///   depend on the store.
     public func follow(logger: Logger) async throws {
         while true {
-            let (isCurrent, closed) = try await reloadIfChanged()
+            let isCurrent: Bool
+            let closed: [KeyIdentifier]
+            do {
+                (isCurrent, closed) = try await reloadIfChanged()
+            } catch {
+                if let leftOut = failures.admit(now: clock()) {
+                    logger.error(
+                        "failed to reload the signing keys", metadata: ["error": "\(error)", "left_out": "\(leftOut)"])
+                }
+                throw error
+            }
             for key in closed {
                 logger.error(
                     "failed to decrypt a signing key, so it is not used",

@@ -145,7 +145,7 @@ struct KeyRotationTests {
             test.clock.advance(by: 60)
             #expect(try await keySet(of: test).keys.count == KeyRing.algorithms.count)
         }
-        #expect(test.log.lines.count { $0.contains("failed to reload the signing keys") } == 1)
+        #expect(test.log.lines.count { $0.contains("failed to decrypt a signing key") } == 1)
     }
 
     // SEC-47

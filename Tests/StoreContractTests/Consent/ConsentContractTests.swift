@@ -242,8 +242,9 @@ struct ConsentContractTests {
             for code in codes {
                 let facts = try #require(try await world.store.code(code.digest))
                 #expect(facts.grant.scope == Scope([.openID]))
+                // The narrowing also ends a redeemed code while it is not recorded whether its tokens were sent.
                 let isDead = facts.code.failedRedemptions == CodeRecord.failedRedemptionLimit
-                #expect((facts.code.usedAt == nil) == isDead)
+                #expect(facts.code.usedAt != nil || isDead)
             }
         }
     }
