@@ -55,9 +55,9 @@ extension HelpText {
             clients can fetch it. The previous key stays published until all tokens that it
             signed have expired. No token is refused, and no restart is needed.
 
-            With --now, the new key signs as soon as the running server reads it, within a
-            minute. An API that caches the keys and does not fetch them again for an
-            unknown key refuses new tokens until its next fetch.
+            With --now, the new key signs from the next request on, in every process that
+            uses the database. An API that caches the keys and does not fetch them again
+            for an unknown key refuses new tokens until its next fetch.
 
             With --withdraw, the new key signs in the same way, and the previous keys are
             deleted. Every token that they signed is refused from then on, and clients must

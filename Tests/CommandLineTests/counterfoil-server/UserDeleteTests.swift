@@ -87,6 +87,7 @@ struct UserDeleteTests {
     @Test func `the apps of a deleted user are deleted or transferred, and the command names them`() async throws {
         try await Site.make { site in
             for name in ["alice", "bob"] { try await Self.create(name, at: site) }
+            try await site.addScope("photos.read", "See your photos and albums")
             let app = try await Self.registerClient("Lightbox", of: "alice", at: site)
             let kept = try await site.administer(["user", "delete", "alice", "--yes"])
             #expect(kept.status == 3)

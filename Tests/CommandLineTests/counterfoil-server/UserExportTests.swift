@@ -55,6 +55,7 @@ struct UserExportTests {
             let name = Account.alice.name
             let edited = try await site.administer(["user", "edit", name, "--given-name", "Zaphod"])
             #expect(edited.status == 0)
+            try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient()
             let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
             let events = try await Self.fill(store, name, clientID)

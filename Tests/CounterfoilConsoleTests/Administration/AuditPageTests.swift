@@ -53,7 +53,7 @@ struct AuditPageTests {
         let rows = try await page("?person=\(terms.pseudonym)").rows
         #expect(rows.count == 3 && rows.allSatisfy { $0.person?.description == terms.pseudonym.rawValue })
         #expect(rows.map(\.detail) == ["deleted", "photos.read", nil])
-        #expect(rows.allSatisfy(\.source.isEmpty))
+        #expect(rows.allSatisfy { $0.source.isEmpty })
         #expect(try await page("?person=alice", status: .badRequest).person.problem != nil)
     }
 

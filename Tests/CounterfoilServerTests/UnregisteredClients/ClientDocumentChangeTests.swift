@@ -246,7 +246,7 @@ struct ClientDocumentChangeTests {
         let store = FaultyStore()
         let world = try await DocumentWorld(store: store)
         _ = try await world.attempt().authorize().code
-        for attempt in [Attempt(world.test), world.attempt()] { _ = try await attempt.firstReply() }
+        for attempt in try [Attempt(world.test), world.attempt()] { _ = try await attempt.firstReply() }
         func calls(of attempt: Attempt) async throws -> [FaultyStore.Verb: Int] {
             let before = FaultyStore.Verb.allCases.map { store.calls(of: $0) }
             _ = try await attempt.firstReply().signInPage

@@ -64,7 +64,8 @@ struct UnavailableStoreTests {
                     answer = try await Account.alice.signIn(request.url + "&prompt=login", in: &browser)
                 }
                 #expect(answer.status == 503)
-                #expect(answer.header("retry-after") == "5")
+                // The commit failed while it was written, so its result is unknown.
+                #expect(answer.header("retry-after") == "1")
                 #expect(answer.newCookies.isEmpty)
                 #expect(try await browser.open(site.issuer + "/healthz").status == 200)
             }
