@@ -127,15 +127,10 @@ struct AuditLog: Sendable {
                 person: event.personID.map { people[$0] ?? DisplayName($0.rawValue) },
                 application: event.clientID.flatMap { applications[$0] },
                 clientID: event.clientID?.rawValue,
-                source: event.source ?? (Self.isFromTerminal(event) ? words(AuditMessage.terminal) : ""),
+                source: event.source ?? (event.isFromCommand ? words(AuditMessage.terminal) : ""),
                 detail: event.detail
             )
         }
-    }
-
-    /// Returns true if a command caused an event; the events of a deleted user do not show it.
-    private static func isFromTerminal(_ event: AuditEvent) -> Bool {
-        event.requestID == nil && event.personID?.isPseudonym != true
     }
 }
 

@@ -14,6 +14,11 @@ extension PersonIdentifier {
     }
 }
 
+extension AuditEvent {
+    /// Whether a command caused the event, and no request; false for a deleted user, whose events do not show it.
+    package var isFromCommand: Bool { source == nil && requestID == nil && personID?.isPseudonym != true }
+}
+
 extension ServerKey {
     /// Returns the pseudonym of a user in the audit log.
     ///

@@ -17,6 +17,9 @@ struct AuditDocument: Encodable {
     let requestID: String?
     let detail: String?
 
+    /// Only the text shows it.
+    private let isFromCommand: Bool
+
     private enum CodingKeys: String, CodingKey {
         case number, at, kind, outcome, sub, username, source, detail
         case clientID = "client_id"
@@ -49,12 +52,12 @@ struct AuditDocument: Encodable {
         source = event.source
         requestID = event.requestID
         detail = event.detail
+        isFromCommand = event.isFromCommand
     }
 
     /// The event as one line of text.
     var words: String {
-        // The events of a deleted user have lost their source, but not the identifier of their request.
-        let origin = source.map { "from \($0)" } ?? (requestID == nil ? "from a terminal" : nil)
+        let origin = source.map { "from \($0)" } ?? (isFromCommand ? "from a terminal" : nil)
         let parts = [username ?? sub, clientID, origin, detail.map { "(\($0))" }]
         return "\(at)  \(kind) \(outcome)  " + parts.compactMap(\.self).joined(separator: "  ")
     }
