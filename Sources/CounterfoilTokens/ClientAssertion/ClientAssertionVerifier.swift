@@ -49,7 +49,7 @@ package struct ClientAssertionVerifier: Sendable {
     ///
     /// The caller must use the result only to look up the keys of the client.
     package static func unverifiedSubject(of assertion: String) -> String? {
-        guard assertion.utf8.count <= SignedToken.byteLimit else { return nil }
+        guard assertion.utf8.count <= CompactToken.byteLimit else { return nil }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])),
             let claims = try? JSONReader.object(bytes), case .string(let subject)? = claims["sub"]

@@ -20,9 +20,7 @@ package struct DPoPProofVerifier: Sendable {
     /// The accepted algorithms, in the order in which metadata and challenges list them.
     package static let algorithms = SigningAlgorithm.allCases
 
-    private static let header = TokenHeader.Expectation(
-        types: [.proofOfPossession], mayBeUntyped: false, algorithms: Set(algorithms), mayCarryKey: true)
-
+    private let keys = RecentProofKeys()
     private let nonces: ProofNonces?
     private let requiresNonce: Bool
 
@@ -50,10 +48,10 @@ package struct DPoPProofVerifier: Sendable {
     ) throws(DPoPProofRefusal) -> VerifiedDPoPProof? {
         guard let text = fields.first else { return nil }
         guard fields.count == 1 else { throw .severalProofs }
-        let (claims, thumbprint) = try Self.authenticated(text)
+        let (claims, thumbprint) = try authenticated(text)
         guard claims.proofID.utf8.count <= Self.proofIDByteLimit else { throw .longProofID }
         guard claims.method.hasSameBytes(as: method) else { throw .wrongMethod }
-        guard let uri = ProofURI(claims.uri), uris.contains(uri) else { throw .wrongURI }
+        guard uris.contains(url: claims.uri) else { throw .wrongURI }
         guard abs(claims.issuedAt.timeIntervalSince(now)) <= Self.window else { throw .notCurrent }
         try checkNonce(claims.nonce, at: now)
         if let token {
@@ -67,12 +65,20 @@ package struct DPoPProofVerifier: Sendable {
     }
 
     /// Verifies the header and the signature of a proof, and reads its claims.
-    private static func authenticated(_ text: String) throws(DPoPProofRefusal) -> (DPoPProofClaims, KeyThumbprint) {
-        let token: SignedToken
-        do { token = try SignedToken(parsing: text) } catch { throw .token(error) }
-        let (authentic, key) = try token.authenticateByOwnKey(expecting: header)
-        guard let thumbprint = KeyThumbprint(key.thumbprint) else { throw .unusableKey(.malformed) }
-        do { return (try DPoPProofClaims(authentic), thumbprint) } catch { throw .token(error) }
+    private func authenticated(_ text: String) throws(DPoPProofRefusal) -> (DPoPProofClaims, KeyThumbprint) {
+        let proof = try Self.checked { () throws(TokenRefusal) in try CompactToken(parsing: text) }
+        if let key = keys.key(for: proof.encodedHeader) {
+            return (try Self.checked { () throws(TokenRefusal) in try key.claims(of: proof) }, key.thumbprint)
+        }
+        let key = try ProofKey(Self.checked { () throws(TokenRefusal) in try proof.header() })
+        let claims = try Self.checked { () throws(TokenRefusal) in try key.claims(of: proof) }
+        keys.remember(key, for: proof.encodedHeader)
+        return (claims, key.thumbprint)
+    }
+
+    /// Runs a check that every token must pass; its refusal is one of the proof.
+    private static func checked<Value>(_ check: () throws(TokenRefusal) -> Value) throws(DPoPProofRefusal) -> Value {
+        do { return try check() } catch { throw .token(error) }
     }
 
     /// RFC 9449 §4.3 check 10: a nonce that is sent must be good, even if none is required.

@@ -21,6 +21,7 @@ package struct ProofNonces: Sendable {
     private static let timeSize = 8
 
     private let keyed: HMAC<SHA256>
+    private let recent = Recent()
 
     /// Creates the nonces of a key that is used for nothing else.
     package init(key: SymmetricKey) { keyed = HMAC(key: key) }
@@ -28,25 +29,49 @@ package struct ProofNonces: Sendable {
     /// Returns the nonce of a time, which servers send in the field `DPoP-Nonce`.
     package func nonce(at now: Date) -> String {
         let step = UInt64(max(0, now.timeIntervalSince1970 / Self.step))
+        if let nonce = recent.nonces.withLock({ $0.last }), nonce.step == step { return nonce.text }
         let time = withUnsafeBytes(of: step.bigEndian) { Array($0) }
-        return Base64URL.encode(time + code(for: time))
+        let nonce = Nonce(step: step, text: Base64URL.encode(time + code(for: time)))
+        recent.nonces.withLock { nonces in
+            // A few, because clients also send the nonces of the steps before.
+            nonces.removeFirst(max(0, nonces.count - 3))
+            nonces.append(nonce)
+        }
+        return nonce.text
     }
 
     /// Returns true if a nonce was made with this key within its lifetime.
     func accept(_ text: String, at now: Date) -> Bool {
-        guard text.utf8.count <= 64, let bytes = Base64URL.decode(text), bytes.count == Self.timeSize + Self.codeSize
-        else { return false }
-        let time = Array(bytes.prefix(Self.timeSize))
-        guard ConstantTime.equals(Array(bytes.dropFirst(Self.timeSize)), code(for: time)) else { return false }
-        let step = time.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard let step = step(of: text) else { return false }
         let age = now.timeIntervalSince1970 - TimeInterval(step) * Self.step
         // The clock of another server that made the nonce may be ahead.
         return (-Self.step...Self.lifetime).contains(age)
+    }
+
+    /// Returns the step in which a nonce was made; nil if it was not made with this key.
+    private func step(of text: String) -> UInt64? {
+        guard text.utf8.count <= 64 else { return nil }
+        let recent = recent.nonces.withLock { $0 }
+        if let nonce = recent.last(where: { ConstantTime.equals($0.text, text) }) { return nonce.step }
+        guard let bytes = Base64URL.decode(text), bytes.count == Self.timeSize + Self.codeSize else { return nil }
+        let time = Array(bytes.prefix(Self.timeSize))
+        guard ConstantTime.equals(Array(bytes.dropFirst(Self.timeSize)), code(for: time)) else { return nil }
+        return time.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
 
     private func code(for time: [UInt8]) -> [UInt8] {
         var code = keyed
         code.update(data: time)
         return Array(code.finalize().copiedBytes.prefix(Self.codeSize))
+    }
+
+    private struct Nonce {
+        let step: UInt64
+        let text: String
+    }
+
+    /// The nonces that were made last, so that most requests compute no code; the oldest is the first.
+    private final class Recent: Sendable {
+        let nonces = Mutex<[Nonce]>([])
     }
 }

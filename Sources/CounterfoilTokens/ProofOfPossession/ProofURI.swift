@@ -7,6 +7,8 @@ import CounterfoilProtocol
 /// segments remain, because servers differ in whether they remove them.
 package struct ProofURI: Sendable, Hashable {
     private let normalized: String
+    /// The URL as it was given, which most clients send as `htu`.
+    fileprivate let text: String
 
     /// Normalizes an http or https URL; returns nil for any other text.
     package init?(_ text: String) {
@@ -18,8 +20,15 @@ package struct ProofURI: Sendable, Hashable {
         let port = uri.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
         var path = Self.normalized(path: uri.path)
         if path.hasSuffix("/") { path.removeLast() }
+        self.text = text
         normalized = "\(scheme)://\(host.lowercased())\(port)\(path)"
     }
+
+    /// Returns true if two URLs are equal after normalization.
+    package static func == (left: ProofURI, right: ProofURI) -> Bool { left.normalized == right.normalized }
+
+    /// Hashes the normalized URL.
+    package func hash(into hasher: inout Hasher) { hasher.combine(normalized) }
 
     /// Returns a path whose percent-encoding is normalized (RFC 3986 §6.2.2.1 and §6.2.2.2).
     ///
@@ -43,5 +52,13 @@ package struct ProofURI: Sendable, Hashable {
             rest = rest.dropFirst(2)
         }
         return String(decoding: result, as: UTF8.self)
+    }
+}
+
+extension Sequence<ProofURI> {
+    /// Returns true if one of the URLs equals the value of `htu`.
+    func contains(url text: String) -> Bool {
+        if contains(where: { $0.text.hasSameBytes(as: text) }) { return true }
+        return ProofURI(text).map(contains) ?? false
     }
 }

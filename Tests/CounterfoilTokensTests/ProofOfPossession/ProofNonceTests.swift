@@ -61,6 +61,20 @@ struct ProofNonceTests {
         #expect(try prover.verify(proof(nonce: nonce), requiringNonce: true).refusal == nil)
     }
 
+    // A server keeps the nonces that it made last; the others are computed again.
+    @Test func `nonces of earlier steps remain valid after newer ones were made`() throws {
+        let nonces = ProofNonces(key: Prover.nonceKey)
+        let made = (0..<8).map { nonces.nonce(at: Authority.now.addingTimeInterval(TimeInterval($0 - 8) * 30)) }
+        #expect(Set(made).count == 8)
+        let verifier = DPoPProofVerifier(nonces: nonces, requiresNonce: true)
+        let uri = try #require(ProofURI(Prover.url))
+        for nonce in made + [nonces.nonce(at: Authority.now)] {
+            let verified = try verifier.verify(
+                [proof(nonce: nonce)], method: "GET", uris: [uri], carrying: prover.token, at: Authority.now)
+            #expect(verified?.containsNonce == true)
+        }
+    }
+
     // RFC 9449 §8: a nonce is base64url, which every client can put into JSON and a field.
     @Test func `a nonce changes every 30 seconds`() {
         let nonces = (0..<4).map { Prover.nonce(at: Authority.now.addingTimeInterval(TimeInterval($0 * 15))) }
