@@ -20,6 +20,7 @@ import HTTPTypes
 /// `counterfoil call` sends a request with the access token to an API.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "call",
         abstract: "Call an API with the access token and print its response.",
         discussion: """
             The token is sent only to https URLs and to this device, and along a redirect only within the origin of \

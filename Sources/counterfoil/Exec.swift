@@ -19,6 +19,7 @@ import CounterfoilProtocol
 /// `counterfoil exec` runs a program with the access token in a private file.
 struct Exec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "exec",
         abstract: "Run a program with the access token in a private file.",
         discussion: """
             $COUNTERFOIL_TOKEN_FILE is the path of the file. The file has mode 0600 and contains only the token. It gets a \

@@ -11,6 +11,7 @@ import CounterfoilProtocol
 /// `counterfoil logout` deletes and revokes the tokens, and can end the session at the server.
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "logout",
         abstract: "Delete the token here, and revoke it at the server if possible.",
         discussion: """
             The token is deleted from this device in any case. With --browser, the user's session at the server is ended \

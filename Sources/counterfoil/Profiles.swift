@@ -11,6 +11,7 @@ import CounterfoilProtocol
 /// `counterfoil profiles` lists the stored sign-ins.
 struct Profiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "profiles",
         abstract: "List the sign-ins stored on this device, without their tokens.",
         discussion: """
             Example:

@@ -11,6 +11,7 @@ import CounterfoilProtocol
 /// `counterfoil status` shows the state of a stored sign-in, without a request.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show whether a sign-in is good, where, and until when.",
         discussion: """
             No request is sent. A sign-in is good if its access token is valid or there is a refresh token. The server may \

@@ -11,6 +11,7 @@ import CounterfoilProtocol
 /// `counterfoil token` prints the access token.
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "token",
         abstract: "Print only the access token, for use in scripts.",
         discussion: """
             A token that has expired or is about to expire is refreshed first. However many scripts ask at once, only one \

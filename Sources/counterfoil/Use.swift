@@ -4,6 +4,7 @@ import CounterfoilClient
 /// `counterfoil use` chooses the profile of commands without --profile.
 struct Use: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "use",
         abstract: "Choose the profile of commands without --profile.",
         discussion: """
             The choice is stored in the configuration file. COUNTERFOIL_PROFILE takes precedence over it, and --profile \

@@ -11,6 +11,7 @@ import CounterfoilProtocol
 /// `counterfoil whoami` shows the user who is signed in.
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "whoami",
         abstract: "Show the user who is signed in.",
         discussion: """
             The claims come from the UserInfo endpoint of the server, or from the sign-in if the server has none. Both \

@@ -45,7 +45,7 @@ final class Operation {
     /// The tokens from the preparation, which are used in turn.
     private var held: [Tokens] = []
     private var next = 0
-    /// The key to which the tokens are bound; nil if they are bearer tokens.
+    /// The key with which proofs are signed; nil if none are signed.
     private let proofKey: ProofKey?
     /// The nonce of the last response, for the next proof (RFC 9449 §8.2).
     private var nonce: String?
@@ -55,7 +55,7 @@ final class Operation {
         self.mode = mode
         self.target = target
         connection = Connection(port: target.port)
-        proofKey = target.bindsTokens == true ? ProofKey() : nil
+        proofKey = target.bindsTokens == nil ? nil : ProofKey()
     }
 
     /// Gets this number of tokens if the mode needs tokens.
@@ -127,7 +127,8 @@ final class Operation {
     /// Sends a token request and checks the response (RFC 6749 §4.1.4 and §5.1).
     private func tokens(_ grantType: String, _ fields: [(String, String)]) throws -> Tokens {
         let body = Form.encode([("grant_type", grantType)] + fields + clientFields)
-        let proof = try proofKey?.proof(for: tokenURL, nonce: nonce)
+        let signed = try proofKey?.proof(for: tokenURL, nonce: nonce)
+        let proof = target.bindsTokens == true ? signed : nil
         let answer = try connection.send(
             post(target.tokenPath, body, authorization: target.clientAuthorization, proof: proof))
         nonce = answer["dpop-nonce"] ?? nonce

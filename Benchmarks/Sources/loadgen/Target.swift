@@ -25,6 +25,9 @@ struct Target: Decodable, Sendable {
     /// Parameters of authorization requests that this server needs besides those of the standard.
     let moreParameters: [String: String]?
     /// Whether the client binds its tokens to a key by DPoP proofs; nil means no.
+    ///
+    /// If the value is false, the client signs a proof before each request and does not send it, so that it takes as long
+    /// as one that does.
     let bindsTokens: Bool?
 
     enum CodingKeys: String, CodingKey {

@@ -3,6 +3,7 @@ import ArgumentParser
 /// `counterfoil credential` passes tokens to other programs by their own protocols.
 struct Credential: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "credential",
         abstract: "Pass the token to git, docker, kubectl or the AWS command line.",
         discussion: """
             Another program starts these commands. It gets a token only for a server whose origin was named with --api or \

@@ -11,6 +11,7 @@ import CounterfoilProtocol
 /// `counterfoil doctor` reports the faults of a server, a client registration or an API, and how to fix them.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Check a server, a registration and an API, and say how to fix their faults.",
         discussion: """
             Without --client-id, it checks the metadata, clock, keys and error responses of the server. With --client-id, \

@@ -19,6 +19,7 @@ import CounterfoilProtocol
 /// `counterfoil login` signs the user in and stores the tokens.
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "login",
         abstract: "Sign in through the system browser and store the token.",
         discussion: """
             The URL to open is always printed on standard error. The browser is the one in $BROWSER, or the default of the \
