@@ -47,24 +47,40 @@ public enum Base64URL {
     }
 
     private static func decode(buffer text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        // Four characters stand for three bytes, so a single character is left over in no valid text.
+        guard text.count % 4 != 1 else { return nil }
         var isCanonical = true
         let bytes = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { bytes, written in
-            var buffer: UInt32 = 0
-            var bits: UInt32 = 0
-            for character in text {
-                guard let value = value(character) else {
-                    isCanonical = false
-                    return
+            values.withUnsafeBufferPointer { values in
+                var seen: UInt8 = 0
+                func group(_ characters: Range<Int>) -> UInt32 {
+                    characters.reduce(0) { group, index in
+                        let value = values[Int(text[index])]
+                        seen |= value
+                        return group << 6 | UInt32(value & 0x3F)
+                    }
                 }
-                buffer = (buffer << 6) | UInt32(value)
-                bits += 6
-                if bits >= 8 {
-                    bits -= 8
-                    bytes[written] = UInt8(truncatingIfNeeded: buffer >> bits)
+                var read = 0
+                while read + 4 <= text.count {
+                    let group = group(read..<read + 4)
+                    bytes[written] = UInt8(truncatingIfNeeded: group >> 16)
+                    bytes[written + 1] = UInt8(truncatingIfNeeded: group >> 8)
+                    bytes[written + 2] = UInt8(truncatingIfNeeded: group)
+                    (read, written) = (read + 4, written + 3)
+                }
+                // The last 2 or 3 characters stand for 1 or 2 bytes and 4 or 2 further bits, which must be 0.
+                let last = group(read..<text.count)
+                let unused: UInt32 = text.count - read == 2 ? 4 : 2
+                if text.count - read == 3 {
+                    bytes[written] = UInt8(truncatingIfNeeded: last >> 10)
                     written += 1
                 }
+                if read < text.count {
+                    bytes[written] = UInt8(truncatingIfNeeded: last >> unused)
+                    written += 1
+                }
+                isCanonical = seen <= 0x3F && last & (1 << unused - 1) == 0
             }
-            isCanonical = bits < 6 && buffer & ((1 << bits) - 1) == 0
         }
         return isCanonical ? bytes : nil
     }
@@ -72,15 +88,10 @@ public enum Base64URL {
     /// The characters for the values 0 to 63.
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-    /// The value of a character; nil if it is not in the alphabet.
-    private static func value(_ character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
-    }
+    /// The values of the 256 possible characters; 0xFF for those outside the alphabet.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for value in 0..<64 { values[Int(alphabet.utf8Start[value])] = UInt8(value) }
+        return values
+    }()
 }

@@ -64,9 +64,9 @@ struct DPoPProofs: Sendable {
     ///
     /// RFC 9449 §8.2: every response may contain one, so that the client has a nonce before it needs one.
     func supplyingNonce(_ reply: Reply, to request: IncomingRequest, at endpoint: Endpoint) -> Reply {
-        guard uris[endpoint.path] != nil, !request.proofFields.isEmpty, let name = HTTPField.Name.dpopNonce else {
-            return reply
-        }
+        guard let field = HTTPField.Name.dpop, let name = HTTPField.Name.dpopNonce, uris[endpoint.path] != nil,
+            request.head.headerFields.contains(field)
+        else { return reply }
         var reply = reply
         reply.fields[name] = nonces.nonce(at: wallClock())
         return reply

@@ -66,5 +66,7 @@ extension String {
     ///
     /// Identifiers are compared without normalization (RFC 7519 §2, StringOrURI). The operator `==` is unsuitable: to
     /// it, strings that are canonically equivalent in Unicode are equal.
-    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
 }
