@@ -23,7 +23,7 @@ struct SectorIdentifier: Sendable {
             try Self.check(file.body, lists: registration.client.redirectURIs)
         } catch {
             // The developer corrects the file and registers the client again.
-            await files.forget(.sectorIdentifier, url)
+            files.forget(.sectorIdentifier, url)
             throw error
         }
     }

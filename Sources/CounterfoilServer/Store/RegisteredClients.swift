@@ -82,7 +82,7 @@ public struct RegisteredClient: Sendable, Hashable {
     /// The owner's policy determines it at each request. No store keeps it.
     package var defaultScope: Scope?
     /// The time of the registration.
-    public let createdAt: Date
+    public internal(set) var createdAt: Date
     /// The time of the last change.
     public var changedAt: Date
     /// The number of changes since the registration.

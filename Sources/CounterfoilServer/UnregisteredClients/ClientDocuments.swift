@@ -35,13 +35,13 @@ extension ClientDirectory {
             .document, request, isInUse: isStored, isNeededNow: isNeededNow, now: now
         ) {
             response throws(ClientDocumentRefusal) in
-            let metadata = try Self.metadata(in: response, at: url)
+            let described = DescribedClient(try Self.metadata(in: response, at: url), in: response.body, at: url)
             // A document that describes no usable client is never kept (§5.2).
-            _ = try Self.client(of: metadata, in: response.body, at: url, by: rules, now: now)
-            return .document(metadata)
+            _ = try described.client(by: rules, now: now)
+            return .document(described)
         }
-        guard case .document(let metadata) = file.content else { throw .contentType }
-        return (try Self.client(of: metadata, in: file.body, at: url, by: rules, now: now), metadata)
+        guard case .document(let described) = file.content else { throw .contentType }
+        return (try described.client(by: rules, now: now), described.metadata)
     }
 
     /// Reads a document (draft-ietf-oauth-client-id-metadata-document-02 §4).
@@ -60,15 +60,6 @@ extension ClientDirectory {
             throw .invalid("its client_id is not its URL, byte for byte")
         }
         do { return try ClientMetadata(members, isDocument: true) } catch { throw .invalid(error.description) }
-    }
-
-    private static func client(
-        of metadata: ClientMetadata, in document: [UInt8], at url: ClientDocumentURL, by rules: UnregisteredClientRules,
-        now: Date
-    ) throws(ClientDocumentRefusal) -> RegisteredClient {
-        do { return try rules.client(of: metadata, at: url, source: .document(document), now: now) } catch {
-            throw .invalid(error.description)
-        }
     }
 
     /// Stores a changed document of a client that the store has already, and returns the client with its document.

@@ -39,7 +39,7 @@ actor ClientFiles {
             /// The bytes of the body, which the caller reads.
             case bytes
             /// The metadata of a client.
-            case document(ClientMetadata)
+            case document(DescribedClient)
             /// The public keys of a client.
             case keys(JSONWebKeySet)
         }
@@ -88,14 +88,15 @@ actor ClientFiles {
 
     private let fetcher: any ClientFileFetcher
     private let limits: Limits
-    private var files: [Key: File] = [:]
-    private var bytes = 0
+    /// The files, which are found without waiting for the actor.
+    private let cache: Mutex<Cache>
     private var running: [Key: Running] = [:]
     private var requests = RequestCounts<Key>()
 
     init(fetcher: any ClientFileFetcher, limits: Limits = Limits()) {
         self.fetcher = fetcher
         self.limits = limits
+        cache = Mutex(Cache(limits: limits))
     }
 
     /// Returns a file, from the cache or from its host.
@@ -106,13 +107,23 @@ actor ClientFiles {
     ///   - longest: The maximum time in seconds for which the file is used without a request.
     ///   - isNeededNow: Whether a fresh copy in the cache is not sufficient, because it appears to be outdated.
     ///   - read: The reader of a response from the host.
-    func file(
+    nonisolated func file(
         _ kind: Kind, _ request: ClientFileRequest, isInUse: Bool = false, longest: TimeInterval = longestAge,
         isNeededNow: Bool = false, now: Date, reading read: @escaping Reader = { _ in .bytes }
     ) async throws(ClientDocumentRefusal) -> File {
         let key = Key(kind: kind, url: request.url.rawValue)
+        if isInUse { cache.withLock { $0.noteUse(of: key) } }
+        if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
+        return try await fetched(
+            request, as: key, isInUse: isInUse, longest: longest, isNeededNow: isNeededNow, now: now, read)
+    }
+
+    private func fetched(
+        _ request: ClientFileRequest, as key: Key, isInUse: Bool, longest: TimeInterval, isNeededNow: Bool, now: Date,
+        _ read: @escaping Reader
+    ) async throws(ClientDocumentRefusal) -> File {
         let host = request.url.host?.lowercased() ?? ""
-        if isInUse { files[key]?.isInUse = true }
+        // Another request may have fetched the file while this one waited for the actor.
         if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         if running[key] == nil, let other = runningBesides(host) {
             // As many requests to this host run as are allowed. One of them ends soon, because their time is limited.
@@ -136,7 +147,7 @@ actor ClientFiles {
         _ request: ClientFileRequest, as key: Key, at host: String, isInUse: Bool, longest: TimeInterval, now: Date,
         _ read: @escaping Reader
     ) -> Task<Result<File, ClientDocumentRefusal>, Never> {
-        let known = files[key]
+        let known = cache.withLock { $0.files[key] }
         // The caller always waits for the end of the task: the request of a user who leaves must not end that of the
         // others.
         let task = Task {
@@ -146,8 +157,8 @@ actor ClientFiles {
             // Those who wait for the task must find its place free.
             running[key] = nil
             switch result {
-            case .success(let file): keep(file, as: key)
-            case .failure(.invalid), .failure(.contentType): remove(key)
+            case .success(let file): cache.withLock { $0.keep(file, as: key) }
+            case .failure(.invalid), .failure(.contentType): cache.withLock { $0.remove(key) }
             case .failure: break
             }
             return result
@@ -157,18 +168,19 @@ actor ClientFiles {
     }
 
     /// Removes a file from the cache, because its content is not valid.
-    func forget(_ kind: Kind, _ url: AbsoluteURI) { remove(Key(kind: kind, url: url.rawValue)) }
-
-    /// Returns a file that may be used, even if it is not fresh.
-    private func copy(_ key: Key, longest: TimeInterval, now: Date) -> File? {
-        files[key].flatMap { now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil }
+    nonisolated func forget(_ kind: Kind, _ url: AbsoluteURI) {
+        cache.withLock { $0.remove(Key(kind: kind, url: url.rawValue)) }
     }
 
-    private func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
-        guard let file = files[key], file.isFresh(at: now) else { return nil }
-        guard !isNeededNow || now < file.confirmedAt.addingTimeInterval(Self.renewalInterval) else { return nil }
-        files[key]?.usedAt = now
-        return file
+    /// Returns a file that may be used, even if it is not fresh.
+    private nonisolated func copy(_ key: Key, longest: TimeInterval, now: Date) -> File? {
+        cache.withLock { cache in
+            cache.files[key].flatMap { now < $0.confirmedAt.addingTimeInterval(longest) ? $0 : nil }
+        }
+    }
+
+    private nonisolated func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
+        cache.withLock { $0.fresh(key, isNeededNow: isNeededNow, now: now) }
     }
 
     /// Returns one of the requests to a host if no more requests to it can run; nil if another one can.
@@ -177,18 +189,35 @@ actor ClientFiles {
         return others.count < limits.runningPerHost ? nil : others.first?.task
     }
 
-    private func keep(_ file: File, as key: Key) {
-        remove(key)
-        files[key] = file
-        bytes += file.size
-        while files.count > limits.files || bytes > limits.bytes,
-            let oldest = files.min(by: { $0.value.isKeptLess(than: $1.value) })
-        {
-            remove(oldest.key)
-        }
-    }
+    private struct Cache {
+        let limits: Limits
+        var files: [Key: File] = [:]
+        var bytes = 0
 
-    private func remove(_ key: Key) { bytes -= files.removeValue(forKey: key)?.size ?? 0 }
+        init(limits: Limits) { self.limits = limits }
+
+        mutating func noteUse(of key: Key) { files[key]?.isInUse = true }
+
+        mutating func fresh(_ key: Key, isNeededNow: Bool, now: Date) -> File? {
+            guard let file = files[key], file.isFresh(at: now) else { return nil }
+            guard !isNeededNow || now < file.confirmedAt.addingTimeInterval(renewalInterval) else { return nil }
+            files[key]?.usedAt = now
+            return file
+        }
+
+        mutating func keep(_ file: File, as key: Key) {
+            remove(key)
+            files[key] = file
+            bytes += file.size
+            while files.count > limits.files || bytes > limits.bytes,
+                let oldest = files.min(by: { $0.value.isKeptLess(than: $1.value) })
+            {
+                remove(oldest.key)
+            }
+        }
+
+        mutating func remove(_ key: Key) { bytes -= files.removeValue(forKey: key)?.size ?? 0 }
+    }
 }
 
 extension ClientFiles {

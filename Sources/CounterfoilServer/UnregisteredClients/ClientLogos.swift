@@ -105,7 +105,7 @@ actor ClientLogos {
                 url: url, accepting: Self.mediaTypes.sorted().joined(separator: ", "), byteLimit: Self.byteLimit),
             now: now)
         // Only the encoded logo is kept.
-        await files.forget(.logo, url)
+        files.forget(.logo, url)
         let type = file.contentType.flatMap { ParameterizedValue(parsing: Array($0.utf8)) }?.value
         guard let type, Self.mediaTypes.contains(type), file.body.count <= Self.byteLimit else {
             throw LogoRefusal.notAPicture
