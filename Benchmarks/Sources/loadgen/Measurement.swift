@@ -11,6 +11,7 @@ struct Measurement {
         var milliseconds: [Double] = []
         var errors = 0
         var firstError: String?
+        var checkSeconds = 0.0
 
         mutating func note(_ error: any Error) {
             errors += 1
@@ -32,14 +33,13 @@ struct Measurement {
         }
         if let failure = prepared.firstError { throw PreparationFailed(description: failure) }
         if options.warmup > 0 { _ = work(workers, seconds: options.warmup) }
-        let measured = options.mode == .verify ? Int(getpid()) : options.serverProcess
-        let server = measured.map { ServerProcess(root: $0) }
+        let server = options.serverProcess.map { ServerProcess(root: $0) }
         let memory = MemoryWatch(server)
         let before = server?.processorSeconds ?? 0
         let start = DispatchTime.now()
         let tally = work(workers, seconds: options.seconds)
         let seconds = start.seconds(until: .now())
-        let used = (server?.processorSeconds ?? 0) - before
+        let used = options.mode == .verify ? tally.checkSeconds : (server?.processorSeconds ?? 0) - before
         let sorted = tally.milliseconds.sorted()
         return Report(
             mode: options.mode.rawValue,
@@ -61,6 +61,7 @@ struct Measurement {
         let start = DispatchTime.now()
         return each(of: workers) { operation in
             var own = Tally()
+            let checked = operation.checkSeconds
             while start.seconds(until: .now()) < seconds, own.errors < 100 {
                 let asked = DispatchTime.now()
                 do {
@@ -70,6 +71,7 @@ struct Measurement {
                     own.note(error)
                 }
             }
+            own.checkSeconds = operation.checkSeconds - checked
             return own
         }
     }
@@ -115,6 +117,7 @@ struct Measurement {
             sum.withLock {
                 $0.milliseconds += own.milliseconds
                 $0.errors += own.errors
+                $0.checkSeconds += own.checkSeconds
                 $0.firstError = $0.firstError ?? own.firstError
             }
         }

@@ -50,6 +50,8 @@ final class Operation {
     /// The nonce of the last response, for the next proof (RFC 9449 §8.2).
     private var nonce: String?
     private var signatureCheck: SignatureCheck?
+    /// The processor time of the signature checks so far, in seconds.
+    private(set) var checkSeconds = 0.0
 
     init(mode: Options.Mode, target: Target) {
         self.mode = mode
@@ -62,7 +64,9 @@ final class Operation {
     func prepare(tokens count: Int) throws {
         switch mode {
         case .code, .consent, .consentRefused, .signIn, .discovery: break
-        case .verify: signatureCheck = try ProofKey().signatureCheck(for: tokenURL)
+        case .verify:
+            signatureCheck = try ProofKey().signatureCheck(for: tokenURL)
+            for _ in 0..<count { held.append(try codeFlow()) }
         case .refresh, .introspect: for _ in 0..<count { held.append(try codeFlow()) }
         case .introspectRevoked:
             for _ in 0..<count {
@@ -85,8 +89,18 @@ final class Operation {
         case .introspectRevoked: try withHeldTokens { try introspect(&$0, isActive: false) }
         case .discovery: try discovery()
         case .verify:
+            try withHeldTokens(refresh)
+            let before = processorTime()
             guard signatureCheck?() == true else { throw SignatureInvalid() }
+            checkSeconds += Double(processorTime() - before) / 1e9
         }
+    }
+
+    /// Returns the processor time of this thread in nanoseconds.
+    private func processorTime() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
     private func withHeldTokens(_ use: (inout Tokens) throws -> Void) throws {
