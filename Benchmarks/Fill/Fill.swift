@@ -75,7 +75,7 @@ struct Fill {
             id: id, username: username, email: nil, displayName: "Holder \(number)",
             passwordHash: Self.passwordHash,
             createdAt: now.addingTimeInterval(-2 * Self.span))
-        guard try await store.addPerson(person) == .added else {
+        guard try await store.addPerson(person, recording: []) == .added else {
             throw Failure("\(username.rawValue) is there already")
         }
         // An approval needs a session that has not expired; this one is deleted together with the codes.
@@ -83,7 +83,9 @@ struct Fill {
         let session = Session(
             digest: ArtefactDigest(of: SessionToken()), id: try Self.session(of: id), personID: id,
             authenticatedAt: begun, lastSeenAt: now, expiresAt: now.addingTimeInterval(-0.001))
-        guard case .begun = try await store.beginSession(session, proving: Self.passwordHash, replacing: nil) else {
+        let outcome = try await store.beginSession(
+            session, proving: Self.passwordHash, replacing: nil, recording: [])
+        guard case .begun = outcome else {
             throw Failure("a session was not begun")
         }
     }

@@ -65,7 +65,25 @@ struct Console: Sendable {
         }
     }
 
-    /// Records an action of a signed-in user in the audit log.
+    /// Creates the event of a change that a signed-in user makes, for the commit of the change.
+    func event(
+        _ kind: AuditEvent.Kind, by visit: Visit, client: ClientIdentifier? = nil, detail: String? = nil
+    ) -> AuditEvent {
+        auditor.event(
+            kind, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
+    }
+
+    /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
+    /// requests without a user.
+    func events(
+        ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient, by visit: Visit
+    ) -> [AuditEvent] {
+        let change = event(.application, by: visit, client: client.id, detail: detail)
+        guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
+        return [change, event(.machineAccess, by: visit, client: client.id, detail: access.detail)]
+    }
+
+    /// Records an action of a signed-in user that changes nothing in the audit log.
     func note(
         _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome = .done, by visit: Visit,
         client: ClientIdentifier? = nil,
@@ -73,12 +91,6 @@ struct Console: Sendable {
     ) async {
         await auditor.note(
             kind, outcome, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
-    }
-
-    /// Records in the audit log which scopes of the client credentials grant were approved or withdrawn.
-    func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient, by visit: Visit) async {
-        guard let change = MachineAccessChange(from: former, to: client) else { return }
-        await note(.machineAccess, by: visit, client: client.id, detail: change.detail)
     }
 
     /// Authenticates a request by its session, or throws ``SignInNeeded``.

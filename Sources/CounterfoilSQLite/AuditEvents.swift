@@ -1,6 +1,6 @@
 import CounterfoilProtocol
 public import CounterfoilServer
-import Foundation
+public import Foundation
 import GRDB
 
 extension SQLiteStore: AuditStore {
@@ -18,42 +18,38 @@ extension SQLiteStore: AuditStore {
                 query.personID?.rawValue,
                 query.clientID?.rawValue,
                 query.since?.microseconds,
-                query.before,
+                query.before?.microseconds,
+                query.before?.number,
                 query.limit,
                 read: AuditEntry.init(_:)
             )
         }
     }
 
-    /// Reads at most `limit` events with a number greater than `number`, oldest first.
-    public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
+    /// Reads at most `limit` events after a position, oldest first; nil begins with the oldest event.
+    public func auditLog(after position: AuditPosition?, limit: Int) async throws(StoreFault) -> [AuditEntry] {
         try read { database in
             try database.all(
-                "SELECT \(AuditEntry.columns) FROM audit WHERE number > ? ORDER BY number LIMIT ?", number, limit,
+                AuditEntry.log, position?.microseconds ?? Int64.min, position?.number ?? 0, limit,
                 read: AuditEntry.init(_:))
         }
     }
 
-    /// Deletes the oldest events, up to and including `number` and at most `rows`, and returns how many it deleted.
+    /// Deletes the oldest events, up to and including a position and at most `rows`, and returns how many it deleted.
     ///
-    /// If `event` is given, it records the deletion, and the store appends it in the same transaction.
+    /// Events that are newer than `AuditPosition.lastSettled` are kept. If `event` is given, it records the deletion,
+    /// and the store appends it in the same transaction.
     public func removeAudit(
-        through number: Int, atMost rows: Int, recording event: AuditEvent?
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            // `last` is the newest event before `event` is appended. The deletion stops at `last`, so it never deletes
-            // `event`, even if `number` is larger.
-            let last = try database.first("SELECT coalesce(max(number), 0) FROM audit") { try $0.integer() } ?? 0
             if let event { try database.append(event) }
-            // The trigger `audit_is_never_shortened` allows the deletion of events up to the number in the table
+            // The trigger `audit_is_never_shortened` allows the deletion of events up to the position in the table
             // `audit_removal`. Outside this transaction, that table is empty.
-            try database.run("INSERT INTO audit_removal (through) VALUES (?)", min(Int64(number), last))
-            let removed = try database.run(
-                """
-                DELETE FROM audit WHERE number IN (
-                    SELECT number FROM audit WHERE number <= ?1 ORDER BY number LIMIT ?2
-                )
-                """, min(Int64(number), last), rows)
+            let last = min(position, .lastSettled(at: time))
+            try database.run(
+                "INSERT INTO audit_removal (through_at, through_number) VALUES (?, ?)", last.microseconds, last.number)
+            let removed = try database.run(AuditEntry.removal, last.microseconds, last.number, rows)
             try database.run("DELETE FROM audit_removal")
             return removed
         }
@@ -61,6 +57,11 @@ extension SQLiteStore: AuditStore {
 }
 
 extension Database {
+    /// Appends the events of one commit.
+    func append(_ events: [AuditEvent]) throws {
+        for event in events { try append(event) }
+    }
+
     /// Appends an event; if its user was deleted in the meantime, without what identifies the user.
     func append(_ event: AuditEvent) throws {
         let event = try withoutDeletedPerson(event)
@@ -97,19 +98,54 @@ extension AuditQuery {
         let conditions = [
             kind == nil ? nil : "kind = ?1", personID == nil ? nil : "person_id = ?2",
             clientID == nil ? nil : "client_id = ?3", since == nil ? nil : "at >= ?4",
-            before == nil ? nil : "number < ?5",
+            before == nil ? nil : "(at, number) < (?5, ?6)",
         ].compactMap(\.self)
         return """
             SELECT \(AuditEntry.columns) FROM audit
             \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
-            ORDER BY number DESC LIMIT ?6
+            ORDER BY at DESC, number DESC LIMIT ?7
             """
+    }
+}
+
+extension Migration {
+    /// Orders the audit log by time and number, and limits a deletion to a position in this order.
+    static let auditPositions = Migration { database in
+        try database.execute(
+            sql: """
+                DROP INDEX audit_person;
+                DROP INDEX audit_client;
+                DROP INDEX audit_kind;
+                CREATE INDEX audit_time ON audit (at, number);
+                CREATE INDEX audit_person ON audit (person_id, at, number) WHERE person_id IS NOT NULL;
+                CREATE INDEX audit_client ON audit (client_id, at, number) WHERE client_id IS NOT NULL;
+                CREATE INDEX audit_kind ON audit (kind, at, number);
+
+                DROP TRIGGER audit_is_never_shortened;
+                DROP TABLE audit_removal;
+                -- Holds a row only within the transaction of a deletion.
+                CREATE TABLE audit_removal (through_at INTEGER NOT NULL, through_number INTEGER NOT NULL) STRICT;
+                CREATE TRIGGER audit_is_never_shortened BEFORE DELETE ON audit
+                    WHEN NOT EXISTS (
+                        SELECT 1 FROM audit_removal
+                        WHERE (OLD.at, OLD.number) <= (audit_removal.through_at, audit_removal.through_number)
+                    )
+                    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+                """)
     }
 }
 
 extension AuditEntry {
     fileprivate static let columns =
         "number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail"
+    /// The query for ?3 events after the position with the time ?1 and the number ?2.
+    static let log = "SELECT \(columns) FROM audit WHERE (at, number) > (?1, ?2) ORDER BY at, number LIMIT ?3"
+    /// The deletion of the oldest ?3 events up to the position with the time ?1 and the number ?2.
+    static let removal = """
+        DELETE FROM audit WHERE number IN (
+            SELECT number FROM audit WHERE (at, number) <= (?1, ?2) ORDER BY at, number LIMIT ?3
+        )
+        """
 
     fileprivate init(_ columns: inout Columns) throws {
         let number = Int(try columns.integer())

@@ -16,9 +16,10 @@ extension SQLiteStore: BrandingStore {
     /// does not know, the update throws `StoreFault.unsupported`, because it would replace that value.
     public func updateBranding(
         _ branding: Branding,
-        logo: LogoChange
+        logo: LogoChange,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateBrandingOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             guard let (stored, replaced) = try database.branding(noting: self.unsupported),
                 stored.revision == branding.revision
             else { return .changedMeanwhile }

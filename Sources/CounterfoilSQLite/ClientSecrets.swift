@@ -10,8 +10,10 @@ extension SQLiteStore {
     }
 
     /// Adds a secret, unless the client already has `ClientSecretRecord.limit` secrets.
-    public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
-        try await commits.commit { database in
+    public func addClientSecret(
+        _ secret: ClientSecretRecord, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddClientSecretOutcome {
+        try await commits.commit(recording: events) { database in
             let facts = try database.answers(
                 """
                 SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?1),
@@ -30,9 +32,10 @@ extension SQLiteStore {
     @discardableResult
     public func removeClientSecret(
         _ digest: ArtefactDigest,
-        of id: ClientIdentifier
+        of id: ClientIdentifier,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             try database.run(
                 "DELETE FROM client_secrets WHERE digest = ? AND client_id = ?",
                 Data(digest.bytes),

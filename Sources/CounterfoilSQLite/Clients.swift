@@ -59,9 +59,10 @@ extension SQLiteStore: ClientStore {
         _ client: RegisteredClient,
         logo: Logo?,
         secret: ClientSecretRecord?,
-        ownerLimit: Int
+        ownerLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
@@ -88,9 +89,10 @@ extension SQLiteStore: ClientStore {
     /// Changes a client if its stored revision still equals that of `client`, and increases the revision by one.
     public func updateClient(
         _ client: RegisteredClient,
-        logo: LogoChange
+        logo: LogoChange,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateClientOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             // The whole record is read, because an update replaces it. A record with a value that this version does not
             // know is not changed.
             guard let stored = try database.client(client.id) else { return .notFound }
@@ -111,8 +113,8 @@ extension SQLiteStore: ClientStore {
     /// The records are its grants, codes, device authorizations, tokens, consents, secrets, statistics, pushed requests
     /// and queued logout notifications.
     @discardableResult
-    public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in try database.removeClientForGood(id) }
+    public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
+        try await commits.commit(recording: events) { database in try database.removeClientForGood(id) }
     }
 
     /// Reads the number of codes issued to a client without an S256 challenge, and the time of the last; nil for none.

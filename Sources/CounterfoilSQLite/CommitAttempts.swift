@@ -43,14 +43,17 @@ extension SQLiteStore {
     /// is revoked.
     @discardableResult
     public func settleRedemptions(
-        _ settlements: [RedemptionSettlement], at time: Date
+        _ settlements: [RedemptionSettlement], at time: Date,
+        recording event: @escaping @Sendable (RevokedGrant) -> AuditEvent
     ) async throws(StoreFault) -> [RevokedGrant] {
         guard !settlements.isEmpty else { return [] }
         return try await commits.commit { database in
-            try settlements.compactMap { settlement in
+            let revoked = try settlements.compactMap { settlement in
                 settlement.isAnswered
                     ? try database.confirm(settlement, at: time) : try database.withdraw(settlement)
             }
+            try database.append(revoked.map(event))
+            return revoked
         }
     }
 }

@@ -72,6 +72,20 @@ final class CommitQueue: Sendable {
         return try result.get()
     }
 
+    /// Commits one atomic write, and appends the events that describe it in the same transaction.
+    ///
+    /// The events are appended only if the outcome is a success. If an event cannot be appended, the write is rolled
+    /// back, too.
+    func commit<Outcome: CommitOutcome>(
+        recording events: [AuditEvent], _ write: @escaping @Sendable (Database) throws -> Outcome
+    ) async throws(StoreFault) -> Outcome {
+        try await commit { database in
+            let outcome = try write(database)
+            if outcome.isCommitted { try database.append(events) }
+            return outcome
+        }
+    }
+
     /// Refuses new commits and returns when all waiting commits are done.
     func finish() async {
         await withCheckedContinuation { continuation in

@@ -58,9 +58,10 @@ extension SQLiteStore: ConsentStore {
         of person: PersonIdentifier,
         to client: ClientIdentifier,
         keeping kept: Scope,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> NarrowConsentOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             guard try database.consent(of: person, to: client) != nil else { return .notFound }
             for (scope, claimScope) in try database.liveScopes(of: person, to: client) {
                 let (left, leftForClaims) = (scope.intersection(kept), claimScope.intersection(kept))

@@ -70,8 +70,10 @@ extension SQLiteStore: DeviceAuthorizationStore {
     }
 
     /// Denies a device authorization, unless it was answered before or has expired.
-    public func denyDevice(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> DenyDeviceOutcome {
-        try await commits.commit { database in
+    public func denyDevice(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> DenyDeviceOutcome {
+        try await commits.commit(recording: events) { database in
             let denied = try database.run(
                 "UPDATE device_authorizations SET denied_at = ?2 WHERE \(DeviceAuthorization.isPendingAtSecond)",
                 Data(digest.bytes),

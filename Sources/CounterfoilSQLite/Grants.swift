@@ -32,12 +32,16 @@ extension SQLiteStore: GrantStore {
                     return .deviceNotPending
                 }
             }
-            if facts.clientRevision == nil, let client = approval.newClient { try database.insert(client) }
+            if facts.clientRevision == nil, let client = approval.newClient {
+                try database.insert(client)
+                if let event = approval.newClientEvent { try database.append(event) }
+            }
             try database.insert(approval.grant)
             try database.insert(approval.code)
             try database.keep(approval.consent(after: facts.former))
             if let pushed = approval.pushedRequest { try database.removePushedRequest(pushed) }
             if approval.pkce.isException { try database.countPKCEException(approval) }
+            try database.append(approval.events)
             return .recorded
         }
     }
@@ -184,9 +188,10 @@ extension SQLiteStore: GrantStore {
     public func revokeGrant(
         _ id: GrantIdentifier,
         because reason: RevocationReason,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RevokeGrantOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let grant = try database.revocableGrant("grants.id = ?", id.rawValue)
             guard let grant else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }

@@ -26,14 +26,19 @@ extension SQLiteStore: PeopleStore {
     }
 
     /// Adds a user, unless the user name or the email address is taken.
-    public func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        try await commits.commit { database in try database.add(person, asFirstAdministrator: false) }
+    public func addPerson(
+        _ person: Person, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddPersonOutcome {
+        try await commits.commit(recording: events) { database in try database.add(person, asFirstAdministrator: false)
+        }
     }
 
     /// Adds a user as the first administrator, unless an administrator exists, or the user name or email address is
     /// taken.
-    public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        try await commits.commit { database in try database.add(person, asFirstAdministrator: true) }
+    public func addFirstAdministrator(
+        _ person: Person, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddPersonOutcome {
+        try await commits.commit(recording: events) { database in try database.add(person, asFirstAdministrator: true) }
     }
 
     /// Replaces the password hash of a user if the stored hash still equals `former`.
@@ -46,9 +51,10 @@ extension SQLiteStore: PeopleStore {
         from former: PasswordHash,
         to new: PasswordHash,
         keeping session: ArtefactDigest?,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let changed = try database.run(
                 "UPDATE people SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2 AND disabled_at IS NULL",
                 person.rawValue,
@@ -75,8 +81,10 @@ extension SQLiteStore: PeopleStore {
     /// Changes the display name, email address, profile and disabled state of a user.
     ///
     /// If the user is disabled, all sessions of the user end in the same transaction.
-    public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
-        try await commits.commit { database in
+    public func updatePerson(
+        _ person: Person, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdatePersonOutcome {
+        try await commits.commit(recording: events) { database in
             let facts = try database.answers(
                 """
                 SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1),

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 import GRDB
@@ -9,7 +9,8 @@ extension SQLiteStore {
     /// The row of the user goes at once, and every query for grants, codes and tokens joins that row. They are
     /// therefore invalid before `continueRemovals` has deleted them.
     public func beginRemoval(
-        of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
+        of person: PersonIdentifier, by terms: RemovalTerms,
+        recording events: @escaping @Sendable ([ClientIdentifier]) -> [AuditEvent], at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome {
         try await commits.commit { database in
             let facts = try database.first(Person.removalFacts, person.rawValue) { columns in
@@ -46,7 +47,7 @@ extension SQLiteStore {
                 SELECT number, id, ?2, username, email, display_name FROM people WHERE id = ?1
                 """, person.rawValue, terms.pseudonym.rawValue)
             try database.run("DELETE FROM people WHERE id = ?", person.rawValue)
-            try database.append(event)
+            try database.append(events(owned))
             return .begun(owned)
         }
     }

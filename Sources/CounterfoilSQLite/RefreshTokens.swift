@@ -30,7 +30,8 @@ extension SQLiteStore: RefreshTokenStore {
     /// Most refreshes therefore change one row and no index. A call with the attempt that last changed the family
     /// succeeds again, and writes nothing.
     public func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await commits.commit { database in
             // RFC 9700 §4.14.2: of several concurrent rotations of one token, only one meets the condition on the
@@ -42,6 +43,7 @@ extension SQLiteStore: RefreshTokenStore {
             if now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution {
                 try database.noteUse(of: facts, at: now)
             }
+            try database.append(events)
             return .recorded
         }
     }

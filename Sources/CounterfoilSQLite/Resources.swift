@@ -30,8 +30,10 @@ extension SQLiteStore: ResourceStore {
 
     /// Registers an API, unless another API has its resource indicator or `client_id`, or one of its scopes does not
     /// exist.
-    public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
-        try await commits.commit { database in
+    public func addResource(
+        _ resource: RegisteredResource, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddResourceOutcome {
+        try await commits.commit(recording: events) { database in
             let unknown = try database.unknownScopes(in: resource.scope)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             guard try database.spelling(of: resource.resource) == nil else { return .exists }
@@ -56,9 +58,9 @@ extension SQLiteStore: ResourceStore {
 
     /// Changes the name, scopes, token type and requirement of an API, if the stored record still equals `former`.
     public func updateResource(
-        _ resource: RegisteredResource, from former: RegisteredResource
+        _ resource: RegisteredResource, from former: RegisteredResource, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateResourceOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             guard let stored = try database.resource(former.resource) else { return .notFound }
             guard stored == former else { return .changedMeanwhile }
             let unknown = try database.unknownScopes(in: resource.scope)
@@ -81,8 +83,10 @@ extension SQLiteStore: ResourceStore {
     /// Replaces the secret of an API, which invalidates the former secret at once; returns false if the API does not
     /// exist.
     @discardableResult
-    public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+    public func replaceSecret(
+        of resource: Resource, with secret: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit(recording: events) { database in
             try database.run(
                 "UPDATE resources SET secret = ?2 WHERE resource = ?1", try database.spelling(of: resource),
                 Data(secret.bytes)) == 1
@@ -91,8 +95,8 @@ extension SQLiteStore: ResourceStore {
 
     /// Deletes an API; returns false if it does not exist.
     @discardableResult
-    public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+    public func removeResource(_ resource: Resource, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
+        try await commits.commit(recording: events) { database in
             try database.run("DELETE FROM resources WHERE resource = ?", try database.spelling(of: resource)) == 1
         }
     }

@@ -14,8 +14,10 @@ extension SQLiteStore: ScopeStore {
     }
 
     /// Adds a scope, unless its name is taken.
-    public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
-        try await commits.commit { database in
+    public func addScope(
+        _ scope: ScopeDefinition, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddScopeOutcome {
+        try await commits.commit(recording: events) { database in
             let added = try database.run(
                 """
                 INSERT INTO scopes (name, description, is_listed, starts_ticked) VALUES (?, ?, ?, ?)
@@ -32,9 +34,9 @@ extension SQLiteStore: ScopeStore {
 
     /// Changes a scope if its stored definition still equals `former`.
     public func updateScope(
-        _ scope: ScopeDefinition, from former: ScopeDefinition
+        _ scope: ScopeDefinition, from former: ScopeDefinition, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateScopeOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             guard let stored = try database.scope(scope.token) else { return .notFound }
             guard stored == former else { return .changedMeanwhile }
             try database.run(
@@ -53,7 +55,8 @@ extension SQLiteStore: ScopeStore {
     /// If `takesFromUses` is true, the scope is also removed from clients and APIs. If it is false and a client or API
     /// has the scope, nothing is written. A standard scope is never deleted.
     public func removeScope(
-        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
+        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date,
+        recording events: @escaping @Sendable (ScopeUses) -> [AuditEvent]
     ) async throws(StoreFault) -> RemoveScopeOutcome {
         guard !token.isStandard else { return .isStandard }
         return try await commits.commit { database in
@@ -63,6 +66,7 @@ extension SQLiteStore: ScopeStore {
             try database.take(token, from: uses, at: time)
             try database.takeFromGrants(token, at: time)
             try database.run("DELETE FROM scopes WHERE name = ?", token.rawValue)
+            try database.append(events(uses))
             return .removed(from: uses)
         }
     }

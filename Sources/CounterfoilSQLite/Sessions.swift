@@ -28,9 +28,10 @@ extension SQLiteStore: SessionStore {
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
-        replacing former: ArtefactDigest?
+        replacing former: ArtefactDigest?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let continued = try former.flatMap { try database.session($0, of: session.personID) }
             let id = continued ?? session.id
             let begun = try database.run(
@@ -75,8 +76,10 @@ extension SQLiteStore: SessionStore {
 
     /// Ends the session with this digest; returns false if there is no such session.
     @discardableResult
-    public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+    public func endSession(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit(recording: events) { database in
             try database.endSessions("digest = ?1", [Data(digest.bytes)], at: time) == 1
         }
     }
@@ -100,9 +103,10 @@ extension SQLiteStore: SessionStore {
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             try database.endSessions(
                 "digest = ?1 AND person_id = ?2", [Data(digest.bytes), person.rawValue], at: time) == 1
         }
@@ -114,9 +118,13 @@ extension SQLiteStore: SessionStore {
     public func signOutEverywhere(
         _ person: PersonIdentifier,
         except kept: ArtefactDigest?,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int {
-        try await commits.commit { database in try database.signOutEverywhere(person, except: kept, at: time) }
+        try await commits.commit { database in
+            try database.append(events)
+            return try database.signOutEverywhere(person, except: kept, at: time)
+        }
     }
 
     /// Deletes a session that has expired or is idle, revokes its grants to single-page apps, and queues logout

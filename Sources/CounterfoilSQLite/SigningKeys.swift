@@ -27,8 +27,10 @@ extension SQLiteStore: SigningKeyStore {
     }
 
     /// Stores the first key of an algorithm, unless the algorithm already has a key.
-    public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
-        try await commits.commit { database in
+    public func addFirstSigningKey(
+        _ key: SealedSigningKey, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddSigningKeyOutcome {
+        try await commits.commit(recording: events) { database in
             let added = try database.run(
                 """
                 INSERT INTO signing_keys (id, algorithm, sealed, created_at, signs_from)
@@ -48,9 +50,9 @@ extension SQLiteStore: SigningKeyStore {
     ///
     /// The former key counts as replaced from the time at which the server starts to sign with the successor.
     public func addSigningKey(
-        _ key: SealedSigningKey, replacing former: KeyIdentifier
+        _ key: SealedSigningKey, replacing former: KeyIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSigningKeyOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let replaced = try database.run(
                 "UPDATE signing_keys SET replaced_at = ?2 WHERE id = ?1 AND algorithm = ?3 AND replaced_at IS NULL",
                 former.rawValue,
@@ -74,8 +76,8 @@ extension SQLiteStore: SigningKeyStore {
     ///
     /// Once clients and APIs reload the JWKS, they reject every token that was signed with the key, even if it has not
     /// expired.
-    public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+    public func removeSigningKey(_ id: KeyIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
+        try await commits.commit(recording: events) { database in
             try database.run("DELETE FROM signing_keys WHERE id = ? AND replaced_at IS NOT NULL", id.rawValue) == 1
         }
     }
@@ -85,14 +87,18 @@ extension SQLiteStore: SigningKeyStore {
     /// A key with an algorithm that this version does not know stays, because this version cannot know for how long its
     /// tokens are valid.
     @discardableResult
-    public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
+    public func removeSigningKeys(
+        replacedBefore time: Date, recording events: @escaping @Sendable (Int) -> [AuditEvent]
+    ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            try SigningAlgorithm.allCases.reduce(0) { removed, algorithm in
+            let removed = try SigningAlgorithm.allCases.reduce(0) { removed, algorithm in
                 try removed
                     + database.run(
                         "DELETE FROM signing_keys WHERE replaced_at < ? AND algorithm = ?", time.microseconds,
                         algorithm.rawValue)
             }
+            if removed > 0 { try database.append(events(removed)) }
+            return removed
         }
     }
 }

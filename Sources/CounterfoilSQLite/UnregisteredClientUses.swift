@@ -54,8 +54,10 @@ extension SQLiteStore: UnregisteredClientUseStore {
 
     /// Deletes a client that no person registered, with everything that belongs to it.
     @discardableResult
-    public func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+    public func removeUnregisteredClient(
+        _ id: ClientIdentifier, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit(recording: events) { database in
             // Only this column is read, so that a client with a value that this version does not know can be deleted.
             let isUnregistered = try database.answers(
                 "SELECT source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue)
@@ -66,13 +68,15 @@ extension SQLiteStore: UnregisteredClientUseStore {
 
     /// Deletes clients of a family in one transaction, and returns their number.
     public func removeUnregisteredClients(
-        of family: UnregisteredClientFamily, atMost limit: Int
+        of family: UnregisteredClientFamily, atMost limit: Int,
+        recording events: @escaping @Sendable (Int) -> [AuditEvent]
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
             let clients = try database.all(Self.members(of: family), family.host, limit) { columns in
                 try columns.value(ClientIdentifier.init(_:))
             }
             for client in clients { try database.removeClient(client) }
+            if !clients.isEmpty { try database.append(events(clients.count)) }
             return clients.count
         }
     }

@@ -147,9 +147,9 @@ extension SQLiteStore: UnregisteredClientStore {
 
     /// Changes the policy if its stored revision still equals that of `policy`, and increases the revision by one.
     public func updateUnregisteredClientPolicy(
-        _ policy: UnregisteredClientPolicy
+        _ policy: UnregisteredClientPolicy, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             guard try database.unregisteredClientPolicy().revision == policy.revision else { return .changedMeanwhile }
             // The policy that was read lacks the kinds that this version does not know, so an update would remove them.
             if let kind = try database.unsupportedKind() { throw StoreFault.unsupported(kind) }
@@ -162,9 +162,10 @@ extension SQLiteStore: UnregisteredClientStore {
 
     /// Registers a client that registers itself, unless too many such clients are unused.
     public func addSelfRegisteredClient(
-        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
+        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
@@ -184,8 +185,11 @@ extension SQLiteStore: UnregisteredClientStore {
     }
 
     /// Stores a token for registrations.
-    public func addInitialAccessToken(_ token: InitialAccessToken) async throws(StoreFault) {
-        _ = try await commits.commit { database in
+    public func addInitialAccessToken(
+        _ token: InitialAccessToken, recording events: [AuditEvent]
+    ) async throws(StoreFault) {
+        try await commits.commit { database in
+            try database.append(events)
             try database.run(
                 "INSERT INTO initial_access_tokens (digest, name, created_at, expires_at) VALUES (?, ?, ?, ?)",
                 Data(token.digest.bytes),
@@ -218,8 +222,10 @@ extension SQLiteStore: UnregisteredClientStore {
 
     /// Deletes a token for registrations; returns false if there is none with this digest.
     @discardableResult
-    public func removeInitialAccessToken(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+    public func removeInitialAccessToken(
+        _ digest: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit(recording: events) { database in
             try database.run("DELETE FROM initial_access_tokens WHERE digest = ?", Data(digest.bytes)) == 1
         }
     }

@@ -74,7 +74,8 @@ package struct ServerComponents: Sendable {
         publishedLogos = clientFiles.map { ClientLogos(fetcher: $0, encoder: logoEncoder) }
         cookies = Cookies(issuer: settings.issuer)
         subjects = SubjectIdentifiers(serverKey)
-        sessions = SessionManager(store: store, settings: settings, cookies: cookies, random: random)
+        sessions = SessionManager(
+            store: store, settings: settings, cookies: cookies, auditor: auditor, random: random)
         tickets = TicketAuthority(key: serverKey.tickets)
         signInThrottle = SignInThrottle(limits: settings.signInLimits)
         earlierSignIns = EarlierSignIns(key: serverKey.earlierSignIns, cookies: cookies)

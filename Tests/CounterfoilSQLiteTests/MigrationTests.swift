@@ -77,6 +77,33 @@ struct MigrationTests {
         await store.close()
     }
 
+    @Test func `the events of an older file are ordered by time, and are still append-only`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        let database = try DatabaseQueue(path: path)
+        try await database.writeWithoutTransaction { try Migration.run($0, through: Array(Migration.all.prefix(14))) }
+        try await database.write { database in
+            for second in [3, 1, 2] {
+                try database.execute(
+                    sql: "INSERT INTO audit (at, kind, outcome) VALUES (?, 'setting', 'done')",
+                    arguments: [second * 1_000_000])
+            }
+        }
+        try database.close()
+        let store = try SQLiteStore(at: path)
+        let log = try await store.auditLog(after: nil, limit: 9)
+        #expect(log.map(\.number) == [2, 3, 1])
+        let other = try DatabaseQueue(path: path)
+        await #expect(throws: DatabaseError.self) {
+            try await other.write { try $0.execute(sql: "DELETE FROM audit") }
+        }
+        try other.close()
+        #expect(
+            try await store.removeAudit(through: log[1].position, atMost: 9, recording: nil, at: World.now) == 2)
+        #expect(try await store.auditLog(after: nil, limit: 9).map(\.number) == [1])
+        await store.close()
+    }
+
     // Such an origin could be registered once; a client that still has one stays readable.
     @Test func `an origin that no browser sends is removed`() async throws {
         try await Self.withFile { path, database in

@@ -63,14 +63,26 @@ struct QueryPlanTests {
 
     @Test(
         arguments: [
-            AuditQuery(kind: .throttled), AuditQuery(kind: .throttled, before: 7),
+            AuditQuery(kind: .throttled), AuditQuery(kind: .throttled, before: AuditPosition(at: Date(), number: 7)),
             AuditQuery(personID: PersonIdentifier()),
-            AuditQuery(clientID: ClientIdentifier("app_first"), since: Date(), before: 7),
+            AuditQuery(
+                clientID: ClientIdentifier("app_first"), since: Date(), before: AuditPosition(at: Date(), number: 7)),
+            AuditQuery(since: Date()), AuditQuery(before: AuditPosition(at: Date(), number: 7)),
         ])
     func `events of a kind, a user or a client are found in their order`(_ query: AuditQuery) async throws {
         let steps = try await plan(of: query.statement)
         #expect(!steps.isEmpty)
         #expect(!steps.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(steps)")
+    }
+
+    @Test func `the whole log is read in its order with an index`() async throws {
+        #expect(try await plan(of: AuditQuery().statement) == ["SCAN audit USING INDEX audit_time"])
+        for statement in [AuditEntry.log, AuditEntry.removal] {
+            let steps = try await plan(of: statement)
+            #expect(
+                steps.contains { $0.hasPrefix("SEARCH audit USING") && $0.contains("INDEX audit_time") }, "\(steps)")
+            #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+        }
     }
 
     @Test(arguments: [DeviceAuthorization.isSourceFull, DeviceAuthorization.isFull])

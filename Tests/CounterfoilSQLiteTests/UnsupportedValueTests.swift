@@ -240,7 +240,7 @@ struct UnsupportedValueTests {
             try await newer.write("INSERT INTO audit (at, kind, outcome) VALUES (7, 'passkey', 'deferred')")
             try await store.appendAudit(AuditEvent(at: World.now, .account))
             let kinds = ["setting", "passkey", "account"]
-            #expect(try await store.auditLog(after: 0, limit: 9).map(\.event.kind.rawValue) == kinds)
+            #expect(try await store.auditLog(after: nil, limit: 9).map(\.event.kind.rawValue) == kinds)
             let listed = try await store.audit(AuditQuery())
             #expect(listed.map(\.event.kind.rawValue) == kinds.reversed())
             #expect(listed.map(\.event.outcome.rawValue) == ["done", "deferred", "done"])

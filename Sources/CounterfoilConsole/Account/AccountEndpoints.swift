@@ -37,8 +37,8 @@ struct AccountEndpoints: Sendable {
 extension Console {
     /// Ends the session of this browser and redirects to the sign-in page.
     func signOut(_ visit: Visit) async throws -> Reply {
-        let cookie = try await sessions.end(visit.session, now: visit.now)
-        await note(.signOut, by: visit)
+        let cookie = try await sessions.end(
+            visit.session, recording: event(.signOut, by: visit), now: visit.now)
         return Reply.seeOther(path(.consoleSignIn)).setting(cookie)
     }
 

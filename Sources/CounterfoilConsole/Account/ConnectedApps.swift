@@ -50,12 +50,13 @@ struct ConnectedApps: Sendable {
             guard !kept.isEmpty else { return try await nothingKept(facts, visit) }
         case nil: throw PageProblem.noDecision
         }
-        let outcome = try await console.store.narrowConsent(
-            of: visit.person.id, to: facts.client.id, keeping: kept, at: visit.now)
-        guard outcome == .narrowed else { throw NotFoundError() }
-        await console.note(
+        let event = console.event(
             kept.isEmpty ? .revocation : .consent, by: visit, client: facts.client.id,
             detail: kept.isEmpty ? RevocationReason.person.rawValue : "reduced to: \(kept)")
+        let outcome = try await console.store.narrowConsent(
+            of: visit.person.id, to: facts.client.id, keeping: kept, at: visit.now, recording: [event])
+        guard outcome == .narrowed else { throw NotFoundError() }
+        console.auditor.countRecorded(event)
         let notice: AccountNotice = kept.isEmpty ? .disconnected : .permissionsSaved
         return .done(notice, at: console.path(.account))
     }

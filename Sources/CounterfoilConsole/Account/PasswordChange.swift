@@ -52,22 +52,24 @@ struct PasswordChange: Sendable {
         let begun = try await console.sessions.begin(
             for: person, beside: visit.request, goingOnWith: visit.session, now: visit.now)
         guard let (session, cookie) = begun else { throw Console.SignInNeeded(path: visit.path) }
+        let event = console.event(.passwordChange, by: visit, detail: "ended all other sessions")
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
-                of: person.id, from: person.passwordHash, to: hash, keeping: session.digest, at: visit.now)
+                of: person.id, from: person.passwordHash, to: hash, keeping: session.digest, at: visit.now,
+                recording: [event])
         } catch {
-            _ = try? await console.store.endSession(session.digest, at: visit.now)
+            _ = try? await console.store.endSession(session.digest, at: visit.now, recording: [])
             throw error
         }
         switch outcome {
         case .changed:
             console.logger.notice(
                 "changed a password", metadata: ["user": "\(person.id)", "request": "\(visit.request.id)"])
-            await console.note(.passwordChange, by: visit, detail: "ended all other sessions")
+            console.auditor.countRecorded(event)
             return Reply.done(AccountNotice.passwordChanged, at: console.path(.account)).setting(cookie)
         case .changedMeanwhile:
-            try await console.store.endSession(session.digest, at: visit.now)
+            try await console.store.endSession(session.digest, at: visit.now, recording: [])
             return again(visit, PasswordChangeError.changedMeanwhile, at: PasswordPage.currentField)
         case .personNotActive:
             throw Console.SignInNeeded(path: visit.path)

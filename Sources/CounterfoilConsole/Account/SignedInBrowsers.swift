@@ -36,18 +36,23 @@ struct SignedInBrowsers: Sendable {
         let (form, _) = try console.form(visit)
         switch Decision(rawValue: try form.value("decision")) {
         case .endOthers:
-            try await console.store.signOutEverywhere(visit.person.id, except: visit.session.digest, at: visit.now)
-            await console.note(.signOut, by: visit, detail: "all other sessions")
+            let event = console.event(.signOut, by: visit, detail: "all other sessions")
+            try await console.store.signOutEverywhere(
+                visit.person.id, except: visit.session.digest, at: visit.now, recording: [event])
+            console.auditor.countRecorded(event)
             return .done(AccountNotice.othersEnded, at: console.path(.sessions))
         case .end:
             let digest = Base64URL.decode(try form.value("session")).flatMap(ArtefactDigest.init(stored:))
             guard digest != visit.session.digest else { return try await console.signOut(visit) }
             // A session of another user gets the same response as a session that does not exist, so the response does
             // not reveal whether it exists.
-            guard let digest, try await console.store.endSession(digest, of: visit.person.id, at: visit.now) else {
+            let event = console.event(.signOut, by: visit, detail: "another session")
+            guard let digest,
+                try await console.store.endSession(digest, of: visit.person.id, at: visit.now, recording: [event])
+            else {
                 return .done(AccountNotice.sessionOver, at: console.path(.sessions))
             }
-            await console.note(.signOut, by: visit, detail: "another session")
+            console.auditor.countRecorded(event)
             return .done(AccountNotice.sessionEnded, at: console.path(.sessions))
         case nil: throw PageProblem.noDecision
         }

@@ -28,15 +28,15 @@ struct AuditLog: Sendable {
 
         init() {}
 
-        /// Returns the query string of the page with older events: the same filter, with `number` in
-        /// the parameter `before`.
-        func before(_ number: Int) -> String {
+        /// Returns the query string of the page with older events: the same filter, with a position in the parameter
+        /// `before`.
+        func before(_ position: AuditPosition) -> String {
             var query = FormParameters()
             for (name, value) in [("kind", kind), ("person", person), ("client", client), ("since", since)]
             where !value.isEmpty {
                 query.append(name, value)
             }
-            query.append("before", String(number))
+            query.append("before", "\(position)")
             return query.encoded
         }
     }
@@ -58,7 +58,7 @@ struct AuditLog: Sendable {
             rows: try await rows(entries, visit)
         )
         if entries.count == query.limit, let last = entries.last {
-            page.older = page.action + "?" + question.before(last.number)
+            page.older = page.action + "?" + question.before(last.position)
         }
         for problem in problems {
             let said = visit.words(problem.message)
@@ -73,7 +73,7 @@ struct AuditLog: Sendable {
         _ question: Question, _ problems: inout [(field: String, message: AuditMessage)]
     ) async throws -> AuditQuery {
         var query = AuditQuery(
-            kind: AuditEvent.Kind(known: question.kind), before: Int(question.before), limit: Self.limit)
+            kind: AuditEvent.Kind(known: question.kind), before: AuditPosition(question.before), limit: Self.limit)
         if let pseudonym = PersonIdentifier(question.person), pseudonym.isPseudonym {
             query.personID = pseudonym
         } else if !question.person.isEmpty {

@@ -62,9 +62,10 @@ struct BrandingForm: Sendable {
         guard problems.isEmpty else {
             return page(visit, typed, of: branding, removesLogo: removesLogo, problems: problems)
         }
-        switch try await console.store.updateBranding(changed, logo: logo) {
+        let event = console.event(.setting, by: visit, detail: changed.difference(from: branding))
+        switch try await console.store.updateBranding(changed, logo: logo, recording: [event]) {
         case .updated:
-            await console.note(.setting, by: visit, detail: changed.difference(from: branding))
+            console.auditor.countRecorded(event)
             return .done(BrandingNotice.saved, at: console.path(.branding))
         case .changedMeanwhile:
             let problem = BrandingDraft.Problem(nil, .changedMeanwhile)

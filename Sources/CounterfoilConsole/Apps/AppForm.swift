@@ -64,13 +64,15 @@ struct AppForm: Sendable {
             id: id, type: type, owner: visit.person.id, checked, policy: policy, now: visit.now)
         if visit.person.isAdministrator { client.approveRegisteredMachineScope() }
         let secret = type.isConfidential && checked.keys == nil ? ClientSecret(random: console.random) : nil
+        let events = console.events(ofChange: "registered", from: nil, to: client, by: visit)
         let outcome = try await console.store.addClient(
             client,
             logo: nil,
             secret: secret.map {
                 ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: visit.now)
             },
-            ownerLimit: console.settings.applicationsPerDeveloper
+            ownerLimit: console.settings.applicationsPerDeveloper,
+            recording: events
         )
         switch outcome {
         case .added, .identifierTaken:
@@ -90,8 +92,7 @@ struct AppForm: Sendable {
                 "client_id": "\(id)", "user": "\(visit.person.id)", "type": "\(type.rawValue)",
                 "request": "\(visit.request.id)",
             ])
-        await console.note(.application, by: visit, client: id, detail: "registered")
-        await console.noteMachineAccess(from: nil, to: client, by: visit)
+        console.auditor.countRecorded(events)
         if let secret {
             return try await AppSecrets(console: console).page(
                 visit, client: client, newSecret: secret, notice: notice == .registered ? nil : notice)
@@ -133,10 +134,10 @@ struct AppForm: Sendable {
         guard application.byAdministrator || client.keepsNames(as: changed) else {
             return try await again([ClientProblem(.redirectURIs, .hostOfSubjectIdentifiers)])
         }
-        switch try await console.store.updateClient(changed, logo: .keep) {
+        let events = console.events(ofChange: "changed", from: client, to: changed, by: visit)
+        switch try await console.store.updateClient(changed, logo: .keep, recording: events) {
         case .updated:
-            await console.note(.application, by: visit, client: client.id, detail: "changed")
-            await console.noteMachineAccess(from: client, to: changed, by: visit)
+            console.auditor.countRecorded(events)
             return .done(AppNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile: return try await again([ClientProblem(.whole, .changedMeanwhile)], .conflict)
         case .notFound: throw NotFoundError()

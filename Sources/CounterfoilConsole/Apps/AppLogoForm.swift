@@ -43,10 +43,10 @@ struct AppLogoForm: Sendable {
         changed.changedAt = visit.now
         changed.presentation.logo = change.identifier(after: client.presentation.logo)
         changed = changed.settled(after: client, byAdministrator: application.byAdministrator)
-        switch try await console.store.updateClient(changed, logo: change) {
+        let events = console.events(ofChange: "changed the logo", from: client, to: changed, by: visit)
+        switch try await console.store.updateClient(changed, logo: change, recording: events) {
         case .updated:
-            await console.note(.application, by: visit, client: client.id, detail: "changed the logo")
-            await console.noteMachineAccess(from: client, to: changed, by: visit)
+            console.auditor.countRecorded(events)
             return .done(AppNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile:
             return page(

@@ -68,14 +68,15 @@ struct AppOverview: Sendable {
     func delete(_ visit: Console.Visit) async throws -> Reply {
         let application = try await console.application(visit)
         _ = try console.form(visit)
-        try await console.store.removeClient(application.client.id)
+        let event = console.event(.application, by: visit, client: application.client.id, detail: "deleted")
+        let isDeleted = try await console.store.removeClient(application.client.id, recording: [event])
+        if isDeleted { console.auditor.countRecorded(event) }
         console.logger.notice(
             "deleted a client",
             metadata: [
                 "client_id": "\(application.client.id)", "user": "\(visit.person.id)",
                 "request": "\(visit.request.id)",
             ])
-        await console.note(.application, by: visit, client: application.client.id, detail: "deleted")
         let paths = console.paths(of: application.client, at: nil, visit)
         return .done(AppNotice.deleted, at: paths.list)
     }

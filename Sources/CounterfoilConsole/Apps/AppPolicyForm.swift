@@ -33,17 +33,17 @@ struct AppPolicyForm: Sendable {
                 postLogoutRedirectURIs: client.postLogoutRedirectURIs, scope: client.scope, now: visit.now)
         } catch { return try await again(error.problems) }
         changed.changedAt = visit.now
-        switch try await console.store.updateClient(changed, logo: .keep) {
+        let events = console.events(
+            ofChange: "changed the policy, pkce \(changed.policy.pkce)", from: client, to: changed, by: visit)
+        switch try await console.store.updateClient(changed, logo: .keep, recording: events) {
         case .updated:
+            console.auditor.countRecorded(events)
             console.logger.notice(
                 "changed the policy of a client",
                 metadata: [
                     "client_id": "\(client.id)", "user": "\(visit.person.id)", "pkce": "\(changed.policy.pkce)",
                     "request": "\(visit.request.id)",
                 ])
-            await console.note(
-                .application, by: visit, client: client.id, detail: "changed the policy, pkce \(changed.policy.pkce)")
-            await console.noteMachineAccess(from: client, to: changed, by: visit)
             return .done(AppNotice.saved, at: console.path(.application, of: client.id))
         case .changedMeanwhile: return try await again([ClientProblem(.whole, .changedMeanwhile)], .conflict)
         case .notFound: throw NotFoundError()

@@ -23,9 +23,10 @@ struct AppSecrets: Sendable {
             let secret = ClientSecret(random: console.random)
             let record = ClientSecretRecord(
                 digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: visit.now)
-            switch try await console.store.addClientSecret(record) {
+            let event = console.event(.applicationSecret, by: visit, client: client.id, detail: "created")
+            switch try await console.store.addClientSecret(record, recording: [event]) {
             case .added:
-                await console.note(.applicationSecret, by: visit, client: client.id, detail: "created")
+                console.auditor.countRecorded(event)
                 return try await page(visit, client: client, newSecret: secret)
             case .tooMany: return try await page(visit, client: client)
             case .clientDeleted: throw NotFoundError()
@@ -34,8 +35,11 @@ struct AppSecrets: Sendable {
             let chosen = try form.value("secret")
             let secret = try await console.registry.clientSecrets(of: client.id).first { $0.shortID == chosen }
             // A form that is sent twice finds no secret, because the first one has deleted it.
-            if let secret, try await console.store.removeClientSecret(secret.digest, of: client.id) {
-                await console.note(.applicationSecret, by: visit, client: client.id, detail: "deleted")
+            let event = console.event(.applicationSecret, by: visit, client: client.id, detail: "deleted")
+            if let secret,
+                try await console.store.removeClientSecret(secret.digest, of: client.id, recording: [event])
+            {
+                console.auditor.countRecorded(event)
             }
             return .done(AppNotice.secretRemoved, at: console.path(.applicationSecrets, of: client.id))
         default:

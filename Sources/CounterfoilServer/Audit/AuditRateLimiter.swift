@@ -5,8 +5,8 @@ import Foundation
 ///
 /// Refusals that a request can cause only with an account or a secret are not limited. Each kind of event has a
 /// separate budget, so that a flood of one kind does not suppress events of another kind. Events beyond the budget are
-/// only counted. After each minute, one summary event for each kind records their number. The limits bound the rate of
-/// the log; ``ServerSettings/auditRetention`` bounds its size.
+/// only counted. An event that a commit appends is not limited. After each minute, one summary event for each kind
+/// records their number. The limits bound the rate of the log; ``ServerSettings/auditRetention`` bounds its size.
 final class AuditRateLimiter: Sendable {
     /// The maximum number of refusals of one kind from one IP address that are recorded in a minute.
     static let limitPerSource = 60
@@ -53,9 +53,11 @@ final class AuditRateLimiter: Sendable {
             guard minute != self.minute else { return }
             let end = Date(timeIntervalSince1970: TimeInterval(min(minute, self.minute + 1) * 60))
             for (kind, budget) in budgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where budget.leftOut > 0 {
+                // An event must not be appended after events at later positions have settled.
+                let time = max(end, now.addingTimeInterval(-AuditPosition.settlingTime / 2))
                 summaries.append(
                     AuditEvent(
-                        at: end, kind, .refused,
+                        at: time, kind, .refused,
                         detail: "\(budget.leftOut) more events of this kind in one minute were not recorded"))
             }
             self.minute = minute

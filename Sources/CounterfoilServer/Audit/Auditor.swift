@@ -4,7 +4,11 @@ import Logging
 
 /// The writer of the audit log.
 ///
-/// If an event cannot be recorded, the auditor logs an error and the request continues.
+/// An event that describes a change is passed to the commit of the change, which appends it in its transaction. The
+/// auditor only counts it (``countRecorded(_:)``). Such an event is never left out: a change has limits of its own.
+///
+/// An event that describes no change, such as a failed sign-in, is recorded by the auditor itself, within the rate
+/// limit. If it cannot be recorded, the auditor logs an error and the request continues.
 package struct Auditor: Sendable {
     let store: any AuditStore
     let logger: Logger
@@ -21,7 +25,31 @@ package struct Auditor: Sendable {
         self.flood = flood
     }
 
-    /// Records an event that a request caused.
+    /// Creates the event of a change that a request makes, for the commit of the change.
+    package func event(
+        _ kind: AuditEvent.Kind,
+        _ outcome: AuditEvent.Outcome = .done,
+        by request: IncomingRequest,
+        person: PersonIdentifier? = nil,
+        client: ClientIdentifier? = nil,
+        grant: GrantIdentifier? = nil,
+        detail: String? = nil,
+        now: Date
+    ) -> AuditEvent {
+        AuditEvent(
+            at: now, kind, outcome, personID: person, clientID: client, grantID: grant, source: request.source,
+            requestID: request.id, detail: detail)
+    }
+
+    /// Counts the events that a commit has appended.
+    package func countRecorded(_ events: AuditEvent...) { countRecorded(events) }
+
+    /// Counts the events that a commit has appended.
+    package func countRecorded(_ events: [AuditEvent]) {
+        for event in events { metrics.countAudited(event.kind, event.outcome) }
+    }
+
+    /// Records an event that a request caused, and that describes no change.
     package func note(
         _ kind: AuditEvent.Kind,
         _ outcome: AuditEvent.Outcome = .done,
@@ -33,12 +61,10 @@ package struct Auditor: Sendable {
         now: Date
     ) async {
         await note(
-            AuditEvent(
-                at: now, kind, outcome, personID: person, clientID: client, grantID: grant, source: request.source,
-                requestID: request.id, detail: detail))
+            event(kind, outcome, by: request, person: person, client: client, grant: grant, detail: detail, now: now))
     }
 
-    /// Records an event, unless the rate limit suppresses it.
+    /// Records an event that describes no change, unless the rate limit suppresses it.
     func note(_ event: AuditEvent) async {
         metrics.countAudited(event.kind, event.outcome)
         await noteSummaries(now: event.at)

@@ -62,7 +62,9 @@ extension AuthorizationFlow {
             basis: granted != nil
                 ? .answer : InteractionPolicy.weighsConsent(for: authorization) ? .rememberedConsent : .firstParty,
             pushedRequest: authorization.pushed?.digest,
-            newClient: authorization.client.storedOnApproval
+            newClient: authorization.client.storedOnApproval,
+            events: events(of: visit, for: grant, granting: granted),
+            newClientEvent: directory.firstApprovalEvent(of: grant, by: visit.request)
         )
         let isFirst = try await directory.isFirst(approval, by: visit.request)
         let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
@@ -70,8 +72,8 @@ extension AuthorizationFlow {
         }
         switch outcome {
         case .recorded:
-            if isFirst { await directory.noteFirst(approval, by: visit.request) }
-            await noteException(of: visit, for: grant)
+            auditor.countRecorded(approval.events(addingClient: isFirst))
+            logException(of: visit)
         case .clientChanged: throw changed(visit)
         // A code of this flow has a redirect URI, so it belongs to no device.
         case .alreadyAnswered, .deviceNotPending: throw ApprovalError.alreadyAnswered
@@ -149,8 +151,8 @@ extension AuthorizationFlow {
         }
     }
 
-    /// Writes a log entry and an audit event if the policy of the client allowed a code without S256.
-    private func noteException(of visit: AuthorizationVisit, for grant: Grant) async {
+    /// Writes a log entry if the policy of the client allowed a code without S256.
+    private func logException(of visit: AuthorizationVisit) {
         let (client, pkce) = (visit.client, visit.authorization.pkce)
         guard pkce.isException else { return }
         logger.notice(
@@ -160,9 +162,32 @@ extension AuthorizationFlow {
                 "policy": "\(client.policy.pkce)", "request": "\(visit.request.id)",
             ]
         )
-        await auditor.note(
-            .pkceException, by: visit.request, person: grant.personID, client: grant.clientID, grant: grant.id,
-            detail: "code_challenge_method \(pkce.rawValue), policy \(client.policy.pkce)", now: visit.now)
+    }
+
+    /// Returns the events of an approval: the answer of the user, and the exception of the policy of the client.
+    ///
+    /// - Parameters:
+    ///   - visit: The approved request.
+    ///   - grant: The grant of the approval.
+    ///   - granted: The scopes that the user allowed on a page; nil if no page asked.
+    private func events(
+        of visit: AuthorizationVisit, for grant: Grant, granting granted: Scope?
+    ) -> [AuditEvent] {
+        let (client, pkce) = (visit.client, visit.authorization.pkce)
+        var events: [AuditEvent] = []
+        if pkce.isException {
+            events.append(
+                auditor.event(
+                    .pkceException, by: visit.request, person: grant.personID, client: grant.clientID, grant: grant.id,
+                    detail: "code_challenge_method \(pkce.rawValue), policy \(client.policy.pkce)", now: visit.now))
+        }
+        if let granted {
+            events.append(
+                auditor.event(
+                    .consent, by: visit.request, person: grant.personID, client: grant.clientID,
+                    detail: "\(granted)", now: visit.now))
+        }
+        return events
     }
 }
 

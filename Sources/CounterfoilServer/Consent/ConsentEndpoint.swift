@@ -38,8 +38,8 @@ struct ConsentEndpoint: Sendable {
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         switch decision {
         case .switchAccount:
-            let cookie = try await sessions.end(session, now: now)
-            await flow.auditor.note(.signOut, by: request, person: session.person.id, now: now)
+            let event = flow.auditor.event(.signOut, by: request, person: session.person.id, now: now)
+            let cookie = try await sessions.end(session, recording: event, now: now)
             return .seeOther(flow.settings.issuer.authorizationURL(carried: carried))
                 .setting(cookie).setting(pages.cookies.noEarlierUser)
         case .allow, .deny:
@@ -67,9 +67,6 @@ struct ConsentEndpoint: Sendable {
             }
             let answer = try await flow.approve(
                 visit, granting: granted, by: session, interaction: ticket.interaction)
-            await flow.auditor.note(
-                .consent, by: request, person: session.person.id, client: authorization.client.id,
-                detail: "\(granted)", now: now)
             return answer.page(.allowed, issuer: flow.settings.issuer)
         }
     }

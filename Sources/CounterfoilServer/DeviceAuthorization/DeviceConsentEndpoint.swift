@@ -30,8 +30,8 @@ struct DeviceConsentEndpoint: Sendable {
         let ticket = try form.ticket(of: session, with: pages.questionTickets, now: now)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
         if decision == .switchAccount {
-            let cookie = try await sessions.end(session, now: now)
-            await flow.auditor.note(.signOut, by: request, person: session.person.id, now: now)
+            let event = flow.auditor.event(.signOut, by: request, person: session.person.id, now: now)
+            let cookie = try await sessions.end(session, recording: event, now: now)
             return .seeOther(again).setting(cookie).setting(sessions.cookies.noEarlierUser)
         }
         guard let visit = try await flow.pending(code, on: request, now: now) else { return pages.done(.over) }

@@ -77,10 +77,12 @@ struct DeviceFlow: Sendable {
 
     /// Denies the request of a device; returns false if it was answered before or has expired.
     func deny(_ visit: DeviceVisit, by session: LiveSession) async throws -> Bool {
-        guard try await store.denyDevice(visit.authorization.digest, at: visit.now) == .denied else { return false }
-        await auditor.note(
+        let event = auditor.event(
             .consent, .refused, by: visit.request, person: session.person.id, client: visit.access.client.id,
             detail: "device", now: visit.now)
+        let outcome = try await store.denyDevice(visit.authorization.digest, at: visit.now, recording: [event])
+        guard outcome == .denied else { return false }
+        auditor.countRecorded(event)
         return true
     }
 
@@ -106,7 +108,12 @@ struct DeviceFlow: Sendable {
         let approval = Approval(
             grant: grant, code: code, asked: access.asked, appearance: ClientAppearance(of: access.client),
             clientRevision: access.client.revision, pkce: .notNeeded, passwordHash: session.person.passwordHash,
-            basis: .answer, newClient: access.client.storedOnApproval)
+            basis: .answer, newClient: access.client.storedOnApproval,
+            events: [
+                auditor.event(
+                    .consent, by: visit.request, person: session.person.id, client: access.client.id, grant: grant.id,
+                    detail: "device: \(granted)", now: now)
+            ], newClientEvent: directory.firstApprovalEvent(of: grant, by: visit.request))
         let again = settings.issuer.deviceURL(with: visit.code)
         let isFirst = try await directory.isFirst(approval, by: visit.request)
         let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
@@ -114,10 +121,7 @@ struct DeviceFlow: Sendable {
         }
         switch outcome {
         case .recorded:
-            if isFirst { await directory.noteFirst(approval, by: visit.request) }
-            await auditor.note(
-                .consent, by: visit.request, person: session.person.id, client: access.client.id, grant: grant.id,
-                detail: "device: \(granted)", now: now)
+            auditor.countRecorded(approval.events(addingClient: isFirst))
             return true
         // A device authorization is never pushed.
         case .alreadyAnswered, .deviceNotPending, .pushedRequestGone: return false

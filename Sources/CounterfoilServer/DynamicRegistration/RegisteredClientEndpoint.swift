@@ -77,22 +77,23 @@ struct RegisteredClientEndpoint: Sendable {
             .client(replacedBy: registration, source, now: now)
         try await limits.count(request, of: owner.client.id, now: now)
         try await sectors.check(registration, now: now)
-        switch try await store.updateClient(changed, logo: .keep) {
-        case .updated: break
+        let event = auditor.event(
+            .application, by: request, client: owner.client.id, detail: "changed its own registration", now: now)
+        switch try await store.updateClient(changed, logo: .keep, recording: [event]) {
+        case .updated: auditor.countRecorded(event)
         case .changedMeanwhile: throw ChangedMeanwhile()
         case .unknownScopes: throw StoreFault.unavailable("a scope was deleted during a registration")
         case .notFound: throw Self.deleted
         }
-        await auditor.note(
-            .application, by: request, client: owner.client.id, detail: "changed its own registration", now: now)
         return try reply(changed, registration.members, owner.token)
     }
 
     /// Deletes the client with its secret, its grants and its tokens (RFC 7592 §2.3).
     private func delete(_ owner: Owner, by request: IncomingRequest, now: Date) async throws -> Reply {
-        guard try await store.removeClient(owner.client.id) else { throw Self.deleted }
-        await auditor.note(
+        let event = auditor.event(
             .application, by: request, client: owner.client.id, detail: "deleted its own registration", now: now)
+        guard try await store.removeClient(owner.client.id, recording: [event]) else { throw Self.deleted }
+        auditor.countRecorded(event)
         return Reply(.noContent)
     }
 

@@ -68,11 +68,13 @@ struct RegistrationEndpoint: Sendable {
         let record = secret.map {
             ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: client.id, createdAt: now)
         }
-        switch try await store.addSelfRegisteredClient(client, secret: record, unusedLimit: Self.unusedLimit) {
-        case .added:
-            await auditor.note(
-                .application, by: request, client: client.id, detail: "registered itself, type \(client.type.rawValue)",
-                now: now)
+        let event = auditor.event(
+            .application, by: request, client: client.id, detail: "registered itself, type \(client.type.rawValue)",
+            now: now)
+        let outcome = try await store.addSelfRegisteredClient(
+            client, secret: record, unusedLimit: Self.unusedLimit, recording: [event])
+        switch outcome {
+        case .added: auditor.countRecorded(event)
         case .tooMany:
             await auditor.note(.throttled, .refused, by: request, detail: "unused registered clients", now: now)
             throw TooManyUnused()

@@ -63,14 +63,14 @@ public final class KeyRing: Sendable, SigningKeys {
     /// Loads the signing keys, creates a key for each algorithm that has none, and records each new key in the
     /// audit log.
     public static func open(
-        _ store: any SigningKeyStore & RegistryStore & AuditStore & StoreClock, serverKey: ServerKey
+        _ store: any SigningKeyStore & RegistryStore & StoreClock, serverKey: ServerKey
     ) async throws -> KeyRing {
         try await open(store, serverKey: serverKey, clock: { store.now() })
     }
 
     /// Loads the keys of a store with a clock that a test controls.
     package static func open(
-        _ store: any SigningKeyStore & RegistryStore & AuditStore, serverKey: ServerKey,
+        _ store: any SigningKeyStore & RegistryStore, serverKey: ServerKey,
         clock: @escaping @Sendable () -> Date
     ) async throws -> KeyRing {
         let rotation = KeyRotation(store, serverKey: serverKey)
@@ -79,10 +79,11 @@ public final class KeyRing: Sendable, SigningKeys {
         var records = try await store.signingKeys()
         for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
             // If another process creates the key first, `rotate` returns nil, and the read below returns that key.
-            if let key = try await rotation.rotate(algorithm, .atOnce, now: now) {
-                try await store.appendAudit(
-                    AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(key.id)"))
-            }
+            _ = try await rotation.rotate(
+                algorithm, .atOnce,
+                recording: { key in
+                    [AuditEvent(at: now, .signingKey, detail: "\(algorithm): created the first key, \(key.id)")]
+                }, now: now)
             revision = try await store.registryRevision()
             records = try await store.signingKeys()
         }

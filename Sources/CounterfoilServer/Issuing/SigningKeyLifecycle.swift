@@ -89,25 +89,40 @@ package struct KeyRotation: Sendable {
     /// Creates the successor of the current key of an algorithm, or the first key if there is none.
     ///
     /// Returns nil if another process has created that key first.
+    ///
+    /// - Parameters:
+    ///   - algorithm: The algorithm.
+    ///   - beginning: The time at which the key begins to sign.
+    ///   - events: Returns the events that describe the new key.
+    ///   - now: The current time.
     package func rotate(
-        _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice, now: Date
+        _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice,
+        recording events: (SealedSigningKey) -> [AuditEvent], now: Date
     ) async throws -> SealedSigningKey? {
         let keys = try await store.signingKeys()
         guard let former = keys.last(where: { $0.algorithm == algorithm && $0.replacedAt == nil }) else {
             let first = try sealed(algorithm, createdAt: now, signsFrom: now)
-            return try await store.addFirstSigningKey(first) == .added ? first : nil
+            return try await store.addFirstSigningKey(first, recording: events(first)) == .added ? first : nil
         }
-        return try await succeed(former, beginning, now: now)
+        return try await succeed(former, beginning, recording: events, now: now)
     }
 
     /// Creates successors of the keys that have signed for at least `lifetime` seconds, and returns the new keys.
-    func rotateExpiredKeys(lifetime: TimeInterval, now: Date) async throws -> [SealedSigningKey] {
+    ///
+    /// - Parameters:
+    ///   - lifetime: The time for which a key signs, in seconds.
+    ///   - event: Returns the event that describes a new key.
+    ///   - now: The current time.
+    func rotateExpiredKeys(
+        lifetime: TimeInterval, recording event: (SealedSigningKey) -> AuditEvent, now: Date
+    ) async throws -> [SealedSigningKey] {
         let keys = try await store.signingKeys()
         var made: [SealedSigningKey] = []
         for algorithm in KeyRing.algorithms {
             guard
                 let former = SigningKeyLifecycle.overdue(algorithm, among: keys, lifetime: lifetime, at: now),
-                let successor = try await succeed(former, .afterNotice, now: now)
+                let successor = try await succeed(
+                    former, .afterNotice, recording: { [event($0)] }, now: now)
             else { continue }
             made.append(successor)
         }
@@ -115,12 +130,20 @@ package struct KeyRotation: Sendable {
     }
 
     /// Deletes the replaced keys whose tokens have all expired, and returns the number of deleted keys.
-    func deleteExpired(now: Date) async throws -> Int {
-        try await store.removeSigningKeys(replacedBefore: now.addingTimeInterval(-SigningKeyLifecycle.retention))
+    ///
+    /// - Parameters:
+    ///   - event: Returns the event that describes the deletion for the number of deleted keys.
+    ///   - now: The current time.
+    func deleteExpired(
+        recording event: @escaping @Sendable (Int) -> AuditEvent, now: Date
+    ) async throws -> Int {
+        let limit = now.addingTimeInterval(-SigningKeyLifecycle.retention)
+        return try await store.removeSigningKeys(replacedBefore: limit) { [event($0)] }
     }
 
     private func succeed(
-        _ former: SealedSigningKey, _ beginning: Beginning, now: Date
+        _ former: SealedSigningKey, _ beginning: Beginning, recording events: (SealedSigningKey) -> [AuditEvent],
+        now: Date
     ) async throws -> SealedSigningKey? {
         // A server key that cannot decrypt the former key belongs to another database. If it encrypted the successor,
         // no server key could decrypt all keys of this database.
@@ -133,7 +156,9 @@ package struct KeyRotation: Sendable {
             case .atOnce: now
             }
         let successor = try sealed(former.algorithm, createdAt: now, signsFrom: signsFrom)
-        return try await store.addSigningKey(successor, replacing: former.id) == .added ? successor : nil
+        let outcome = try await store.addSigningKey(
+            successor, replacing: former.id, recording: events(successor))
+        return outcome == .added ? successor : nil
     }
 
     private func sealed(

@@ -133,9 +133,9 @@ struct LogoutEndpoint: Sendable {
     private func end(
         _ session: LiveSession, _ logout: ValidatedLogout, _ request: IncomingRequest, now: Date
     ) async throws -> String {
-        let cookie = try await sessions.end(session, now: now)
-        await auditor.note(.signOut, by: request, person: session.person.id, client: logout.client?.id, now: now)
-        return cookie
+        let event = auditor.event(
+            .signOut, by: request, person: session.person.id, client: logout.client?.id, now: now)
+        return try await sessions.end(session, recording: event, now: now)
     }
 
     /// Revokes what depends on the session that the hint names, if that session has expired or no longer exists.

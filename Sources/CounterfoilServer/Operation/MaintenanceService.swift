@@ -87,23 +87,26 @@ public struct MaintenanceService: Sendable {
     package func maintainKeys() async throws {
         let now = clock()
         let lifetime = TimeInterval(settings.keyLifetime) * 86_400
-        for key in try await rotation.rotateExpiredKeys(lifetime: lifetime, now: now) {
+        let rotated: (SealedSigningKey) -> AuditEvent = { key in
+            AuditEvent(at: now, .signingKey, detail: "\(key.algorithm) rotated by age; the new key is \(key.id)")
+        }
+        for key in try await rotation.rotateExpiredKeys(lifetime: lifetime, recording: rotated, now: now) {
             logger.notice(
                 "created a signing key",
                 metadata: [
                     "kid": "\(key.id)", "alg": "\(key.algorithm)", "signs_from": "\(key.signsFrom.formatted(.iso8601))",
                 ])
-            await auditor.note(
-                AuditEvent(at: now, .signingKey, detail: "\(key.algorithm) rotated by age; the new key is \(key.id)"))
+            auditor.countRecorded(rotated(key))
         }
-        let removed = try await rotation.deleteExpired(now: now)
+        let deleted: @Sendable (Int) -> AuditEvent = { count in
+            AuditEvent(
+                at: now, .signingKey, detail: "deleted signing keys whose tokens have all expired: \(count)")
+        }
+        let removed = try await rotation.deleteExpired(recording: deleted, now: now)
         if removed > 0 {
             logger.notice(
                 "deleted signing keys whose tokens have all expired", metadata: ["count": "\(removed)"])
-            await auditor.note(
-                AuditEvent(
-                    at: now, .signingKey,
-                    detail: "deleted signing keys whose tokens have all expired: \(removed)"))
+            auditor.countRecorded(deleted(removed))
         }
         try await keys.follow(logger: logger)
     }
@@ -121,13 +124,16 @@ public struct MaintenanceService: Sendable {
         let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
         var removed = 0
         while true {
-            let oldest = try await store.auditLog(after: 0, limit: Self.batch).prefix { $0.event.at < end }
+            let oldest = try await store.auditLog(after: nil, limit: Self.batch).prefix { $0.event.at < end }
             guard let last = oldest.last else { return removed }
             let event = AuditEvent(
                 at: now, .auditRemoval,
                 detail: "events from before \(end.formatted(.iso8601)), after a retention of \(days) days")
-            removed += try await store.removeAudit(
-                through: last.number, atMost: Self.batch, recording: removed == 0 ? event : nil)
+            let count = try await store.removeAudit(
+                through: last.position, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
+            if removed == 0 { auditor.countRecorded(event) }
+            guard count > 0 else { return removed }
+            removed += count
             metrics.add(oldest.count, to: .rowRemoved)
             try await Task.sleep(for: Self.batchPause)
         }

@@ -36,11 +36,11 @@ struct RevocationEndpoint: Sendable {
         // RFC 7009 §2.2: a token that is unknown, or whose grant no longer exists, gets the same response as a revoked
         // one.
         guard let grant = try await grant(of: token, presentedBy: presenter) else { return Reply(.ok) }
-        if case .revoked = try await store.revokeGrant(grant.id, because: .application, at: now) {
-            await auditor.note(
-                .revocation, by: request, person: grant.personID, client: grant.clientID, grant: grant.id,
-                detail: RevocationReason.application.rawValue, now: now)
-        }
+        let event = auditor.event(
+            .revocation, by: request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            detail: RevocationReason.application.rawValue, now: now)
+        let outcome = try await store.revokeGrant(grant.id, because: .application, at: now, recording: [event])
+        if outcome.isCommitted { auditor.countRecorded(event) }
         return Reply(.ok)
     }
 

@@ -42,6 +42,7 @@ package struct SessionManager: Sendable {
     let store: any SessionStore
     let settings: ServerSettings
     let cookies: Cookies
+    let auditor: Auditor
     let random: RandomBytes
 
     /// Returns the valid session of the browser that sent a request; nil if there is none.
@@ -62,10 +63,12 @@ package struct SessionManager: Sendable {
     package func begin(
         for person: Person,
         replacing request: IncomingRequest,
+        recording event: AuditEvent,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
         let former = request.cookie(cookies.sessionName).flatMap(SessionToken.init).map { ArtefactDigest(of: $0) }
-        return try await begin(for: person, by: request, replacing: former, named: nil, now: now)
+        return try await begin(
+            for: person, by: request, replacing: former, named: nil, recording: [event], now: now)
     }
 
     /// Continues a session under a new token, and leaves the current token valid.
@@ -77,7 +80,7 @@ package struct SessionManager: Sendable {
         goingOnWith session: LiveSession,
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
-        try await begin(for: person, by: request, replacing: nil, named: session.id, now: now)
+        try await begin(for: person, by: request, replacing: nil, named: session.id, recording: [], now: now)
     }
 
     private func begin(
@@ -85,6 +88,7 @@ package struct SessionManager: Sendable {
         by request: IncomingRequest,
         replacing former: ArtefactDigest?,
         named id: SessionIdentifier?,
+        recording events: [AuditEvent],
         now: Date
     ) async throws -> (session: LiveSession, cookie: String)? {
         let token = SessionToken(random: random)
@@ -98,10 +102,13 @@ package struct SessionManager: Sendable {
             userAgent: request.head.headerFields[.userAgent] ?? "",
             source: request.source
         )
-        switch try await store.beginSession(session, proving: person.passwordHash, replacing: former) {
+        let outcome = try await store.beginSession(
+            session, proving: person.passwordHash, replacing: former, recording: events)
+        switch outcome {
         case .personNotActive, .passwordChanged:
             return nil
         case .begun(let id):
+            auditor.countRecorded(events)
             session.id = id
             let live = LiveSession(SessionFacts(session: session, person: person))
             return (live, cookies.session(token))
@@ -118,8 +125,13 @@ package struct SessionManager: Sendable {
     }
 
     /// Ends a session; returns the cookie that deletes the session token in the browser.
-    package func end(_ session: LiveSession, now: Date) async throws -> String {
-        try await store.endSession(session.digest, at: now)
+    ///
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - event: The event of the sign-out, which is recorded unless the session has ended meanwhile.
+    ///   - now: The time of the request.
+    package func end(_ session: LiveSession, recording event: AuditEvent, now: Date) async throws -> String {
+        if try await store.endSession(session.digest, at: now, recording: [event]) { auditor.countRecorded(event) }
         return cookies.noSession
     }
 }

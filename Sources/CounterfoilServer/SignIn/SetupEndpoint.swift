@@ -82,11 +82,12 @@ struct SetupEndpoint: Sendable {
             isAdministrator: true,
             createdAt: now
         )
-        switch try await store.addFirstAdministrator(administrator) {
+        let event = auditor.event(
+            .account, by: request, person: administrator.id, detail: "created as the first administrator", now: now)
+        switch try await store.addFirstAdministrator(administrator, recording: [event]) {
         case .added:
             link.close()
-            await auditor.note(
-                .account, by: request, person: administrator.id, detail: "created as the first administrator", now: now)
+            auditor.countRecorded(event)
             let done = SetupDonePage(
                 username: username.rawValue, signInPath: signInPath)
             return Reply(.ok, .page(done))

@@ -133,10 +133,9 @@ package struct SignInForm: Sendable {
             await auditor.note(.throttled, .refused, by: request, client: client, detail: "sign-in", now: now)
             return .again(.tooEarly(name: name, retryAfter: seconds))
         case .signedIn(let person):
-            guard let (session, cookie) = try await sessions.begin(for: person, replacing: request, now: now) else {
-                return .again(.wrong(name: name))
-            }
-            await auditor.note(.signIn, by: request, person: person.id, client: client, now: now)
+            let event = auditor.event(.signIn, by: request, person: person.id, client: client, now: now)
+            let begun = try await sessions.begin(for: person, replacing: request, recording: event, now: now)
+            guard let (session, cookie) = begun else { return .again(.wrong(name: name)) }
             return .signedIn(session, cookies: [cookie, earlierSignIns.remember(person)].compactMap(\.self))
         }
     }

@@ -90,7 +90,8 @@ public struct AuditEvent: Sendable, Hashable {
         public static let allCases: [Outcome] = [.done, .refused]
     }
 
-    /// The time of the event; the order of the log depends on ``AuditEntry/number``, not on the time.
+    /// The time of the event by the clock of the store, such as the arrival of the request; the order of the log
+    /// depends on it (``AuditPosition``).
     public let at: Date
     /// The kind of the event, such as a sign-in or a revocation.
     public let kind: Kind
@@ -135,9 +136,74 @@ public struct AuditEvent: Sendable, Hashable {
     }
 }
 
+/// The position of an event in the audit log, which is ordered by time and then by number.
+///
+/// Servers that share a store hand out numbers in another order than their commits happen. An event can therefore
+/// appear at an earlier position than an event that was read before, but not by more than ``settlingTime``.
+///
+/// If the clock of the store was set back between two servers, their events are ordered by the times that each
+/// recorded.
+public struct AuditPosition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The time, in seconds, after which no event is appended at an earlier position: 600.
+    ///
+    /// The time of an event is that of its request, which must be answered within ``RequestDeadline/limit``. The rest
+    /// allows for machines that stall. An export that precedes a deletion, and every deletion, stop at
+    /// ``lastSettled(at:)``, so that no event is deleted before an export could read it.
+    public static let settlingTime: TimeInterval = 600
+
+    /// The time of the event in microseconds since 1970.
+    public let microseconds: Int64
+    /// The number of the event, which decides between events with the same time.
+    public let number: Int
+
+    /// The time of the event.
+    public var time: Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
+
+    /// Creates the position of an event.
+    ///
+    /// - Parameters:
+    ///   - microseconds: The time of the event in microseconds since 1970.
+    ///   - number: The number of the event.
+    public init(microseconds: Int64, number: Int) {
+        self.microseconds = microseconds
+        self.number = number
+    }
+
+    /// Creates the position of an event with a time and a number.
+    public init(at time: Date, number: Int) {
+        let microseconds = (time.timeIntervalSince1970 * 1_000_000).rounded()
+        self.init(
+            microseconds: Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max), number: number)
+    }
+
+    /// Parses the text form; nil if it is not valid.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let microseconds = Int64(parts[0]), let number = Int(parts[1]), number > 0 else {
+            return nil
+        }
+        self.init(microseconds: microseconds, number: number)
+    }
+
+    /// Returns the last position before ``settlingTime`` began; later positions may still get events.
+    ///
+    /// - Parameter time: The current time by the clock of the store.
+    public static func lastSettled(at time: Date) -> AuditPosition {
+        AuditPosition(at: time.addingTimeInterval(-settlingTime), number: 0)
+    }
+
+    /// The text form: the time in microseconds, a period, and the number, such as `1801387800123456.42`.
+    public var description: String { "\(microseconds).\(number)" }
+
+    /// Returns true if an event at the left position comes before one at the right position.
+    public static func < (left: AuditPosition, right: AuditPosition) -> Bool {
+        (left.microseconds, left.number) < (right.microseconds, right.number)
+    }
+}
+
 /// An event in the audit log, with its number.
 public struct AuditEntry: Sendable, Hashable {
-    /// The number of the event; later events have larger numbers.
+    /// The number of the event, which no other event has.
     public let number: Int
     /// The event as it was appended, or with the pseudonym of its user if the user is deleted.
     public let event: AuditEvent
@@ -147,6 +213,9 @@ public struct AuditEntry: Sendable, Hashable {
         self.number = number
         self.event = event
     }
+
+    /// The position of the event in the log.
+    public var position: AuditPosition { AuditPosition(at: event.at, number: number) }
 }
 
 /// A query on the audit log; an event must satisfy every condition of the query.
@@ -159,8 +228,8 @@ public struct AuditQuery: Sendable, Hashable {
     public var clientID: ClientIdentifier?
     /// The earliest time of the events, inclusive; nil for no limit.
     public var since: Date?
-    /// The exclusive upper limit of the event numbers; nil to begin with the newest event.
-    public var before: Int?
+    /// The position before which the events are; nil to begin with the newest event.
+    public var before: AuditPosition?
     /// The maximum number of events to return, 1 to 1000.
     public var limit: Int
 
@@ -169,7 +238,7 @@ public struct AuditQuery: Sendable, Hashable {
     /// A limit outside 1 to 1000 becomes the nearest valid value.
     public init(
         kind: AuditEvent.Kind? = nil, personID: PersonIdentifier? = nil, clientID: ClientIdentifier? = nil,
-        since: Date? = nil, before: Int? = nil, limit: Int = 100
+        since: Date? = nil, before: AuditPosition? = nil, limit: Int = 100
     ) {
         self.kind = kind
         self.personID = personID
@@ -183,24 +252,33 @@ public struct AuditQuery: Sendable, Hashable {
 /// The audit log.
 ///
 /// The log is append-only: only the oldest events can be deleted, and an event changes in one case only. If its user
-/// is deleted, it gets a pseudonym (``PeopleStore/continueRemovals(atMost:)``). Event numbers increase and are never
-/// reused.
+/// is deleted, it gets a pseudonym (``PeopleStore/continueRemovals(atMost:)``). Event numbers are never reused.
+///
+/// An event that describes a commit is appended by that commit, which takes it as `recording`.
 public protocol AuditStore: Sendable {
-    /// Appends an event, which gets a larger number than every event before it.
+    /// Appends an event that describes no commit, such as a failed sign-in.
     ///
     /// If its user was deleted in the meantime, the event gets the pseudonym of the user while the store still knows
-    /// it, and otherwise is appended without the user (``AuditEvent/withoutPerson``).
+    /// it, and otherwise is appended without the user (``AuditEvent/withoutPerson``). The same holds for an event that
+    /// a commit appends.
     func appendAudit(_ event: AuditEvent) async throws(StoreFault)
-    /// Reads the events that match a query, newest first, at most ``AuditQuery/limit``.
+    /// Reads the events that match a query, newest first by their positions, at most ``AuditQuery/limit``.
     func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry]
-    /// Reads the events with a number greater than `number`, oldest first, at most `limit`.
-    func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry]
-    /// Deletes the oldest events, up to and including `number` and at most `rows`.
+    /// Reads the events after a position, oldest first by their positions.
     ///
-    /// If `event` is given, the store appends it in the same transaction, so that the log records the deletion.
+    /// - Parameters:
+    ///   - position: The position of the last event that was read; nil begins with the oldest event.
+    ///   - limit: The maximum number of events.
+    func auditLog(after position: AuditPosition?, limit: Int) async throws(StoreFault) -> [AuditEntry]
+    /// Deletes the oldest events, up to and including a position, and at most up to ``AuditPosition/lastSettled(at:)``.
     ///
+    /// - Parameters:
+    ///   - position: The position of the last event to delete.
+    ///   - rows: The maximum number of events to delete.
+    ///   - event: The event of the deletion, which the store appends in the same transaction; nil for none.
+    ///   - time: The current time.
     /// - Returns: The number of deleted events, without the appended one.
     func removeAudit(
-        through number: Int, atMost rows: Int, recording event: AuditEvent?
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
     ) async throws(StoreFault) -> Int
 }

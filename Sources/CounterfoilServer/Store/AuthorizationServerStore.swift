@@ -6,6 +6,10 @@
 /// - A write is one atomic transaction, which is durable when the method returns.
 /// - A write checks its conditions and writes all resulting records inside its transaction.
 /// - A write returns its outcome. With any outcome but success, the transaction has changed nothing.
+/// - A commit takes the events of the audit log that describe it (`recording`), and appends them in its transaction.
+///   With any outcome but success (``CommitOutcome``), and if the commit was carried out before and is sent again, the
+///   store appends nothing. If the caller knows the events only from the outcome, it passes a function. The store calls
+///   it inside the transaction, once the outcome is certain. Such commits are rare, and may take a second round trip.
 /// - A list leaves out each record with a value that this version does not know, which a newer version has written. A
 ///   read or write of that record alone throws ``StoreFault/unsupported(_:)``. A write never removes such a value,
 ///   unless it deletes the record or ends what it allows.

@@ -34,7 +34,8 @@ public struct Branding: Sendable, Hashable {
     public var statements: [Language: SiteStatement]
     /// The number of changes so far.
     ///
-    /// A store rejects an update that is based on another revision (see ``BrandingStore/updateBranding(_:logo:)``).
+    /// A store rejects an update that is based on another revision (see
+    /// ``BrandingStore/updateBranding(_:logo:recording:)``).
     public var revision: Int
 
     /// Creates a branding; the default values give the default look.
@@ -70,7 +71,7 @@ extension Branding {
     }
 }
 
-/// The outcome of ``BrandingStore/updateBranding(_:logo:)``.
+/// The outcome of ``BrandingStore/updateBranding(_:logo:recording:)``.
 public enum UpdateBrandingOutcome: Sendable, Hashable {
     /// The branding was changed, and its revision increased by one.
     case updated
@@ -85,5 +86,7 @@ public protocol BrandingStore: Sendable {
     ///
     /// The store takes the logo from `logo`, not from ``Branding/logo``. In the same transaction, it deletes the
     /// former logo if neither the branding nor a client still uses it.
-    func updateBranding(_ branding: Branding, logo: LogoChange) async throws(StoreFault) -> UpdateBrandingOutcome
+    func updateBranding(
+        _ branding: Branding, logo: LogoChange, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdateBrandingOutcome
 }

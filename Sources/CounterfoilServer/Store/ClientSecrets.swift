@@ -35,7 +35,7 @@ public struct ClientSecretRecord: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``ClientStore/addClientSecret(_:)``.
+/// The outcome of ``ClientStore/addClientSecret(_:recording:)``.
 public enum AddClientSecretOutcome: Sendable, Hashable {
     /// The secret is valid from now on.
     case added

@@ -68,9 +68,9 @@ extension Consent {
 
     /// Returns a copy limited to the scopes and APIs of the remaining grants; nil if no grant remains.
     ///
-    /// A store calls this method in the transaction of ``GrantStore/revokeGrant(_:because:at:)``,
-    /// ``ConsentStore/narrowConsent(of:to:keeping:at:)`` and ``ScopeStore/removeScope(_:takingFromUses:at:)``,
-    /// after it has changed the grants.
+    /// A store calls this method in the transaction of ``GrantStore/revokeGrant(_:because:at:recording:)``,
+    /// ``ConsentStore/narrowConsent(of:to:keeping:at:recording:)`` and
+    /// ``ScopeStore/removeScope(_:takingFromUses:at:recording:)``, after it has changed the grants.
     ///
     /// - Parameter live: The allowed scope and the APIs of every grant that is not revoked.
     public func following(_ live: [(scope: Scope, resources: [Resource])]) -> Consent? {
@@ -151,12 +151,16 @@ public struct Approval: Sendable, Hashable {
     ///
     /// A client with a metadata document is stored when a user first allows it something.
     public let newClient: RegisteredClient?
+    /// The events that describe the approval, which the store appends to the audit log with it.
+    public let events: [AuditEvent]
+    /// The event that the store appends as well if it adds ``newClient``.
+    public let newClientEvent: AuditEvent?
 
     /// Creates an approval, which takes effect when ``GrantStore/recordConsent(_:)`` stores it.
     public init(
         grant: Grant, code: CodeRecord, asked: Scope, appearance: ClientAppearance, clientRevision: Int, pkce: PKCEUse,
         passwordHash: PasswordHash, basis: ApprovalBasis, pushedRequest: ArtefactDigest? = nil,
-        newClient: RegisteredClient? = nil
+        newClient: RegisteredClient? = nil, events: [AuditEvent] = [], newClientEvent: AuditEvent? = nil
     ) {
         self.grant = grant
         self.code = code
@@ -168,6 +172,8 @@ public struct Approval: Sendable, Hashable {
         self.basis = basis
         self.pushedRequest = pushedRequest
         self.newClient = newClient
+        self.events = events
+        self.newClientEvent = newClientEvent
     }
 
     /// Returns whether the stored consent still supports the approval.
@@ -214,7 +220,7 @@ public struct Approval: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``ConsentStore/narrowConsent(of:to:keeping:at:)``.
+/// The outcome of ``ConsentStore/narrowConsent(of:to:keeping:at:recording:)``.
 public enum NarrowConsentOutcome: Sendable, Hashable {
     /// The consent and its grants allow no more than the kept scope.
     case narrowed
@@ -249,6 +255,7 @@ public protocol ConsentStore: Sendable {
         of person: PersonIdentifier,
         to client: ClientIdentifier,
         keeping kept: Scope,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> NarrowConsentOutcome
 }

@@ -125,7 +125,7 @@ public enum DevicePoll: Sendable, Hashable {
     case approved(CodeFacts, session: Session?)
 }
 
-/// The outcome of ``DeviceAuthorizationStore/denyDevice(_:at:)``.
+/// The outcome of ``DeviceAuthorizationStore/denyDevice(_:at:recording:)``.
 public enum DenyDeviceOutcome: Sendable, Hashable {
     /// The request is denied from now on.
     case denied
@@ -156,5 +156,7 @@ public protocol DeviceAuthorizationStore: Sendable {
         _ digest: ArtefactDigest, by client: ClientIdentifier, at time: Date
     ) async throws(StoreFault) -> DevicePoll
     /// Denies a pending device authorization, for the user who saw its user code.
-    func denyDevice(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> DenyDeviceOutcome
+    func denyDevice(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> DenyDeviceOutcome
 }

@@ -270,7 +270,7 @@ public enum RevocationReason: String, Sendable, Hashable, CaseIterable {
     case scopeRemoved = "scope-removed"
 }
 
-/// The outcome of ``GrantStore/revokeGrant(_:because:at:)``.
+/// The outcome of ``GrantStore/revokeGrant(_:because:at:recording:)``.
 public enum RevokeGrantOutcome: Sendable, Hashable {
     /// The grant is revoked from now on.
     case revoked
@@ -336,12 +336,13 @@ public protocol GrantStore: Sendable {
     /// A settlement counts if ``CodeRecord/attempt`` is its attempt; any other changes nothing. If the tokens were
     /// sent, the attempt is removed, and the grant is revoked if the redemption is contested
     /// (``RevocationReason/codeReplay``). If they were not sent, the code becomes unused again, and its token family is
-    /// deleted.
+    /// deleted. For each revoked grant, the store appends the event that `event` returns.
     ///
     /// - Returns: The grants that this call has revoked.
     @discardableResult
     func settleRedemptions(
-        _ settlements: [RedemptionSettlement], at time: Date
+        _ settlements: [RedemptionSettlement], at time: Date,
+        recording event: @escaping @Sendable (RevokedGrant) -> AuditEvent
     ) async throws(StoreFault) -> [RevokedGrant]
     /// Counts a redemption with a wrong `code_verifier`, up to ``CodeRecord/failedRedemptionLimit``, and returns
     /// the new count.
@@ -372,6 +373,7 @@ public protocol GrantStore: Sendable {
     func revokeGrant(
         _ id: GrantIdentifier,
         because reason: RevocationReason,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RevokeGrantOutcome
 }

@@ -96,7 +96,7 @@ public struct Person: Sendable, Hashable {
     public var profile: PersonProfile
     /// The time when the account was created.
     public var createdAt: Date
-    /// The time of the last ``PeopleStore/updatePerson(_:at:)``, `updated_at`; initially ``createdAt``.
+    /// The time of the last ``PeopleStore/updatePerson(_:at:recording:)``, `updated_at`; initially ``createdAt``.
     public var changedAt: Date
     /// The time when the account was disabled; nil if it is enabled.
     public var disabledAt: Date?
@@ -127,7 +127,7 @@ public struct Person: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``PeopleStore/addPerson(_:)`` and ``PeopleStore/addFirstAdministrator(_:)``.
+/// The outcome of ``PeopleStore/addPerson(_:recording:)`` and ``PeopleStore/addFirstAdministrator(_:recording:)``.
 public enum AddPersonOutcome: Sendable, Hashable {
     /// The account was created, and the user can sign in unless it is disabled.
     case added
@@ -139,7 +139,7 @@ public enum AddPersonOutcome: Sendable, Hashable {
     case administratorExists
 }
 
-/// The outcome of ``PeopleStore/changePassword(of:from:to:keeping:at:)``.
+/// The outcome of ``PeopleStore/changePassword(of:from:to:keeping:at:recording:)``.
 public enum ChangePasswordOutcome: Sendable, Hashable {
     /// The password was changed.
     ///
@@ -151,7 +151,7 @@ public enum ChangePasswordOutcome: Sendable, Hashable {
     case personNotActive
 }
 
-/// The outcome of ``PeopleStore/updatePerson(_:at:)``.
+/// The outcome of ``PeopleStore/updatePerson(_:at:recording:)``.
 public enum UpdatePersonOutcome: Sendable, Hashable {
     /// The account was changed, and ``Person/changedAt`` was set.
     case updated
@@ -172,27 +172,31 @@ public protocol PeopleStore: Sendable {
     /// Reads whether an administrator exists, even if disabled.
     func hasAdministrator() async throws(StoreFault) -> Bool
     /// Adds a user, unless the username or the email address is taken.
-    func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
+    func addPerson(_ person: Person, recording events: [AuditEvent]) async throws(StoreFault) -> AddPersonOutcome
     /// Adds a user as the first administrator, unless an administrator exists.
     ///
     /// The check and the insertion are one transaction, so that two requests never create two first
     /// administrators.
-    func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome
+    func addFirstAdministrator(
+        _ person: Person, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddPersonOutcome
     /// Updates the display name, the email address, the profile and ``Person/disabledAt`` of a user.
     ///
     /// ``Person/changedAt`` becomes `time`, and everything else is kept.
     ///
     /// If ``Person/disabledAt`` is set, the sessions of the user end in the same transaction (see
     /// ``SessionStore``).
-    func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome
+    func updatePerson(
+        _ person: Person, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdatePersonOutcome
     /// Reads at most `limit` users after a username, in the order of their usernames; nil begins with the first
     /// user.
     func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]
     /// Changes a password if the stored hash still equals `former`.
     ///
     /// In the same transaction the store ends all sessions of the user except `session`, and revokes grants, as
-    /// ``SessionStore/signOutEverywhere(_:except:at:)`` does. It also invalidates all unredeemed codes of the user, and
-    /// revokes the grant of a `device_code`. An attacker who knew the former password thus keeps no access.
+    /// ``SessionStore/signOutEverywhere(_:except:at:recording:)`` does. It also invalidates all unredeemed codes of the
+    /// user, and revokes the grant of a `device_code`. An attacker who knew the former password thus keeps no access.
     ///
     /// - Parameters:
     ///   - person: The user.
@@ -200,12 +204,14 @@ public protocol PeopleStore: Sendable {
     ///   - new: The hash of the new password.
     ///   - session: The digest of the session to keep; nil to end all sessions.
     ///   - time: The time of the change.
+    ///   - events: The events that describe the commit, which the store appends with it.
     func changePassword(
         of person: PersonIdentifier,
         from former: PasswordHash,
         to new: PasswordHash,
         keeping session: ArtefactDigest?,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome
     /// Deletes a user.
     ///
@@ -220,11 +226,12 @@ public protocol PeopleStore: Sendable {
     /// - Parameters:
     ///   - person: The user.
     ///   - terms: The pseudonym for the audit log, and what happens to the clients of the user.
-    ///   - event: The event of the deletion, which the store appends in the same transaction. Its user is the
-    ///     pseudonym.
+    ///   - events: Returns the events of the deletion for the clients that were deleted or have another owner. The
+    ///     store appends them in the same transaction. Their user is the pseudonym, or the new owner.
     ///   - time: The time of the deletion.
     func beginRemoval(
-        of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
+        of person: PersonIdentifier, by terms: RemovalTerms,
+        recording events: @escaping @Sendable ([ClientIdentifier]) -> [AuditEvent], at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome
     /// Deletes at most `rows` records of deleted users in one transaction.
     ///

@@ -91,7 +91,7 @@ public enum RefreshStep: Sendable, Hashable {
     case stay
 }
 
-/// The outcome of ``RefreshTokenStore/recordRefresh(_:_:attempt:now:)``.
+/// The outcome of ``RefreshTokenStore/recordRefresh(_:_:attempt:now:recording:)``.
 public enum RecordRefreshOutcome: Sendable, Hashable {
     /// The step was written to the token family, so the server may send the tokens.
     case recorded
@@ -136,7 +136,8 @@ public protocol RefreshTokenStore: Sendable {
     /// The store keeps the attempt that last changed a family. If it is this attempt, the step was recorded before:
     /// nothing is written, and the outcome is the same again, as long as the grant and the user hold.
     func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RecordRefreshOutcome
     /// Reads the refresh statistics of a client; all 0 if it has none.
     func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics

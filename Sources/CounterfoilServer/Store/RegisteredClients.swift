@@ -87,7 +87,8 @@ public struct RegisteredClient: Sendable, Hashable {
     public var changedAt: Date
     /// The number of changes since the registration.
     ///
-    /// A store rejects an update that is based on another revision (see ``ClientStore/updateClient(_:logo:)``).
+    /// A store rejects an update that is based on another revision (see
+    /// ``ClientStore/updateClient(_:logo:recording:)``).
     public var revision: Int
 
     /// Creates a record.
@@ -174,7 +175,7 @@ public struct ClientPresentation: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``ClientStore/addClient(_:logo:secret:ownerLimit:)``.
+/// The outcome of ``ClientStore/addClient(_:logo:secret:ownerLimit:recording:)``.
 public enum AddClientOutcome: Sendable, Hashable {
     /// The client is registered, with its logo and first secret if they were given.
     case added
@@ -189,7 +190,7 @@ public enum AddClientOutcome: Sendable, Hashable {
     case ownerNotFound
 }
 
-/// The outcome of ``ClientStore/updateClient(_:logo:)``.
+/// The outcome of ``ClientStore/updateClient(_:logo:recording:)``.
 public enum UpdateClientOutcome: Sendable, Hashable {
     /// The client was changed, and its revision increased by one.
     case updated
@@ -253,14 +254,17 @@ public protocol ClientStore: Sendable {
         _ client: RegisteredClient,
         logo: Logo?,
         secret: ClientSecretRecord?,
-        ownerLimit: Int
+        ownerLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome
     /// Changes a client if its stored revision still equals that of `client`, and increases the revision by one.
     ///
     /// ``RegisteredClient/id``, ``RegisteredClient/type`` and ``RegisteredClient/createdAt`` never change. The store
     /// takes the logo from `logo`, and everything else from `client`. In the same transaction, it deletes the former
     /// logo if nothing else uses it.
-    func updateClient(_ client: RegisteredClient, logo: LogoChange) async throws(StoreFault) -> UpdateClientOutcome
+    func updateClient(
+        _ client: RegisteredClient, logo: LogoChange, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdateClientOutcome
     /// Deletes a client and everything that belongs to it.
     ///
     /// This includes its grants, codes, token families, consents, secrets, statistics and queued logout
@@ -269,22 +273,26 @@ public protocol ClientStore: Sendable {
     ///
     /// - Returns: False if there is no such client.
     @discardableResult
-    func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool
+    func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool
     /// Reads how often a client was authorized without S256; nil if it never was.
     func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse?
     /// Adds a secret, unless the client already has ``ClientSecretRecord/limit`` secrets.
-    func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome
+    func addClientSecret(
+        _ secret: ClientSecretRecord, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddClientSecretOutcome
     /// Deletes a secret of a client; returns false if the client has no such secret.
     @discardableResult
-    func removeClientSecret(_ digest: ArtefactDigest, of id: ClientIdentifier) async throws(StoreFault) -> Bool
+    func removeClientSecret(
+        _ digest: ArtefactDigest, of id: ClientIdentifier, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
     /// Reads a logo of a client or of the branding.
     func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo?
 }
 
 extension ClientStore {
-    /// Registers a client without a logo or a secret, and without a limit on the number of clients.
+    /// Registers a client without a logo, a secret or an event, and without a limit on the number of clients.
     public func addClient(_ client: RegisteredClient) async throws(StoreFault) -> AddClientOutcome {
-        try await addClient(client, logo: nil, secret: nil, ownerLimit: .max)
+        try await addClient(client, logo: nil, secret: nil, ownerLimit: .max, recording: [])
     }
 }
 

@@ -59,7 +59,7 @@ extension RegisteredResource {
     static func isIdentifier(_ id: ClientIdentifier) -> Bool { id.rawValue.hasPrefix(prefix) }
 }
 
-/// The outcome of ``ResourceStore/addResource(_:)``.
+/// The outcome of ``ResourceStore/addResource(_:recording:)``.
 public enum AddResourceOutcome: Sendable, Hashable {
     /// The API is registered and can authenticate with its secret.
     case added
@@ -69,7 +69,7 @@ public enum AddResourceOutcome: Sendable, Hashable {
     case unknownScopes(Scope)
 }
 
-/// The outcome of ``ResourceStore/updateResource(_:from:)``.
+/// The outcome of ``ResourceStore/updateResource(_:from:recording:)``.
 public enum UpdateResourceOutcome: Sendable, Hashable {
     /// The name, scopes or token type of the API were changed.
     case updated
@@ -88,18 +88,22 @@ public protocol ResourceStore: Sendable {
     /// Registers an API if all its scopes exist, and its resource indicator and `client_id` are not in use.
     ///
     /// A resource indicator is in use if an API is registered with an equal one, in whatever spelling.
-    func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome
+    func addResource(
+        _ resource: RegisteredResource, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddResourceOutcome
     /// Changes the name, scopes and token type of an API, if the stored record still equals `former`.
     ///
     /// The other properties of `resource` are those of `former`.
     func updateResource(
-        _ resource: RegisteredResource, from former: RegisteredResource
+        _ resource: RegisteredResource, from former: RegisteredResource, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateResourceOutcome
     /// Replaces the secret of an API, which invalidates the former secret at once; returns false if there is no
     /// such API.
     @discardableResult
-    func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool
+    func replaceSecret(
+        of resource: Resource, with secret: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
     /// Deletes an API, which can then no longer authenticate; returns false if there is no such API.
     @discardableResult
-    func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool
+    func removeResource(_ resource: Resource, recording events: [AuditEvent]) async throws(StoreFault) -> Bool
 }

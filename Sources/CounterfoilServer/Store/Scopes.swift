@@ -83,7 +83,7 @@ public struct ScopeUses: Sendable, Hashable {
     public var isEmpty: Bool { clients.isEmpty && resources.isEmpty }
 }
 
-/// The outcome of ``ScopeStore/addScope(_:)``.
+/// The outcome of ``ScopeStore/addScope(_:recording:)``.
 public enum AddScopeOutcome: Sendable, Hashable {
     /// The scope was added, and clients and APIs can be registered with it.
     case added
@@ -91,7 +91,7 @@ public enum AddScopeOutcome: Sendable, Hashable {
     case exists
 }
 
-/// The outcome of ``ScopeStore/updateScope(_:from:)``.
+/// The outcome of ``ScopeStore/updateScope(_:from:recording:)``.
 public enum UpdateScopeOutcome: Sendable, Hashable {
     /// The description or an option of the scope was changed.
     case updated
@@ -101,7 +101,7 @@ public enum UpdateScopeOutcome: Sendable, Hashable {
     case notFound
 }
 
-/// The outcome of ``ScopeStore/removeScope(_:takingFromUses:at:)``.
+/// The outcome of ``ScopeStore/removeScope(_:takingFromUses:at:recording:)``.
 public enum RemoveScopeOutcome: Sendable, Hashable {
     /// The scope was deleted, and removed from the given clients and APIs.
     case removed(from: ScopeUses)
@@ -116,10 +116,10 @@ public enum RemoveScopeOutcome: Sendable, Hashable {
 /// The changes of the scopes that can be assigned to clients and APIs; ``RegistryReader`` reads the scopes.
 public protocol ScopeStore: Sendable {
     /// Adds a scope, unless one with the same token exists.
-    func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome
+    func addScope(_ scope: ScopeDefinition, recording events: [AuditEvent]) async throws(StoreFault) -> AddScopeOutcome
     /// Changes a scope if its stored definition still equals `former`.
     func updateScope(
-        _ scope: ScopeDefinition, from former: ScopeDefinition
+        _ scope: ScopeDefinition, from former: ScopeDefinition, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateScopeOutcome
     /// Deletes a scope and removes it from every grant and consent, in one transaction.
     ///
@@ -132,7 +132,9 @@ public protocol ScopeStore: Sendable {
     ///   - takesFromUses: Whether to remove the scope from the clients and APIs to which it is assigned. If false and
     ///     the scope is assigned to any, the store writes nothing.
     ///   - time: The time at which grants are revoked and clients changed.
+    ///   - events: Returns the events of the commit, which the store appends with it.
     func removeScope(
-        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
+        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date,
+        recording events: @escaping @Sendable (ScopeUses) -> [AuditEvent]
     ) async throws(StoreFault) -> RemoveScopeOutcome
 }

@@ -113,7 +113,7 @@ public struct SessionFacts: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``SessionStore/beginSession(_:proving:replacing:)``.
+/// The outcome of ``SessionStore/beginSession(_:proving:replacing:recording:)``.
 public enum BeginSessionOutcome: Sendable, Hashable {
     /// The session began with this `sid`, and the former session of the browser was deleted.
     case begun(SessionIdentifier)
@@ -150,7 +150,8 @@ public protocol SessionStore: Sendable {
     func beginSession(
         _ session: Session,
         proving password: PasswordHash,
-        replacing former: ArtefactDigest?
+        replacing former: ArtefactDigest?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome
     /// Records the time of a request in a session.
     ///
@@ -158,22 +159,24 @@ public protocol SessionStore: Sendable {
     func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault)
     /// Ends a session; returns false if there is no such session.
     @discardableResult
-    func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool
+    func endSession(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
     /// Reads the sessions of a user, most recently used first, including expired ones.
     func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session]
     /// Ends a session of a user; returns false if the user has no such session.
     func endSession(
-        _ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date
+        _ digest: ArtefactDigest, of person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool
     /// Ends every session of a user except `kept`, and revokes every grant that was not given in that session.
     ///
     /// Grants of clients of every type are revoked, not only those of single-page applications. If `kept` is nil or
-    /// not a session of the user, every session ends and every grant is revoked.
+    /// not a session of the user, every session ends and every grant is revoked. The events are appended in every case.
     ///
     /// - Returns: The number of sessions that ended.
     @discardableResult
     func signOutEverywhere(
-        _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date
+        _ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int
     /// Ends the dependents of a session that is not valid: it has expired, was last used at or before `idle`, or no
     /// longer exists.

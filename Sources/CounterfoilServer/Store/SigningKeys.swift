@@ -33,7 +33,8 @@ public struct SealedSigningKey: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``SigningKeyStore/addFirstSigningKey(_:)`` and ``SigningKeyStore/addSigningKey(_:replacing:)``.
+/// The outcome of ``SigningKeyStore/addFirstSigningKey(_:recording:)`` and
+/// ``SigningKeyStore/addSigningKey(_:replacing:recording:)``.
 public enum AddSigningKeyOutcome: Sendable, Hashable {
     /// The key was stored.
     case added
@@ -46,19 +47,25 @@ public protocol SigningKeyStore: Sendable {
     /// Reads all keys, oldest first.
     func signingKeys() async throws(StoreFault) -> [SealedSigningKey]
     /// Stores the first key of an algorithm, unless the algorithm already has a key.
-    func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome
+    func addFirstSigningKey(
+        _ key: SealedSigningKey, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddSigningKeyOutcome
     /// Stores the successor of a key, unless the key already has one.
     ///
     /// Also sets ``SealedSigningKey/replacedAt`` of the former key to the ``SealedSigningKey/signsFrom`` of the
     /// successor.
     func addSigningKey(
-        _ key: SealedSigningKey, replacing former: KeyIdentifier
+        _ key: SealedSigningKey, replacing former: KeyIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSigningKeyOutcome
     /// Deletes a key that has a successor; returns false if the key does not exist or has no successor.
     ///
     /// Tokens that the deleted key signed can no longer be verified.
-    func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool
+    func removeSigningKey(_ id: KeyIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool
     /// Deletes the keys that were replaced before a time, and returns their number.
+    ///
+    /// If it deletes any, the store appends the events that `events` returns for their number.
     @discardableResult
-    func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int
+    func removeSigningKeys(
+        replacedBefore time: Date, recording events: @escaping @Sendable (Int) -> [AuditEvent]
+    ) async throws(StoreFault) -> Int
 }

@@ -109,7 +109,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// The outcome of ``UnregisteredClientStore/updateUnregisteredClientPolicy(_:)``.
+/// The outcome of ``UnregisteredClientStore/updateUnregisteredClientPolicy(_:recording:)``.
 public enum UpdateUnregisteredClientPolicyOutcome: Sendable, Hashable {
     /// The policy was changed, and its revision increased by one.
     case updated
@@ -143,7 +143,7 @@ public struct InitialAccessToken: Sendable, Hashable {
 public protocol UnregisteredClientStore: Sendable {
     /// Changes the policy if its stored revision still equals that of `policy`, and increases the revision by one.
     func updateUnregisteredClientPolicy(
-        _ policy: UnregisteredClientPolicy
+        _ policy: UnregisteredClientPolicy, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome
     /// Registers a client that registers itself, with its first secret if it has one.
     ///
@@ -154,13 +154,15 @@ public protocol UnregisteredClientStore: Sendable {
     ///   - secret: The first secret; nil for a client without one.
     ///   - unusedLimit: The maximum number of clients with that source to which no user has allowed anything; a further
     ///     one gets ``AddClientOutcome/tooMany``.
+    ///   - events: The events that describe the commit, which the store appends with it.
     func addSelfRegisteredClient(
-        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
+        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome
     /// Counts the users who have allowed something to a client, at most `limit`.
     func userCount(of id: ClientIdentifier, atMost limit: Int) async throws(StoreFault) -> Int
     /// Stores a token for registrations.
-    func addInitialAccessToken(_ token: InitialAccessToken) async throws(StoreFault)
+    func addInitialAccessToken(_ token: InitialAccessToken, recording events: [AuditEvent]) async throws(StoreFault)
     /// Reads the tokens for registrations, oldest first, even if they have expired.
     func initialAccessTokens() async throws(StoreFault) -> [InitialAccessToken]
     /// Reads a token for registrations; nil if there is none with this digest, or if it has expired.
@@ -169,5 +171,7 @@ public protocol UnregisteredClientStore: Sendable {
     ) async throws(StoreFault) -> InitialAccessToken?
     /// Deletes a token for registrations; returns false if there is none with this digest.
     @discardableResult
-    func removeInitialAccessToken(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool
+    func removeInitialAccessToken(
+        _ digest: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
 }

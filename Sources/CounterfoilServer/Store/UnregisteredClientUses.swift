@@ -114,12 +114,17 @@ public protocol UnregisteredClientUseStore: Sendable {
     ///
     /// The store does not remember the identifier, so that a user can allow a client with a document something again.
     @discardableResult
-    func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool
-    /// Deletes clients of a family, each as ``removeUnregisteredClient(_:)`` does, in one transaction.
+    func removeUnregisteredClient(
+        _ id: ClientIdentifier, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
+    /// Deletes clients of a family, each as ``removeUnregisteredClient(_:recording:)`` does, in one transaction.
+    ///
+    /// If it deletes any, the store appends the events that `events` returns for their number.
     ///
     /// - Returns: The number of deleted clients, at most `limit`; 0 if none is left.
     func removeUnregisteredClients(
-        of family: UnregisteredClientFamily, atMost limit: Int
+        of family: UnregisteredClientFamily, atMost limit: Int,
+        recording events: @escaping @Sendable (Int) -> [AuditEvent]
     ) async throws(StoreFault) -> Int
 }
 

@@ -41,8 +41,8 @@ extension GrantContext {
         }
         switch contested {
         case .answered:
-            try await revoke(grant, because: .codeReplay, exchange)
-            await note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
+            let event = event(.codeRedemption, .refused, grant, exchange, detail: "redeemed before")
+            try await revoke(grant, because: .codeReplay, recording: event, exchange)
             return refusal
         case .undecided:
             await note(.codeRedemption, .refused, grant, exchange, detail: "redeemed before, result unknown")

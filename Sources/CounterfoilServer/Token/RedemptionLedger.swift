@@ -84,12 +84,7 @@ final class RedemptionLedger: Sendable {
                 throw error
             }
             end(codes, keeping: [])
-            for grant in revoked {
-                await auditor.note(
-                    AuditEvent(
-                        at: now, .revocation, personID: grant.personID, clientID: grant.clientID, grantID: grant.id,
-                        detail: RevocationReason.codeReplay.rawValue))
-            }
+            auditor.countRecorded(revoked.map { Self.event(of: $0, now: now) })
         }
     }
 
@@ -99,7 +94,7 @@ final class RedemptionLedger: Sendable {
         _ batch: [RedemptionSettlement], now: Date
     ) async throws(StoreFault) -> [RevokedGrant] {
         do {
-            return try await store.settleRedemptions(batch, at: now)
+            return try await store.settleRedemptions(batch, at: now) { Self.event(of: $0, now: now) }
         } catch .damaged(let reason) {
             guard batch.count > 1 else {
                 logger.error("failed to record whether a code got its tokens", metadata: ["error": "\(reason)"])
@@ -109,6 +104,13 @@ final class RedemptionLedger: Sendable {
             for settlement in batch { revoked += try await settle([settlement], now: now) }
             return revoked
         }
+    }
+
+    /// Returns the event of a revocation because of a second redemption.
+    private static func event(of grant: RevokedGrant, now: Date) -> AuditEvent {
+        AuditEvent(
+            at: now, .revocation, personID: grant.personID, clientID: grant.clientID, grantID: grant.id,
+            detail: RevocationReason.codeReplay.rawValue)
     }
 
     private func takeBatch(atMost limit: Int) -> [RedemptionSettlement]? {

@@ -50,8 +50,8 @@ struct RefreshTokenGrant: TokenGrant {
             case .wait(let seconds): throw RepeatedTooOften(retryAfter: seconds)
             case .refuseAndRevoke(let error):
                 if let grant = facts?.grant, !wasUnconfirmed {
-                    try await context.revoke(grant, because: .refreshReuse, exchange)
-                    await context.note(.refreshReuse, .refused, grant, exchange)
+                    let event = context.event(.refreshReuse, .refused, grant, exchange)
+                    try await context.revoke(grant, because: .refreshReuse, recording: event, exchange)
                 }
                 throw error
             }
@@ -74,16 +74,17 @@ struct RefreshTokenGrant: TokenGrant {
                 target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: approval.generation.flatMap { context.refreshTokens.token(of: family, generation: $0) })
         let attempt = CommitAttempt(random: context.issuer.random)
+        let events = approval.step == .repeat ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
         var sent = 0
         let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
             sent += 1
             return try await context.store.recordRefresh(
-                approval.facts, approval.step, attempt: attempt, now: exchange.now)
+                approval.facts, approval.step, attempt: attempt, now: exchange.now, recording: events)
         }
         if sent > 1 { wasUnconfirmed = true }
         switch outcome {
         case .recorded:
-            if approval.step == .repeat { await context.note(.refreshRepeat, .done, grant, exchange) }
+            context.auditor.countRecorded(events)
             return response
         case .changedMeanwhile: return nil
         case .gone: throw Self.refusal("grant ended while its token was refreshed")

@@ -111,19 +111,37 @@ struct GrantContext: Sendable {
         return (record, token)
     }
 
-    /// Revokes a grant with all its tokens and writes an audit event, unless the grant has already ended.
-    func revoke(_ grant: Grant, because reason: RevocationReason, _ exchange: TokenExchange) async throws {
-        guard case .revoked = try await store.revokeGrant(grant.id, because: reason, at: exchange.now) else { return }
-        await note(.revocation, .done, grant, exchange, detail: reason.rawValue)
+    /// Revokes a grant with all its tokens, because a token request was refused.
+    ///
+    /// - Parameters:
+    ///   - grant: The grant.
+    ///   - reason: The reason of the revocation.
+    ///   - refusal: The event of the refusal. It is recorded with the revocation, or alone if the grant has ended
+    ///     already.
+    ///   - exchange: The token request.
+    func revoke(
+        _ grant: Grant, because reason: RevocationReason, recording refusal: AuditEvent, _ exchange: TokenExchange
+    ) async throws {
+        let events = [event(.revocation, .done, grant, exchange, detail: reason.rawValue), refusal]
+        let outcome = try await store.revokeGrant(grant.id, because: reason, at: exchange.now, recording: events)
+        if outcome.isCommitted { auditor.countRecorded(events) } else { await auditor.note(refusal) }
     }
 
-    /// Writes an audit event with the user, the client and the identifier of a grant.
+    /// Creates an event with the user, the client and the identifier of a grant.
+    func event(
+        _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: TokenExchange,
+        detail: String? = nil
+    ) -> AuditEvent {
+        auditor.event(
+            kind, outcome, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,
+            detail: detail, now: exchange.now)
+    }
+
+    /// Records an event that describes no change, with the user, the client and the identifier of a grant.
     func note(
         _ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome, _ grant: Grant, _ exchange: TokenExchange,
         detail: String? = nil
     ) async {
-        await auditor.note(
-            kind, outcome, by: exchange.request, person: grant.personID, client: grant.clientID, grant: grant.id,
-            detail: detail, now: exchange.now)
+        await auditor.note(event(kind, outcome, grant, exchange, detail: detail))
     }
 }

@@ -75,9 +75,10 @@ extension ClientDirectory {
             }
             let client = document.replacing(stored, now: now)
             guard client != stored else { return stored }
-            switch try await store.updateClient(client, logo: .keep) {
+            let events = Self.changes(from: stored, to: client, now: now)
+            switch try await store.updateClient(client, logo: .keep, recording: events) {
             case .updated:
-                await noteChanges(from: stored, to: client, now: now)
+                auditor.countRecorded(events)
                 guard let current = try await registry.client(client.id) else { return client }
                 return current
             case .changedMeanwhile:
@@ -95,18 +96,22 @@ extension ClientDirectory {
     /// The maximum number of attempts to store a changed document, while other requests change the client.
     private static let attempts = 4
 
-    private func noteChanges(from former: RegisteredClient, to client: RegisteredClient, now: Date) async {
+    /// Returns the event of a change of a client document; none if nothing changed that users or keys depend on.
+    private static func changes(
+        from former: RegisteredClient, to client: RegisteredClient, now: Date
+    ) -> [AuditEvent] {
         var changes: [String] = []
         if former.type != client.type { changes.append("type") }
         if former.redirectURIs != client.redirectURIs { changes.append("redirect_uris") }
         if former.keys != client.keys { changes.append("jwks") }
         if former.keysURI != client.keysURI { changes.append("jwks_uri") }
         if former.presentation.name != client.presentation.name { changes.append("client_name") }
-        guard !changes.isEmpty else { return }
-        await auditor.note(
+        guard !changes.isEmpty else { return [] }
+        return [
             AuditEvent(
                 at: now, .application, clientID: client.id,
-                detail: "client document changed: \(changes.joined(separator: ", "))"))
+                detail: "client document changed: \(changes.joined(separator: ", "))")
+        ]
     }
 }
 

@@ -32,10 +32,17 @@ extension ClientDirectory {
         return true
     }
 
-    /// Records in the audit log that the store has added the client of an approval.
-    func noteFirst(_ approval: Approval, by request: IncomingRequest) async {
-        await auditor.note(
-            .application, by: request, person: approval.grant.personID, client: approval.grant.clientID,
-            detail: "stored the client of a client document", now: approval.grant.createdAt)
+    /// Returns the event of the addition of a client by an approval, which the store appends if it adds the client.
+    func firstApprovalEvent(of grant: Grant, by request: IncomingRequest) -> AuditEvent {
+        auditor.event(
+            .application, by: request, person: grant.personID, client: grant.clientID,
+            detail: "stored the client of a client document", now: grant.createdAt)
+    }
+}
+
+extension Approval {
+    /// Returns the events that the store has appended with the approval.
+    func events(addingClient addsClient: Bool) -> [AuditEvent] {
+        events + (addsClient ? [newClientEvent].compactMap(\.self) : [])
     }
 }

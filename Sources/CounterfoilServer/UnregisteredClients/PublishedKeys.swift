@@ -48,11 +48,11 @@ extension ClientDirectory {
         stored.keys = keys
         stored.changedAt = max(stored.changedAt, now)
         // If another request has changed the client, the next authentication stores the keys.
-        guard try await store.updateClient(stored, logo: .keep) == .updated, former?.keys.isEmpty == false else {
-            return
-        }
-        await auditor.note(
-            AuditEvent(at: now, .application, clientID: client.id, detail: "published keys changed"))
+        let events =
+            former?.keys.isEmpty == false
+            ? [AuditEvent(at: now, .application, clientID: client.id, detail: "published keys changed")] : []
+        let outcome = try await store.updateClient(stored, logo: .keep, recording: events)
+        if outcome.isCommitted { auditor.countRecorded(events) }
     }
 
     /// Returns the policy if the keys of a client are published; nil if the store has them all.

@@ -2,15 +2,21 @@ import CounterfoilProtocol
 package import Foundation
 
 extension UnregisteredClientUseStore {
-    /// Deletes every client of a family in several transactions, and returns their number.
+    /// Deletes every client of a family in several transactions, and returns their number and the recorded events.
+    ///
+    /// - Parameters:
+    ///   - family: The family.
+    ///   - batch: The maximum number of clients in one transaction.
+    ///   - event: Returns the event of one transaction for the number of clients that it deletes.
     package func removeAllUnregisteredClients(
-        of family: UnregisteredClientFamily, batch: Int
-    ) async throws(StoreFault) -> Int {
-        var removed = 0
+        of family: UnregisteredClientFamily, batch: Int, recording event: @escaping @Sendable (Int) -> AuditEvent
+    ) async throws(StoreFault) -> (count: Int, events: [AuditEvent]) {
+        var (removed, events) = (0, [AuditEvent]())
         while true {
-            let last = try await removeUnregisteredClients(of: family, atMost: batch)
+            let last = try await removeUnregisteredClients(of: family, atMost: batch) { [event($0)] }
             removed += last
-            guard last == batch else { return removed }
+            if last > 0 { events.append(event(last)) }
+            guard last == batch else { return (removed, events) }
         }
     }
 }
@@ -21,17 +27,19 @@ extension UnregisteredClientStore {
     /// - Parameters:
     ///   - host: The host, which the policy may refuse already.
     ///   - registry: The registry of this store, from which the policy is read.
-    /// - Returns: The description of the change for the audit log; nil if the policy refused the host already.
+    ///   - event: Returns the event of the change for its description.
+    /// - Returns: The recorded event; nil if the policy refused the host already.
     package func refuseClients(
-        of host: HostPattern, in registry: any RegistryReader
-    ) async throws(StoreFault) -> String? {
+        of host: HostPattern, in registry: any RegistryReader, recording event: (String) -> AuditEvent
+    ) async throws(StoreFault) -> AuditEvent? {
+        let event = event("unregistered apps: refused_hosts with \(host)")
         while true {
             let former = try await registry.unregisteredClientPolicy()
             guard !former.refusedHosts.contains(where: { $0.matches(host.rawValue) }) else { return nil }
             var policy = former
             policy.refusedHosts.append(host)
-            switch try await updateUnregisteredClientPolicy(policy) {
-            case .updated: return "unregistered apps: refused_hosts with \(host)"
+            switch try await updateUnregisteredClientPolicy(policy, recording: [event]) {
+            case .updated: return event
             case .changedMeanwhile: continue
             }
         }

@@ -24,24 +24,26 @@ extension FaultyStore: ClientStore {
         _ client: RegisteredClient,
         logo: Logo?,
         secret: ClientSecretRecord?,
-        ownerLimit: Int
+        ownerLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
         try await enter(.addClient)
-        return try await store.addClient(client, logo: logo, secret: secret, ownerLimit: ownerLimit)
+        return try await store.addClient(client, logo: logo, secret: secret, ownerLimit: ownerLimit, recording: events)
     }
 
     public func updateClient(
         _ client: RegisteredClient,
-        logo: LogoChange
+        logo: LogoChange,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateClientOutcome {
         try await enter(.updateClient)
-        return try await store.updateClient(client, logo: logo)
+        return try await store.updateClient(client, logo: logo, recording: events)
     }
 
     @discardableResult
-    public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
+    public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
         try await enter(.removeClient)
-        return try await store.removeClient(id)
+        return try await store.removeClient(id, recording: events)
     }
 
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
@@ -49,18 +51,21 @@ extension FaultyStore: ClientStore {
         return try await store.pkceExceptionUse(of: id)
     }
 
-    public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
+    public func addClientSecret(
+        _ secret: ClientSecretRecord, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddClientSecretOutcome {
         try await enter(.addClientSecret)
-        return try await store.addClientSecret(secret)
+        return try await store.addClientSecret(secret, recording: events)
     }
 
     @discardableResult
     public func removeClientSecret(
         _ digest: ArtefactDigest,
-        of id: ClientIdentifier
+        of id: ClientIdentifier,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
         try await enter(.removeClientSecret)
-        return try await store.removeClientSecret(digest, of: id)
+        return try await store.removeClientSecret(digest, of: id, recording: events)
     }
 
     public func logo(_ id: LogoIdentifier) async throws(StoreFault) -> Logo? {

@@ -30,8 +30,10 @@ extension FaultyStore: DeviceAuthorizationStore {
             CodeFacts(code: facts.code, grant: facts.grant, person: seen(facts.person)), session: session)
     }
 
-    public func denyDevice(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> DenyDeviceOutcome {
+    public func denyDevice(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> DenyDeviceOutcome {
         try await enter(.denyDevice)
-        return try await store.denyDevice(digest, at: time)
+        return try await store.denyDevice(digest, at: time, recording: events)
     }
 }

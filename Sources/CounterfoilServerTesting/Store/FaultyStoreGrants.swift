@@ -30,10 +30,11 @@ extension FaultyStore: ConsentStore {
         of person: PersonIdentifier,
         to client: ClientIdentifier,
         keeping kept: Scope,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> NarrowConsentOutcome {
         try await enter(.narrowConsent)
-        return try await store.narrowConsent(of: person, to: client, keeping: kept, at: time)
+        return try await store.narrowConsent(of: person, to: client, keeping: kept, at: time, recording: events)
     }
 }
 
@@ -72,10 +73,11 @@ extension FaultyStore: GrantStore {
 
     @discardableResult
     public func settleRedemptions(
-        _ settlements: [RedemptionSettlement], at time: Date
+        _ settlements: [RedemptionSettlement], at time: Date,
+        recording event: @escaping @Sendable (RevokedGrant) -> AuditEvent
     ) async throws(StoreFault) -> [RevokedGrant] {
         try await enter(.settleRedemptions)
-        return try await store.settleRedemptions(settlements, at: time)
+        return try await store.settleRedemptions(settlements, at: time, recording: event)
     }
 
     @discardableResult
@@ -106,9 +108,10 @@ extension FaultyStore: GrantStore {
     public func revokeGrant(
         _ id: GrantIdentifier,
         because reason: RevocationReason,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RevokeGrantOutcome {
         try await enter(.revokeGrant)
-        return try await store.revokeGrant(id, because: reason, at: time)
+        return try await store.revokeGrant(id, because: reason, at: time, recording: events)
     }
 }

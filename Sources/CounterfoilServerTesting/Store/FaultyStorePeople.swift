@@ -1,6 +1,7 @@
 // The store protocols document these methods.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
+public import CounterfoilProtocol
 public import CounterfoilServer
 public import Foundation
 
@@ -25,14 +26,18 @@ extension FaultyStore: PeopleStore {
         return try await store.hasAdministrator()
     }
 
-    public func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
+    public func addPerson(
+        _ person: Person, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddPersonOutcome {
         try await enter(.addPerson)
-        return try await store.addPerson(person)
+        return try await store.addPerson(person, recording: events)
     }
 
-    public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
+    public func addFirstAdministrator(
+        _ person: Person, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddPersonOutcome {
         try await enter(.addFirstAdministrator)
-        return try await store.addFirstAdministrator(person)
+        return try await store.addFirstAdministrator(person, recording: events)
     }
 
     public func changePassword(
@@ -40,16 +45,20 @@ extension FaultyStore: PeopleStore {
         from former: PasswordHash,
         to new: PasswordHash,
         keeping session: ArtefactDigest?,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await enter(.changePassword)
         guard !isSwitchedOff(person) else { return .personNotActive }
-        return try await store.changePassword(of: person, from: former, to: new, keeping: session, at: time)
+        return try await store.changePassword(
+            of: person, from: former, to: new, keeping: session, at: time, recording: events)
     }
 
-    public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
+    public func updatePerson(
+        _ person: Person, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdatePersonOutcome {
         try await enter(.updatePerson)
-        return try await store.updatePerson(person, at: time)
+        return try await store.updatePerson(person, at: time, recording: events)
     }
 
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
@@ -58,10 +67,11 @@ extension FaultyStore: PeopleStore {
     }
 
     public func beginRemoval(
-        of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
+        of person: PersonIdentifier, by terms: RemovalTerms,
+        recording events: @escaping @Sendable ([ClientIdentifier]) -> [AuditEvent], at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome {
         try await enter(.beginRemoval)
-        return try await store.beginRemoval(of: person, by: terms, recording: event, at: time)
+        return try await store.beginRemoval(of: person, by: terms, recording: events, at: time)
     }
 
     public func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int {
@@ -80,11 +90,12 @@ extension FaultyStore: SessionStore {
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
-        replacing former: ArtefactDigest?
+        replacing former: ArtefactDigest?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome {
         try await enter(.beginSession)
         guard !isSwitchedOff(session.personID) else { return .personNotActive }
-        return try await store.beginSession(session, proving: password, replacing: former)
+        return try await store.beginSession(session, proving: password, replacing: former, recording: events)
     }
 
     public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
@@ -93,9 +104,11 @@ extension FaultyStore: SessionStore {
     }
 
     @discardableResult
-    public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
+    public func endSession(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
         try await enter(.endSession)
-        return try await store.endSession(digest, at: time)
+        return try await store.endSession(digest, at: time, recording: events)
     }
 
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
@@ -106,20 +119,22 @@ extension FaultyStore: SessionStore {
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
         try await enter(.endSession)
-        return try await store.endSession(digest, of: person, at: time)
+        return try await store.endSession(digest, of: person, at: time, recording: events)
     }
 
     @discardableResult
     public func signOutEverywhere(
         _ person: PersonIdentifier,
         except kept: ArtefactDigest?,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int {
         try await enter(.signOutEverywhere)
-        return try await store.signOutEverywhere(person, except: kept, at: time)
+        return try await store.signOutEverywhere(person, except: kept, at: time, recording: events)
     }
 
     public func revokeDependents(

@@ -13,11 +13,12 @@ extension FaultyStore: RefreshTokenStore {
     }
 
     public func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         try await commit(.recordRefresh) { () async throws(StoreFault) in
             if isSwitchedOff(facts.person.id) { return .gone }
-            return try await store.recordRefresh(facts, step, attempt: attempt, now: now)
+            return try await store.recordRefresh(facts, step, attempt: attempt, now: now, recording: events)
         }
     }
 
@@ -38,28 +39,32 @@ extension FaultyStore: ResourceStore {
         return try await store.resources()
     }
 
-    public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
+    public func addResource(
+        _ resource: RegisteredResource, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddResourceOutcome {
         try await enter(.addResource)
-        return try await store.addResource(resource)
+        return try await store.addResource(resource, recording: events)
     }
 
     public func updateResource(
-        _ resource: RegisteredResource, from former: RegisteredResource
+        _ resource: RegisteredResource, from former: RegisteredResource, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateResourceOutcome {
         try await enter(.updateResource)
-        return try await store.updateResource(resource, from: former)
+        return try await store.updateResource(resource, from: former, recording: events)
     }
 
     @discardableResult
-    public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
+    public func replaceSecret(
+        of resource: Resource, with secret: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
         try await enter(.replaceSecret)
-        return try await store.replaceSecret(of: resource, with: secret)
+        return try await store.replaceSecret(of: resource, with: secret, recording: events)
     }
 
     @discardableResult
-    public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
+    public func removeResource(_ resource: Resource, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
         try await enter(.removeResource)
-        return try await store.removeResource(resource)
+        return try await store.removeResource(resource, recording: events)
     }
 }
 
@@ -74,16 +79,16 @@ extension FaultyStore: AuditStore {
         return try await store.audit(query)
     }
 
-    public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
+    public func auditLog(after position: AuditPosition?, limit: Int) async throws(StoreFault) -> [AuditEntry] {
         try await enter(.auditLog)
-        return try await store.auditLog(after: number, limit: limit)
+        return try await store.auditLog(after: position, limit: limit)
     }
 
     public func removeAudit(
-        through number: Int, atMost rows: Int, recording event: AuditEvent?
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
     ) async throws(StoreFault) -> Int {
         try await enter(.removeAudit)
-        return try await store.removeAudit(through: number, atMost: rows, recording: event)
+        return try await store.removeAudit(through: position, atMost: rows, recording: event, at: time)
     }
 }
 

@@ -7,18 +7,20 @@ public import Foundation
 
 extension FaultyStore: UnregisteredClientStore {
     public func updateUnregisteredClientPolicy(
-        _ policy: UnregisteredClientPolicy
+        _ policy: UnregisteredClientPolicy, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {
         try await enter(.updateUnregisteredClientPolicy)
-        return try await store.updateUnregisteredClientPolicy(policy)
+        return try await store.updateUnregisteredClientPolicy(policy, recording: events)
     }
 
     public func addSelfRegisteredClient(
-        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
+        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
         try await enter(.addSelfRegisteredClient)
         return try await store.addSelfRegisteredClient(
-            client, secret: secret, unusedLimit: min(unusedLimit, self.unusedLimit))
+            client, secret: secret, unusedLimit: min(unusedLimit, self.unusedLimit), recording: events
+        )
     }
 
     public func userCount(of id: ClientIdentifier, atMost limit: Int) async throws(StoreFault) -> Int {
@@ -26,9 +28,11 @@ extension FaultyStore: UnregisteredClientStore {
         return try await store.userCount(of: id, atMost: limit)
     }
 
-    public func addInitialAccessToken(_ token: InitialAccessToken) async throws(StoreFault) {
+    public func addInitialAccessToken(
+        _ token: InitialAccessToken, recording events: [AuditEvent]
+    ) async throws(StoreFault) {
         try await enter(.addInitialAccessToken)
-        try await store.addInitialAccessToken(token)
+        try await store.addInitialAccessToken(token, recording: events)
     }
 
     public func initialAccessTokens() async throws(StoreFault) -> [InitialAccessToken] {
@@ -44,8 +48,10 @@ extension FaultyStore: UnregisteredClientStore {
     }
 
     @discardableResult
-    public func removeInitialAccessToken(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
+    public func removeInitialAccessToken(
+        _ digest: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
         try await enter(.removeInitialAccessToken)
-        return try await store.removeInitialAccessToken(digest)
+        return try await store.removeInitialAccessToken(digest, recording: events)
     }
 }

@@ -32,15 +32,18 @@ extension FaultyStore: UnregisteredClientUseStore {
     }
 
     @discardableResult
-    public func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
+    public func removeUnregisteredClient(
+        _ id: ClientIdentifier, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
         try await enter(.removeUnregisteredClients)
-        return try await store.removeUnregisteredClient(id)
+        return try await store.removeUnregisteredClient(id, recording: events)
     }
 
     public func removeUnregisteredClients(
-        of family: UnregisteredClientFamily, atMost limit: Int
+        of family: UnregisteredClientFamily, atMost limit: Int,
+        recording events: @escaping @Sendable (Int) -> [AuditEvent]
     ) async throws(StoreFault) -> Int {
         try await enter(.removeUnregisteredClients)
-        return try await store.removeUnregisteredClients(of: family, atMost: limit)
+        return try await store.removeUnregisteredClients(of: family, atMost: limit, recording: events)
     }
 }

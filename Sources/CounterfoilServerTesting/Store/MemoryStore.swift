@@ -37,9 +37,10 @@ public final class MemoryStore: Sendable {
         var consents: [ConsentKey: Consent] = [:]
         var branding = Branding() { didSet { registryRevision += 1 } }
         var resources: [RegisteredResource] = [] { didSet { registryRevision += 1 } }
-        var audit: [AuditEvent] = []
-        /// The number of events that were deleted from the start of the audit log.
-        var auditRemoved = 0
+        /// The events of the audit log in the order of their numbers.
+        var audit: [AuditEntry] = []
+        /// The number of events that were appended to the audit log.
+        var auditCount = 0
         var deliveries: [PendingDelivery] = []
         var deliveryCount = 0
         var logoutQueues: [ClientIdentifier: LogoutQueue] = [:]
@@ -84,6 +85,17 @@ public final class MemoryStore: Sendable {
 
     /// Creates a store that contains only the standard scopes.
     public init() {}
+
+    /// Changes the records, and appends the events that describe the change if the outcome is a success.
+    func commit<Outcome: CommitOutcome>(
+        recording events: [AuditEvent], _ change: (inout State) -> Outcome
+    ) -> Outcome {
+        state.withLock { state in
+            let outcome = change(&state)
+            if outcome.isCommitted { state.append(events) }
+            return outcome
+        }
+    }
 }
 
 extension MemoryStore.State {

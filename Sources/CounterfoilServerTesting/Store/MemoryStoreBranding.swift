@@ -11,9 +11,10 @@ extension MemoryStore: BrandingStore {
 
     public func updateBranding(
         _ branding: Branding,
-        logo: LogoChange
+        logo: LogoChange,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateBrandingOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             let stored = state.branding
             guard stored.revision == branding.revision else { return .changedMeanwhile }
             state.branding = branding

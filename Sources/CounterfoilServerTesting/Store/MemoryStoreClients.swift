@@ -26,9 +26,10 @@ extension MemoryStore: ClientStore {
         _ client: RegisteredClient,
         logo: Logo?,
         secret: ClientSecretRecord?,
-        ownerLimit: Int
+        ownerLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard !state.clients.contains(where: { $0.id == client.id }) else { return .identifierTaken }
             let unknown = state.unknownScopes(of: client)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
@@ -47,9 +48,10 @@ extension MemoryStore: ClientStore {
 
     public func updateClient(
         _ client: RegisteredClient,
-        logo: LogoChange
+        logo: LogoChange,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateClientOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard let index = state.clients.firstIndex(where: { $0.id == client.id }) else { return .notFound }
             let stored = state.clients[index]
             guard stored.revision == client.revision else { return .changedMeanwhile }
@@ -73,8 +75,8 @@ extension MemoryStore: ClientStore {
     }
 
     @discardableResult
-    public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+    public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
+        commit(recording: events) { state in
             let isUnregistered = state.clients.first { $0.id == id }?.isUnregistered ?? false
             guard state.removeClient(id) else { return false }
             if !isUnregistered { state.removedClients.insert(id) }
@@ -90,8 +92,10 @@ extension MemoryStore: ClientStore {
         state.withLock { $0.secrets(of: id) }
     }
 
-    public func addClientSecret(_ secret: ClientSecretRecord) async throws(StoreFault) -> AddClientSecretOutcome {
-        state.withLock { state in
+    public func addClientSecret(
+        _ secret: ClientSecretRecord, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddClientSecretOutcome {
+        commit(recording: events) { state in
             guard state.clients.contains(where: { $0.id == secret.clientID }) else { return .clientDeleted }
             let count = state.clientSecrets.count { $0.clientID == secret.clientID }
             guard count < ClientSecretRecord.limit else { return .tooMany }
@@ -103,9 +107,10 @@ extension MemoryStore: ClientStore {
     @discardableResult
     public func removeClientSecret(
         _ digest: ArtefactDigest,
-        of id: ClientIdentifier
+        of id: ClientIdentifier,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+        commit(recording: events) { state in
             let index = state.clientSecrets.firstIndex { $0.digest == digest && $0.clientID == id }
             guard let index else { return false }
             state.clientSecrets.remove(at: index)

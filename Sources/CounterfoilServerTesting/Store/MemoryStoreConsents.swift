@@ -33,9 +33,10 @@ extension MemoryStore: ConsentStore {
         of person: PersonIdentifier,
         to client: ClientIdentifier,
         keeping kept: Scope,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> NarrowConsentOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             let key = ConsentKey(person: person, client: client)
             guard state.consents[key] != nil else { return .notFound }
             for grant in state.liveGrants(of: key) {

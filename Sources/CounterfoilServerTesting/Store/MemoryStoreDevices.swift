@@ -45,8 +45,10 @@ extension MemoryStore: DeviceAuthorizationStore {
         }
     }
 
-    public func denyDevice(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> DenyDeviceOutcome {
-        state.withLock { state in
+    public func denyDevice(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> DenyDeviceOutcome {
+        commit(recording: events) { state in
             guard state.devices[digest]?.isPending(at: time) ?? false else { return .notPending }
             state.devices[digest]?.deniedAt = time
             return .denied

@@ -27,7 +27,10 @@ extension MemoryStore: GrantStore {
                 guard state.isPending(code, of: grant) else { return .deviceNotPending }
                 state.devices[code.digest] = nil
             }
-            if stored == nil { state.clients.append(client) }
+            if stored == nil {
+                state.clients.append(client)
+                if let event = approval.newClientEvent { state.append(event) }
+            }
             state.grants[grant.id] = grant
             state.codes[code.digest] = code
             state.interactions[code.interaction] = grant.id
@@ -40,6 +43,7 @@ extension MemoryStore: GrantStore {
                     lastAt: max(former?.lastAt ?? grant.createdAt, grant.createdAt)
                 )
             }
+            state.append(approval.events)
             return .recorded
         }
     }
@@ -104,9 +108,10 @@ extension MemoryStore: GrantStore {
     public func revokeGrant(
         _ id: GrantIdentifier,
         because reason: RevocationReason,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RevokeGrantOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard let grant = state.grants[id] else { return .notFound }
             guard grant.revokedAt == nil else { return .alreadyRevoked }
             state.revoke(grant, because: reason, at: time)

@@ -22,12 +22,16 @@ extension MemoryStore: PeopleStore {
         state.withLock { state in state.people.values.contains(where: \.isAdministrator) }
     }
 
-    public func addPerson(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        state.withLock { state in state.add(person) }
+    public func addPerson(
+        _ person: Person, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddPersonOutcome {
+        commit(recording: events) { state in state.add(person) }
     }
 
-    public func addFirstAdministrator(_ person: Person) async throws(StoreFault) -> AddPersonOutcome {
-        state.withLock { state in
+    public func addFirstAdministrator(
+        _ person: Person, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddPersonOutcome {
+        commit(recording: events) { state in
             guard !state.people.values.contains(where: \.isAdministrator) else { return .administratorExists }
             var administrator = person
             administrator.isAdministrator = true
@@ -35,8 +39,10 @@ extension MemoryStore: PeopleStore {
         }
     }
 
-    public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
-        state.withLock { state in
+    public func updatePerson(
+        _ person: Person, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdatePersonOutcome {
+        commit(recording: events) { state in
             guard var stored = state.people[person.id] else { return .notFound }
             let isTaken =
                 person.email != nil && state.people.values.contains { $0.email == person.email && $0.id != person.id }
@@ -64,9 +70,10 @@ extension MemoryStore: PeopleStore {
         from former: PasswordHash,
         to new: PasswordHash,
         keeping session: ArtefactDigest?,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard state.isActive(person) else { return .personNotActive }
             guard state.people[person]?.passwordHash == former else { return .changedMeanwhile }
             state.people[person]?.passwordHash = new

@@ -7,7 +7,8 @@ public import Foundation
 
 extension MemoryStore {
     public func beginRemoval(
-        of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
+        of person: PersonIdentifier, by terms: RemovalTerms,
+        recording events: @escaping @Sendable ([ClientIdentifier]) -> [AuditEvent], at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome {
         state.withLock { state in
             guard let removed = state.people[person] else { return .notFound }
@@ -38,7 +39,7 @@ extension MemoryStore {
                 RemovedPerson(
                     id: person, pseudonym: terms.pseudonym, username: removed.username, email: removed.email,
                     displayName: removed.displayName))
-            state.append(event)
+            state.append(events(owned))
             return .begun(owned)
         }
     }
@@ -47,8 +48,11 @@ extension MemoryStore {
         state.withLock { state in
             guard let removed = state.removals.first else { return 0 }
             let rows = max(1, rows)
-            let events = state.audit.indices.filter { state.audit[$0].personID == removed.id }.prefix(rows)
-            for index in events { state.audit[index] = removed.pseudonymized(state.audit[index]) }
+            let events = state.audit.indices.filter { state.audit[$0].event.personID == removed.id }.prefix(rows)
+            for index in events {
+                let entry = state.audit[index]
+                state.audit[index] = AuditEntry(number: entry.number, event: removed.pseudonymized(entry.event))
+            }
             guard events.count < rows else { return rows }
             state.pushedRequests = state.pushedRequests.filter { !removed.isNamed(in: $0.value) }
             state.removals.removeFirst()
@@ -82,11 +86,18 @@ extension MemoryStore {
 extension MemoryStore.State {
     /// Appends an event; if its user was deleted in the meantime, without what identifies the user.
     mutating func append(_ event: AuditEvent) {
-        guard let person = event.personID, !person.isPseudonym, people[person] == nil else {
-            return audit.append(event)
+        var event = event
+        if let person = event.personID, !person.isPseudonym, people[person] == nil {
+            let removed = removals.first { $0.id == person }
+            event = removed?.pseudonymized(event) ?? event.withoutPerson
         }
-        let removed = removals.first { $0.id == person }
-        audit.append(removed?.pseudonymized(event) ?? event.withoutPerson)
+        auditCount += 1
+        audit.append(AuditEntry(number: auditCount, event: event))
+    }
+
+    /// Appends the events of one commit.
+    mutating func append(_ events: [AuditEvent]) {
+        for event in events { append(event) }
     }
 
     /// Queues a logout notification for each client and session of the active grants of a user, and replaces the user

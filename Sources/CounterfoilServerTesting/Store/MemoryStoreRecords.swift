@@ -18,8 +18,10 @@ extension MemoryStore: ResourceStore {
         state.withLock { $0.resources.first { $0.clientID == id } }
     }
 
-    public func addResource(_ resource: RegisteredResource) async throws(StoreFault) -> AddResourceOutcome {
-        state.withLock { state in
+    public func addResource(
+        _ resource: RegisteredResource, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddResourceOutcome {
+        commit(recording: events) { state in
             let unknown = Scope(resource.scope.tokens.filter { state.scopes[$0] == nil })
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             let isTaken = state.resources.contains {
@@ -32,9 +34,9 @@ extension MemoryStore: ResourceStore {
     }
 
     public func updateResource(
-        _ resource: RegisteredResource, from former: RegisteredResource
+        _ resource: RegisteredResource, from former: RegisteredResource, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateResourceOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard let index = state.resources.firstIndex(where: { $0.resource == former.resource }) else {
                 return .notFound
             }
@@ -47,8 +49,10 @@ extension MemoryStore: ResourceStore {
     }
 
     @discardableResult
-    public func replaceSecret(of resource: Resource, with secret: ArtefactDigest) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+    public func replaceSecret(
+        of resource: Resource, with secret: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        commit(recording: events) { state in
             guard let index = state.resources.firstIndex(where: { $0.resource == resource }) else { return false }
             state.resources[index].secret = secret
             return true
@@ -56,8 +60,8 @@ extension MemoryStore: ResourceStore {
     }
 
     @discardableResult
-    public func removeResource(_ resource: Resource) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+    public func removeResource(_ resource: Resource, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
+        commit(recording: events) { state in
             guard let index = state.resources.firstIndex(where: { $0.resource == resource }) else { return false }
             state.resources.remove(at: index)
             return true
@@ -70,37 +74,36 @@ extension MemoryStore: AuditStore {
 
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         state.withLock { state in
-            let wanted = state.auditEntries.filter { entry in
+            let wanted = state.audit.filter { entry in
                 let event = entry.event
                 return (query.kind == nil || event.kind == query.kind)
                     && (query.personID == nil || event.personID == query.personID)
                     && (query.clientID == nil || event.clientID == query.clientID)
-                    && (query.since.map { event.at >= $0 } ?? true) && (query.before.map { entry.number < $0 } ?? true)
+                    && (query.since.map { event.at >= $0 } ?? true)
+                    && (query.before.map { entry.position < $0 } ?? true)
             }
-            return Array(wanted.reversed().prefix(query.limit))
+            return Array(wanted.sorted { $0.position > $1.position }.prefix(query.limit))
         }
     }
 
-    public func auditLog(after number: Int, limit: Int) async throws(StoreFault) -> [AuditEntry] {
-        state.withLock { Array($0.auditEntries.drop { $0.number <= number }.prefix(limit)) }
+    public func auditLog(after position: AuditPosition?, limit: Int) async throws(StoreFault) -> [AuditEntry] {
+        state.withLock { state in
+            let later = state.audit.filter { entry in position.map { entry.position > $0 } ?? true }
+            return Array(later.sorted { $0.position < $1.position }.prefix(limit))
+        }
     }
 
     public func removeAudit(
-        through number: Int, atMost rows: Int, recording event: AuditEvent?
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
     ) async throws(StoreFault) -> Int {
         state.withLock { state in
-            let removed = min(state.audit.count, max(0, number - state.auditRemoved), rows)
             if let event { state.append(event) }
-            state.audit.removeFirst(removed)
-            state.auditRemoved += removed
-            return removed
+            let last = min(position, .lastSettled(at: time))
+            let removed = state.audit.filter { $0.position <= last }.sorted { $0.position < $1.position }.prefix(rows)
+            let numbers = Set(removed.map(\.number))
+            state.audit.removeAll { numbers.contains($0.number) }
+            return numbers.count
         }
-    }
-}
-
-extension MemoryStore.State {
-    fileprivate var auditEntries: [AuditEntry] {
-        audit.enumerated().map { AuditEntry(number: auditRemoved + $0.offset + 1, event: $0.element) }
     }
 }
 

@@ -19,10 +19,11 @@ extension MemoryStore {
 
     @discardableResult
     public func settleRedemptions(
-        _ settlements: [RedemptionSettlement], at time: Date
+        _ settlements: [RedemptionSettlement], at time: Date,
+        recording event: @escaping @Sendable (RevokedGrant) -> AuditEvent
     ) async throws(StoreFault) -> [RevokedGrant] {
         state.withLock { state in
-            settlements.compactMap { settlement in
+            let revoked: [RevokedGrant] = settlements.compactMap { settlement in
                 guard let code = state.codes[settlement.code], code.attempt == settlement.attempt else { return nil }
                 state.codes[code.digest]?.attempt = nil
                 let isContested = state.contestedCodes.remove(code.digest) != nil
@@ -38,6 +39,8 @@ extension MemoryStore {
                 state.followConsent(ConsentKey(person: grant.personID, client: grant.clientID))
                 return RevokedGrant(id: grant.id, personID: grant.personID, clientID: grant.clientID)
             }
+            state.append(revoked.map(event))
+            return revoked
         }
     }
 }

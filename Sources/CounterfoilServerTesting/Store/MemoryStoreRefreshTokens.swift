@@ -17,7 +17,8 @@ extension MemoryStore: RefreshTokenStore {
     }
 
     public func recordRefresh(
-        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RecordRefreshOutcome {
         state.withLock { state in
             guard var family = state.refreshFamilies[facts.family.digest], let grant = state.grants[family.grantID],
@@ -42,6 +43,7 @@ extension MemoryStore: RefreshTokenStore {
             state.refreshFamilies[family.digest] = family
             state.refreshAttempts[family.digest] = attempt
             state.noteUse(of: grant, at: now, to: Grant.useResolution)
+            state.append(events)
             return .recorded
         }
     }

@@ -10,8 +10,10 @@ extension MemoryStore: ScopeStore {
         state.withLock { state in state.scopes.values.sorted { $0.token < $1.token } }
     }
 
-    public func addScope(_ scope: ScopeDefinition) async throws(StoreFault) -> AddScopeOutcome {
-        state.withLock { state in
+    public func addScope(
+        _ scope: ScopeDefinition, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddScopeOutcome {
+        commit(recording: events) { state in
             guard state.scopes[scope.token] == nil else { return .exists }
             state.scopes[scope.token] = scope
             return .added
@@ -19,9 +21,9 @@ extension MemoryStore: ScopeStore {
     }
 
     public func updateScope(
-        _ scope: ScopeDefinition, from former: ScopeDefinition
+        _ scope: ScopeDefinition, from former: ScopeDefinition, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateScopeOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard let stored = state.scopes[scope.token] else { return .notFound }
             guard stored == former else { return .changedMeanwhile }
             state.scopes[scope.token] = scope
@@ -30,7 +32,8 @@ extension MemoryStore: ScopeStore {
     }
 
     public func removeScope(
-        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date
+        _ token: Scope.Token, takingFromUses takesFromUses: Bool, at time: Date,
+        recording events: @escaping @Sendable (ScopeUses) -> [AuditEvent]
     ) async throws(StoreFault) -> RemoveScopeOutcome {
         guard !token.isStandard else { return .isStandard }
         return state.withLock { state in
@@ -45,6 +48,7 @@ extension MemoryStore: ScopeStore {
             }
             state.takeFromGrants(token, at: time)
             state.scopes[token] = nil
+            state.append(events(uses))
             return .removed(from: uses)
         }
     }

@@ -16,9 +16,10 @@ extension MemoryStore: SessionStore {
     public func beginSession(
         _ session: Session,
         proving password: PasswordHash,
-        replacing former: ArtefactDigest?
+        replacing former: ArtefactDigest?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> BeginSessionOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard state.isActive(session.personID) else { return .personNotActive }
             guard state.people[session.personID]?.passwordHash == password else { return .passwordChanged }
             var session = session
@@ -43,8 +44,10 @@ extension MemoryStore: SessionStore {
     }
 
     @discardableResult
-    public func endSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) -> Bool {
-        state.withLock { state in state.end(digest, at: time) }
+    public func endSession(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        commit(recording: events) { state in state.end(digest, at: time) }
     }
 
     public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
@@ -54,9 +57,10 @@ extension MemoryStore: SessionStore {
     public func endSession(
         _ digest: ArtefactDigest,
         of person: PersonIdentifier,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard state.sessions[digest]?.personID == person else { return false }
             return state.end(digest, at: time)
         }
@@ -66,9 +70,13 @@ extension MemoryStore: SessionStore {
     public func signOutEverywhere(
         _ person: PersonIdentifier,
         except kept: ArtefactDigest?,
-        at time: Date
+        at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int {
-        state.withLock { state in state.signOutEverywhere(person, except: kept, at: time) }
+        state.withLock { state in
+            state.append(events)
+            return state.signOutEverywhere(person, except: kept, at: time)
+        }
     }
 
     public func revokeDependents(

@@ -11,8 +11,10 @@ extension MemoryStore: SigningKeyStore {
         state.withLock { state in state.signingKeys.sorted { $0.createdAt < $1.createdAt } }
     }
 
-    public func addFirstSigningKey(_ key: SealedSigningKey) async throws(StoreFault) -> AddSigningKeyOutcome {
-        state.withLock { state in
+    public func addFirstSigningKey(
+        _ key: SealedSigningKey, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddSigningKeyOutcome {
+        commit(recording: events) { state in
             guard !state.signingKeys.contains(where: { $0.algorithm == key.algorithm }) else { return .algorithmHasKey }
             state.signingKeys.append(key)
             return .added
@@ -20,9 +22,9 @@ extension MemoryStore: SigningKeyStore {
     }
 
     public func addSigningKey(
-        _ key: SealedSigningKey, replacing former: KeyIdentifier
+        _ key: SealedSigningKey, replacing former: KeyIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSigningKeyOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             let index = state.signingKeys.firstIndex {
                 $0.id == former && $0.algorithm == key.algorithm && $0.replacedAt == nil
             }
@@ -33,8 +35,8 @@ extension MemoryStore: SigningKeyStore {
         }
     }
 
-    public func removeSigningKey(_ id: KeyIdentifier) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+    public func removeSigningKey(_ id: KeyIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
+        commit(recording: events) { state in
             guard let index = state.signingKeys.firstIndex(where: { $0.id == id && $0.replacedAt != nil }) else {
                 return false
             }
@@ -44,11 +46,16 @@ extension MemoryStore: SigningKeyStore {
     }
 
     @discardableResult
-    public func removeSigningKeys(replacedBefore time: Date) async throws(StoreFault) -> Int {
+    public func removeSigningKeys(
+        replacedBefore time: Date, recording events: @escaping @Sendable (Int) -> [AuditEvent]
+    ) async throws(StoreFault) -> Int {
         state.withLock { state in
             let kept = state.signingKeys.filter { key in key.replacedAt.map { $0 >= time } ?? true }
             let removed = state.signingKeys.count - kept.count
-            if removed > 0 { state.signingKeys = kept }
+            if removed > 0 {
+                state.signingKeys = kept
+                state.append(events(removed))
+            }
             return removed
         }
     }

@@ -11,9 +11,9 @@ extension MemoryStore: UnregisteredClientStore {
     }
 
     public func updateUnregisteredClientPolicy(
-        _ policy: UnregisteredClientPolicy
+        _ policy: UnregisteredClientPolicy, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard state.unregisteredClientPolicy.revision == policy.revision else { return .changedMeanwhile }
             state.unregisteredClientPolicy = policy
             state.unregisteredClientPolicy.revision += 1
@@ -22,9 +22,10 @@ extension MemoryStore: UnregisteredClientStore {
     }
 
     public func addSelfRegisteredClient(
-        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
+        _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard !state.clients.contains(where: { $0.id == client.id }) else { return .identifierTaken }
             let unknown = state.unknownScopes(of: client)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
@@ -42,8 +43,13 @@ extension MemoryStore: UnregisteredClientStore {
         state.withLock { state in min(limit, state.consents.keys.count { $0.client == id }) }
     }
 
-    public func addInitialAccessToken(_ token: InitialAccessToken) async throws(StoreFault) {
-        state.withLock { $0.initialAccessTokens.append(token) }
+    public func addInitialAccessToken(
+        _ token: InitialAccessToken, recording events: [AuditEvent]
+    ) async throws(StoreFault) {
+        state.withLock { state in
+            state.append(events)
+            state.initialAccessTokens.append(token)
+        }
     }
 
     public func initialAccessTokens() async throws(StoreFault) -> [InitialAccessToken] {
@@ -57,8 +63,10 @@ extension MemoryStore: UnregisteredClientStore {
     }
 
     @discardableResult
-    public func removeInitialAccessToken(_ digest: ArtefactDigest) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+    public func removeInitialAccessToken(
+        _ digest: ArtefactDigest, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        commit(recording: events) { state in
             guard let index = state.initialAccessTokens.firstIndex(where: { $0.digest == digest }) else {
                 return false
             }

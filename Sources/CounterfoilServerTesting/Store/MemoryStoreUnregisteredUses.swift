@@ -38,19 +38,23 @@ extension MemoryStore: UnregisteredClientUseStore {
     }
 
     @discardableResult
-    public func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+    public func removeUnregisteredClient(
+        _ id: ClientIdentifier, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        commit(recording: events) { state in
             guard state.clients.contains(where: { $0.id == id && $0.isUnregistered }) else { return false }
             return state.removeClient(id)
         }
     }
 
     public func removeUnregisteredClients(
-        of family: UnregisteredClientFamily, atMost limit: Int
+        of family: UnregisteredClientFamily, atMost limit: Int,
+        recording events: @escaping @Sendable (Int) -> [AuditEvent]
     ) async throws(StoreFault) -> Int {
         state.withLock { state in
             let members = state.clients.filter { $0.isMember(of: family) }.prefix(limit)
             for client in members { _ = state.removeClient(client.id) }
+            if !members.isEmpty { state.append(events(members.count)) }
             return members.count
         }
     }

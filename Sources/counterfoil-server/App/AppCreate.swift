@@ -87,10 +87,11 @@ struct AppCreate: AsyncParsableCommand {
             let record = secret.map {
                 ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: now)
             }
-            switch try await directory.store.addClient(client, logo: logo, secret: record, ownerLimit: .max) {
+            let events = directory.events(ofChange: "registered", from: nil, to: client)
+            let outcome = try await directory.store.addClient(
+                client, logo: logo, secret: record, ownerLimit: .max, recording: events)
+            switch outcome {
             case .added:
-                await directory.note(.application, client: id, detail: "registered")
-                await directory.noteMachineAccess(from: nil, to: client)
                 review.warn(of: draft)
                 let connection = AppDocument.Connection(of: client, in: directory)
                 let document = AppDocument(

@@ -22,10 +22,10 @@ struct AppDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let client = try await directory.client(app.clientID)
-            guard try await directory.store.removeClient(client.id) else {
+            let event = directory.event(.application, client: client.id, detail: "deleted")
+            guard try await directory.store.removeClient(client.id, recording: [event]) else {
                 throw CommandFailure.noApp(app.clientID)
             }
-            await directory.note(.application, client: client.id, detail: "deleted")
             if options.json { return try Output.json(AppDocument(client)) }
             Output.line("Deleted \(client.displayName), \(client.id), with all consent that users gave to it.")
         }

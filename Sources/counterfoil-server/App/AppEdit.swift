@@ -60,10 +60,9 @@ struct AppEdit: AsyncParsableCommand {
                 draft, policy: policyDraft, checksPolicy: registration.hasPolicyChanges, now: now)
             var client = former.rewritten(checked.application, byAdministrator: true, now: now)
             if let policy = checked.policy { client.policy = policy }
-            switch try await directory.store.updateClient(client, logo: picture) {
+            let events = directory.events(ofChange: "changed, pkce \(client.policy.pkce)", from: former, to: client)
+            switch try await directory.store.updateClient(client, logo: picture, recording: events) {
             case .updated:
-                await directory.note(.application, client: client.id, detail: "changed, pkce \(client.policy.pkce)")
-                await directory.noteMachineAccess(from: former, to: client)
                 review.warn(of: draft)
                 let changed = try await directory.client(app.clientID)
                 let document = AppDocument(

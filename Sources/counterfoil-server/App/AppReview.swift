@@ -90,10 +90,14 @@ extension CommandFailure {
 }
 
 extension DataDirectory {
-    /// Records in the audit log which scopes the client gained or lost for requests without a user.
-    func noteMachineAccess(from former: RegisteredClient?, to client: RegisteredClient) async {
-        guard let change = MachineAccessChange(from: former, to: client) else { return }
-        await note(.machineAccess, client: client.id, detail: change.detail)
+    /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
+    /// requests without a user.
+    func events(
+        ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient
+    ) -> [AuditEvent] {
+        let change = event(.application, client: client.id, detail: detail)
+        guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
+        return [change, event(.machineAccess, client: client.id, detail: access.detail)]
     }
 }
 

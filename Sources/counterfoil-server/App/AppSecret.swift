@@ -60,9 +60,9 @@ struct AppSecret: AsyncParsableCommand {
         let secret = ClientSecret()
         let record = ClientSecretRecord(
             digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: directory.store.now())
-        switch try await directory.store.addClientSecret(record) {
+        let event = directory.event(.applicationSecret, client: client.id, detail: "created")
+        switch try await directory.store.addClientSecret(record, recording: [event]) {
         case .added:
-            await directory.note(.applicationSecret, client: client.id, detail: "created")
             guard options.json else {
                 Output.line("client_secret: \(secret.exposed)")
                 return Output.note("The client secret is shown only once. Store it where only the app can read it.")
@@ -91,11 +91,11 @@ struct AppSecret: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "more than one secret has an id that starts with \(which); give more digits")
         }
-        guard try await directory.store.removeClientSecret(secret.digest, of: client.id) else {
+        let event = directory.event(.applicationSecret, client: client.id, detail: "deleted")
+        guard try await directory.store.removeClientSecret(secret.digest, of: client.id, recording: [event]) else {
             throw CommandFailure.temporary(
                 "another command has just deleted this secret; see: counterfoil-server app show")
         }
-        await directory.note(.applicationSecret, client: client.id, detail: "deleted")
         let left = secrets.count - 1
         if options.json {
             return try Output.json(Ended(id: secret.shortID, secretsLeft: left))

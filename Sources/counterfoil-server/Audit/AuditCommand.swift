@@ -27,3 +27,8 @@ extension AuditEvent.Kind: ExpressibleByArgument {
     /// Parses the name of a kind; nil if this version records no such kind.
     public init?(argument: String) { self.init(known: argument) }
 }
+
+extension AuditPosition: ExpressibleByArgument {
+    /// Parses the text form of a position; returns nil for any other text.
+    public init?(argument: String) { self.init(argument) }
+}

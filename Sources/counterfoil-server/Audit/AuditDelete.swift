@@ -8,13 +8,14 @@ import Foundation
 struct AuditDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete the oldest events, up to an event number.",
+        abstract: "Delete the oldest events, up to the position of an event.",
         discussion: """
-            The deletion cannot be undone, so export the events first. "audit export" prints the number to use. The \
-            deletion is recorded as an event.
+            The deletion cannot be undone, so export the events first. "audit export" prints the position to use. \
+            Events of the last 10 minutes are kept. The deletion is recorded as an event.
 
             Example:
-              counterfoil-server audit delete --through 1234 --data-dir ./data
+              counterfoil-server audit delete --through 1801387800123456.1234 \\
+                --data-dir ./data
             """
     )
 
@@ -23,29 +24,23 @@ struct AuditDelete: AsyncParsableCommand {
     /// Small transactions let a running server write in between.
     private static let batch = 500
 
-    @Option(name: .long, help: ArgumentHelp("The number of the last event to delete.", valueName: "number"))
-    var through: Int
+    @Option(name: .long, help: ArgumentHelp("The position of the last event to delete.", valueName: "position"))
+    var through: AuditPosition
 
     @OptionGroup var options: AdministrationOptions
-
-    func validate() throws {
-        guard through > 0 else { throw ValidationError("--through must be the number of an event, 1 or more.") }
-    }
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let store = directory.store
-            // The deletion is recorded as a new event. The limit `newest` keeps this event from being deleted in a
-            // later batch.
-            let newest = try await store.audit(AuditQuery(limit: 1)).first?.number ?? 0
-            let through = min(self.through, newest)
+            let now = store.now()
             var removed = 0
-            while let oldest = try await store.auditLog(after: 0, limit: 1).first, oldest.number <= through {
-                let event = AuditEvent(
-                    at: store.now(), .auditRemoval,
-                    detail: "at the command line: events from number \(oldest.number) to \(through)")
+            // Nothing is recorded if there is nothing to delete.
+            let oldest = try await store.auditLog(after: nil, limit: 1).first?.position
+            let last = min(through, .lastSettled(at: now))
+            while let oldest, oldest <= last {
+                let event = directory.event(.auditRemoval, detail: "events from position \(oldest) to \(through)")
                 let count = try await store.removeAudit(
-                    through: through, atMost: Self.batch, recording: removed == 0 ? event : nil)
+                    through: last, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
                 guard count > 0 else { break }
                 removed += count
                 try await Task.sleep(for: .milliseconds(20))
@@ -53,7 +48,7 @@ struct AuditDelete: AsyncParsableCommand {
             if options.json { return try Output.json(["deleted": removed]) }
             Output.line(
                 removed == 0
-                    ? "There are no events up to number \(self.through)."
+                    ? "There are no events up to position \(last)."
                     : "Deleted \(removed) event\(removed == 1 ? "" : "s").")
         }
     }

@@ -6,6 +6,7 @@ import Foundation
 /// An audit event in the output of `--json` and in an export.
 struct AuditDocument: Encodable {
     let number: Int
+    let position: String
     let at: String
     let kind: String
     let outcome: String
@@ -21,7 +22,7 @@ struct AuditDocument: Encodable {
     private let isFromCommand: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case number, at, kind, outcome, sub, username, source, detail
+        case number, position, at, kind, outcome, sub, username, source, detail
         case clientID = "client_id"
         case grantID = "grant_id"
         case requestID = "request_id"
@@ -42,6 +43,7 @@ struct AuditDocument: Encodable {
     init(_ entry: AuditEntry, names: [PersonIdentifier: String]) {
         let event = entry.event
         number = entry.number
+        position = "\(entry.position)"
         at = Moment.text(event.at)
         kind = event.kind.rawValue
         outcome = event.outcome.rawValue

@@ -10,8 +10,9 @@ struct AuditExport: AsyncParsableCommand {
         commandName: "export",
         abstract: "Export the events before a time as JSON lines, oldest first.",
         discussion: """
-            The export ends before the first event at or after that time. Each line is one JSON object, and the \
-            event numbers have no gaps. The command prints on standard error how to delete the exported events with \
+            Each line is one JSON object. The events are in the order of their times, and events with the same time \
+            in the order of their numbers. Events of the last 10 minutes are not exported, because earlier ones may \
+            still be recorded. The command prints on standard error how to delete the exported events with \
             "audit delete".
 
             Example:
@@ -43,13 +44,14 @@ struct AuditExport: AsyncParsableCommand {
         guard let end = Moment.parse(before) else { return }
         try await location.withDirectory(creating: false) { directory in
             let file = try ExportFile(at: output, onFailure: "no events were deleted")
-            var (first, last, count) = (0, 0, 0)
+            let settled = AuditPosition.lastSettled(at: directory.store.now())
+            var (last, count) = (AuditPosition?.none, 0)
             while true {
                 let page = Array(
-                    try await directory.store.auditLog(after: last, limit: 1000).prefix { $0.event.at < end })
+                    try await directory.store.auditLog(after: last, limit: 1000)
+                        .prefix { $0.event.at < end && $0.position <= settled })
                 guard let final = page.last else { break }
-                if first == 0 { first = page[0].number }
-                last = final.number
+                last = final.position
                 count += page.count
                 let documents = try await AuditDocument.documents(of: page, in: directory.store)
                 let encoder = JSONEncoder()
@@ -62,12 +64,12 @@ struct AuditExport: AsyncParsableCommand {
                 try file.write(lines)
             }
             try file.finish()
+            guard let last else {
+                return Output.note("There are no events before \(Moment.text(min(end, settled.time))).")
+            }
             Output.note(
-                count == 0
-                    ? "There are no events before \(Moment.text(end))."
-                    : "Exported \(count) event\(count == 1 ? "" : "s"), number \(first) to \(last). "
-                        + "To delete them from the log:\n"
-                        + "  counterfoil-server audit delete --through \(last) --data-dir \(directory.path)")
+                "Exported \(count) event\(count == 1 ? "" : "s"). To delete them from the log:\n"
+                    + "  counterfoil-server audit delete --through \(last) --data-dir \(directory.path)")
         }
     }
 }

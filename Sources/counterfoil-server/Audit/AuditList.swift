@@ -38,8 +38,8 @@ struct AuditList: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only events before this event number, which --json shows.", valueName: "number"))
-    var before: Int?
+            "Only events before this position of an event, which --json shows.", valueName: "position"))
+    var before: AuditPosition?
 
     @Option(name: .long, help: ArgumentHelp("The number of events to list, 1 to 1000.", valueName: "n"))
     var limit = 100
@@ -48,9 +48,6 @@ struct AuditList: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...1000).contains(limit) else { throw ValidationError("--limit must be a number from 1 to 1000.") }
-        guard before.map({ $0 > 0 }) ?? true else {
-            throw ValidationError("--before must be the number of an event, 1 or more.")
-        }
         guard since.map({ Moment.parse($0) != nil }) ?? true else {
             throw ValidationError("--since must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
         }

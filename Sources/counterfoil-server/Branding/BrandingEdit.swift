@@ -71,9 +71,9 @@ struct BrandingEdit: AsyncParsableCommand {
             guard problems.isEmpty else {
                 throw CommandFailure.refused(problems.map { Localizer.english($0.text) }.joined(separator: " "))
             }
-            switch try await directory.store.updateBranding(changed, logo: .keep) {
+            let event = directory.event(.setting, detail: changed.difference(from: former))
+            switch try await directory.store.updateBranding(changed, logo: .keep, recording: [event]) {
             case .updated:
-                await directory.note(.setting, detail: changed.difference(from: former))
                 let document = BrandingDocument(try await directory.store.branding())
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)

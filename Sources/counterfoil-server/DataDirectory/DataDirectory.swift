@@ -46,17 +46,12 @@ struct DataDirectory {
         serverKey = try givenKey ?? keyFile.read()
     }
 
-    /// Records an administration command in the audit log.
-    ///
-    /// If recording fails, the command prints a warning but succeeds.
-    func note(
+    /// Creates the event of a change that an administration command makes, for the commit of the change.
+    func event(
         _ kind: AuditEvent.Kind, person: PersonIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
-    ) async {
-        let event = AuditEvent(
+    ) -> AuditEvent {
+        AuditEvent(
             at: store.now(), kind, personID: person, clientID: client, detail: "at the command line: " + detail)
-        do { try await store.appendAudit(event) } catch {
-            Output.note("warning: the change is done, but recording it in the audit log failed: \(error)")
-        }
     }
 
     /// The issuer of the server that last ran on this directory; nil if none has run.

@@ -45,9 +45,13 @@ struct KeyRotate: AsyncParsableCommand {
                 let former = try await directory.store.signingKeys().filter { $0.algorithm == algorithm }
                 let beginning = now || withdraw ? KeyRotation.Beginning.atOnce : .afterNotice
                 let key: SealedSigningKey?
-                do { key = try await rotation.rotate(algorithm, beginning, now: moment) } catch let refusal
-                    as KeyRing.Refusal
-                {
+                do {
+                    key = try await rotation.rotate(
+                        algorithm, beginning,
+                        recording: { key in
+                            [directory.event(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")]
+                        }, now: moment)
+                } catch let refusal as KeyRing.Refusal {
                     throw CommandFailure.refused("\(refusal)")
                 }
                 guard let key else {
@@ -55,10 +59,11 @@ struct KeyRotate: AsyncParsableCommand {
                         "another command has just rotated the key of \(algorithm); see: counterfoil-server key list"
                     )
                 }
-                await directory.note(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")
                 if withdraw {
-                    for key in former where try await directory.store.removeSigningKey(key.id) {
-                        await directory.note(.signingKey, detail: "\(algorithm): withdrew the key \(key.id)")
+                    for key in former {
+                        let event = directory.event(
+                            .signingKey, detail: "\(algorithm): withdrew the key \(key.id)")
+                        _ = try await directory.store.removeSigningKey(key.id, recording: [event])
                     }
                 }
                 made.append(KeyDocument(key, now: moment))

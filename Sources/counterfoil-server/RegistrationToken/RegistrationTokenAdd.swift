@@ -40,8 +40,8 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
             let token = InitialAccessToken(
                 digest: ArtefactDigest(of: text), name: name, createdAt: now,
                 expiresAt: now.addingTimeInterval(TimeInterval(days) * 86_400))
-            try await directory.store.addInitialAccessToken(token)
-            await directory.note(.setting, detail: "added the registration token \(token.shortID)")
+            let event = directory.event(.setting, detail: "added the registration token \(token.shortID)")
+            try await directory.store.addInitialAccessToken(token, recording: [event])
             let document = RegistrationTokenDocument(token, newText: text)
             if options.json { return try Output.json(document) }
             Output.line("token: \(text.exposed)")

@@ -37,10 +37,10 @@ struct RegistrationTokenRemove: AsyncParsableCommand {
             guard chosen.count == 1 else {
                 throw CommandFailure.refused("more than one token has an id that starts with \(id); give more digits")
             }
-            guard try await directory.store.removeInitialAccessToken(token.digest) else {
+            let event = directory.event(.setting, detail: "removed the registration token \(token.shortID)")
+            guard try await directory.store.removeInitialAccessToken(token.digest, recording: [event]) else {
                 throw CommandFailure.temporary("another command has just removed this token")
             }
-            await directory.note(.setting, detail: "removed the registration token \(token.shortID)")
             if options.json { return try Output.json(RegistrationTokenDocument(token)) }
             Output.line("Removed the token \(token.shortID), \(DisplayName(token.name)).")
         }

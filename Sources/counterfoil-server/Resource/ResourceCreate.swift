@@ -62,9 +62,9 @@ struct ResourceCreate: AsyncParsableCommand {
                 secret: ArtefactDigest(of: secret),
                 createdAt: directory.store.now()
             )
-            switch try await directory.store.addResource(resource) {
+            let event = directory.event(.setting, detail: "registered the API \(uri)")
+            switch try await directory.store.addResource(resource, recording: [event]) {
             case .added:
-                await directory.note(.setting, detail: "registered the API \(uri)")
                 try ResourceDocument(resource, newSecret: secret).print(json: options.json)
             case .exists:
                 let existing = try await directory.store.resource(resource.resource)?.resource.rawValue ?? uri

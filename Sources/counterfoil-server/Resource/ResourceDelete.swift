@@ -22,10 +22,10 @@ struct ResourceDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let resource = try await directory.resource(registered.uri)
-            guard try await directory.store.removeResource(resource.resource) else {
+            let event = directory.event(.setting, detail: "deleted the API \(resource.resource)")
+            guard try await directory.store.removeResource(resource.resource, recording: [event]) else {
                 throw CommandFailure.temporary("another command has just deleted this API")
             }
-            await directory.note(.setting, detail: "deleted the API \(resource.resource)")
             if options.json { return try Output.json(ResourceDocument(resource)) }
             Output.line("Deleted \(DisplayName(resource.name)), \(resource.resource).")
         }

@@ -43,12 +43,12 @@ struct ResourceEdit: AsyncParsableCommand {
             if !properties.scopes.isEmpty { resource.scope = properties.scope }
             if let tokenType = properties.tokenType { resource.tokenType = tokenType }
             if let isRequired = properties.requiresBoundTokens { resource.requiresBoundTokens = isRequired }
-            switch try await directory.store.updateResource(resource, from: former) {
+            let event = directory.event(
+                .setting,
+                detail: "changed the API \(resource.resource), jwt_type \(resource.tokenType.rawValue)"
+                    + (resource.requiresBoundTokens ? ", bound tokens only" : ""))
+            switch try await directory.store.updateResource(resource, from: former, recording: [event]) {
             case .updated:
-                await directory.note(
-                    .setting,
-                    detail: "changed the API \(resource.resource), jwt_type \(resource.tokenType.rawValue)"
-                        + (resource.requiresBoundTokens ? ", bound tokens only" : ""))
                 try ResourceDocument(resource).print(json: options.json)
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the API was changed at the same time; try again")

@@ -23,11 +23,10 @@ struct ResourceSecret: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             let resource = try await directory.resource(registered.uri)
             let secret = ClientSecret()
-            guard try await directory.store.replaceSecret(of: resource.resource, with: ArtefactDigest(of: secret))
-            else {
-                throw CommandFailure.temporary("another command has just deleted this API")
-            }
-            await directory.note(.setting, detail: "replaced the secret of the API \(resource.resource)")
+            let event = directory.event(.setting, detail: "replaced the secret of the API \(resource.resource)")
+            let isReplaced = try await directory.store.replaceSecret(
+                of: resource.resource, with: ArtefactDigest(of: secret), recording: [event])
+            guard isReplaced else { throw CommandFailure.temporary("another command has just deleted this API") }
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)
         }
     }

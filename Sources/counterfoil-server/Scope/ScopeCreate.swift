@@ -34,9 +34,9 @@ struct ScopeCreate: AsyncParsableCommand {
         var scope = ScopeDefinition(token: token, description: description)
         properties.write(into: &scope)
         try await options.withDirectory { directory in
-            switch try await directory.store.addScope(scope) {
+            let event = directory.event(.setting, detail: "created the scope \(name)")
+            switch try await directory.store.addScope(scope, recording: [event]) {
             case .added:
-                await directory.note(.setting, detail: "created the scope \(name)")
                 guard options.json else {
                     return Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")
                 }

@@ -38,12 +38,16 @@ struct ScopeDelete: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             let scope = try await directory.scope(name)
             let now = directory.store.now()
-            switch try await directory.store.removeScope(scope.token, takingFromUses: removeFromAll, at: now) {
+            let outcome = try await directory.store.removeScope(
+                scope.token, takingFromUses: removeFromAll, at: now
+            ) { uses in
+                [directory.event(.setting, detail: "deleted the scope \(name)")]
+                    + uses.clients.map {
+                        directory.event(.application, client: $0, detail: "removed the scope \(name)")
+                    }
+            }
+            switch outcome {
             case .removed(let uses):
-                await directory.note(.setting, detail: "deleted the scope \(name)")
-                for client in uses.clients {
-                    await directory.note(.application, client: client, detail: "removed the scope \(name)")
-                }
                 if options.json {
                     return try Output.json(
                         Removal(

@@ -42,9 +42,9 @@ struct ScopeEdit: AsyncParsableCommand {
             var scope = former
             if let description { scope.description = description }
             properties.write(into: &scope)
-            switch try await directory.store.updateScope(scope, from: former) {
+            let event = directory.event(.setting, detail: "changed the scope \(name)")
+            switch try await directory.store.updateScope(scope, from: former, recording: [event]) {
             case .updated:
-                await directory.note(.setting, detail: "changed the scope \(name)")
                 try ScopeDocument(scope).print(json: options.json)
             case .changedMeanwhile:
                 throw CommandFailure.temporary("the scope was changed at the same time; try again")

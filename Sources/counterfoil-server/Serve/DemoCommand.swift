@@ -80,12 +80,13 @@ struct DemoCommand: AsyncParsableCommand {
             policy: ClientPolicy(isVouchedFor: true),
             createdAt: now
         )
-        _ = try await directory.store.addPerson(alice)
+        _ = try await directory.store.addPerson(alice, recording: [])
         _ = try await directory.store.addScope(
-            ScopeDefinition(token: photos, description: "See your photos and albums", isListed: true))
+            ScopeDefinition(token: photos, description: "See your photos and albums", isListed: true),
+            recording: [])
         _ = try await directory.store.addClient(lightbox)
         _ = try await directory.store.updateUnregisteredClientPolicy(
-            UnregisteredClientPolicy(kinds: [.document, .registration]))
+            UnregisteredClientPolicy(kinds: [.document, .registration]), recording: [])
         return lightbox.id
     }
 }

@@ -29,9 +29,11 @@ struct UnregisteredAdopt: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "the app \(client.id) registered itself and has no document; register it with app create")
             }
-            switch try await directory.store.updateClient(client.adopted(now: directory.store.now()), logo: .keep) {
+            let event = directory.event(.application, client: client.id, detail: "adopted")
+            let outcome = try await directory.store.updateClient(
+                client.adopted(now: event.at), logo: .keep, recording: [event])
+            switch outcome {
             case .updated:
-                await directory.note(.application, client: client.id, detail: "adopted")
                 let document = AppDocument(try await directory.client(app.clientID))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)

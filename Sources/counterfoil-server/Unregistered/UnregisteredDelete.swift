@@ -23,10 +23,10 @@ struct UnregisteredDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             let use = try await directory.unregisteredClient(app.clientID)
-            guard try await directory.store.removeUnregisteredClient(use.client.id) else {
+            let event = directory.event(.application, client: use.client.id, detail: "deleted, unregistered")
+            guard try await directory.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
                 throw CommandFailure.noUnregisteredApp(app.clientID)
             }
-            await directory.note(.application, client: use.client.id, detail: "deleted, unregistered")
             if options.json { return try Output.json(UnregisteredClientDocument(use)) }
             Output.line(
                 "Deleted \(use.client.displayName), \(use.client.id), with all consent that users gave to it.")

@@ -45,12 +45,16 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
         let name = try name()
         try await options.withDirectory(creating: false) { directory in
             // The host is refused first, so that none of its apps is allowed again while they are deleted.
-            if refuse, let change = try await directory.store.refuseClients(of: name, in: directory.store) {
-                await directory.note(.setting, detail: change)
+            if refuse {
+                _ = try await directory.store.refuseClients(of: name, in: directory.store) {
+                    directory.event(.setting, detail: $0)
+                }
             }
-            let deleted = try await directory.store.removeAllUnregisteredClients(
-                of: .host(name.rawValue), batch: Self.batch)
-            await directory.note(.application, detail: "deleted \(deleted) unregistered apps of \(name)")
+            let (deleted, _) = try await directory.store.removeAllUnregisteredClients(
+                of: .host(name.rawValue), batch: Self.batch
+            ) { count in
+                directory.event(.application, detail: "deleted \(count) unregistered apps of \(name)")
+            }
             if options.json {
                 return try Output.json(Removal(host: name.rawValue, deleted: deleted, refused: refuse))
             }

@@ -40,9 +40,9 @@ struct UnregisteredEdit: AsyncParsableCommand {
                 }
                 throw CommandFailure.refused(texts.joined(separator: " "))
             }
-            switch try await directory.store.updateUnregisteredClientPolicy(changed) {
+            let event = directory.event(.setting, detail: changed.difference(from: former))
+            switch try await directory.store.updateUnregisteredClientPolicy(changed, recording: [event]) {
             case .updated:
-                await directory.note(.setting, detail: changed.difference(from: former))
                 let document = UnregisteredPolicyDocument(try await directory.store.unregisteredClientPolicy())
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)

@@ -19,8 +19,10 @@ extension DataDirectory {
         return person
     }
 
-    func update(_ person: Person, at time: Date) async throws {
-        switch try await store.updatePerson(person, at: time) {
+    /// Updates a user, and records the change with a detail.
+    func update(_ person: Person, at time: Date, recording detail: String) async throws {
+        let event = event(.account, person: person.id, detail: detail)
+        switch try await store.updatePerson(person, at: time, recording: [event]) {
         case .updated: return
         case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(person.username)")
         case .emailTaken:

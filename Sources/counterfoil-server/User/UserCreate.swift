@@ -63,11 +63,10 @@ struct UserCreate: AsyncParsableCommand {
                 profile: profile,
                 createdAt: directory.store.now()
             )
-            switch try await directory.store.addPerson(person) {
-            case .added:
-                await directory.note(
-                    .account, person: person.id, detail: administrator ? "created as an administrator" : "created")
-                try report(person)
+            let event = directory.event(
+                .account, person: person.id, detail: administrator ? "created as an administrator" : "created")
+            switch try await directory.store.addPerson(person, recording: [event]) {
+            case .added: try report(person)
             case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
             case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")
             case .administratorExists: throw CommandFailure.refused("there is already an administrator")

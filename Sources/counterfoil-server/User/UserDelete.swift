@@ -63,12 +63,7 @@ struct UserDelete: AsyncParsableCommand {
                 of: person.id, with: directory.serverKey,
                 ownedClients: newOwner.map { RemovalTerms.OwnedClients.transfer(to: $0.id) }
                     ?? (deleteApps ? .delete : .refuse))
-            let clients = try await begin(person, terms, in: directory)
-            for client in clients {
-                await directory.note(
-                    .application, person: newOwner?.id, client: client,
-                    detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
-            }
+            let clients = try await begin(person, terms, newOwner, in: directory)
             try await removeRecords(in: directory)
             try report(person, terms, clients, newOwner)
         }
@@ -106,12 +101,19 @@ struct UserDelete: AsyncParsableCommand {
     }
 
     private func begin(
-        _ person: Person, _ terms: RemovalTerms, in directory: DataDirectory
+        _ person: Person, _ terms: RemovalTerms, _ newOwner: Person?, in directory: DataDirectory
     ) async throws -> [ClientIdentifier] {
-        let now = directory.store.now()
-        let event = AuditEvent(
-            at: now, .account, personID: terms.pseudonym, detail: "at the command line: deleted")
-        switch try await directory.store.beginRemoval(of: person.id, by: terms, recording: event, at: now) {
+        let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { clients in
+            [directory.event(.account, person: terms.pseudonym, detail: "deleted")]
+                + clients.map { client in
+                    directory.event(
+                        .application, person: newOwner?.id, client: client,
+                        detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
+                }
+        }
+        let outcome = try await directory.store.beginRemoval(
+            of: person.id, by: terms, recording: events, at: directory.store.now())
+        switch outcome {
         case .begun(let clients): return clients
         case .notFound:
             throw CommandFailure.refused("another command has just deleted the user \(person.username)")

@@ -25,8 +25,7 @@ struct UserDisable: AsyncParsableCommand {
             var person = try await directory.person(user.name)
             let now = directory.store.now()
             person.disabledAt = person.disabledAt ?? now
-            try await directory.update(person, at: now)
-            await directory.note(.account, person: person.id, detail: "disabled")
+            try await directory.update(person, at: now, recording: "disabled")
             if options.json { return try Output.json(UserDocument(person)) }
             Output.line("Disabled the user \(person.username).")
         }

@@ -44,9 +44,8 @@ struct UserEdit: AsyncParsableCommand {
             claims.write(into: &person)
             if disable { person.disabledAt = person.disabledAt ?? now }
             if enable { person.disabledAt = nil }
-            try await directory.update(person, at: now)
             let what = disable ? "disabled" : enable ? "enabled" : "changed"
-            await directory.note(.account, person: person.id, detail: what)
+            try await directory.update(person, at: now, recording: what)
             let document = UserDocument(try await directory.person(user.name))
             if options.json { return try Output.json(document) }
             Output.line(document.words)

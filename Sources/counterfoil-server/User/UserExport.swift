@@ -65,10 +65,10 @@ struct UserExport: AsyncParsableCommand {
             return (page.map(UserConsentDocument.init), page.last?.client.id)
         }
         try json.member("apps", try await store.clients(of: person.id).map { AppDocument($0) })
-        try await json.array("audit") { (last: Int?) in
+        try await json.array("audit") { (last: AuditPosition?) in
             let page = try await store.audit(AuditQuery(personID: person.id, before: last, limit: Self.page))
             let names = [person.id: person.username.rawValue]
-            return (page.map { AuditDocument($0, names: names) }, page.last?.number)
+            return (page.map { AuditDocument($0, names: names) }, page.last?.position)
         }
         try json.close()
     }

@@ -27,12 +27,12 @@ struct UserPassword: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             let person = try await directory.person(user.name)
             let password = try PasswordOption.password(line, for: person.username)
+            let hash = try await PasswordHasher().hash(password)
+            let event = directory.event(.passwordChange, person: person.id, detail: "new password")
             let outcome = try await directory.store.changePassword(
-                of: person.id, from: person.passwordHash, to: try await PasswordHasher().hash(password), keeping: nil,
-                at: directory.store.now())
+                of: person.id, from: person.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
             switch outcome {
             case .changed:
-                await directory.note(.passwordChange, person: person.id, detail: "new password")
                 if options.json { return try Output.json(UserDocument(person)) }
                 Output.line("Changed the password of \(person.username), and ended all sessions.")
             case .changedMeanwhile:

@@ -111,7 +111,8 @@ extension HelpText {
               list (default)          List events, newest first.
               export                  Export the events before a time as JSON lines, oldest
                                       first.
-              delete                  Delete the oldest events, up to an event number.
+              delete                  Delete the oldest events, up to the position of an
+                                      event.
 
               See 'counterfoil-server help audit <subcommand>' for detailed help.
 
@@ -128,7 +129,7 @@ extension HelpText {
                 --json --data-dir ./data
 
             USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
-            [--before <number>] [--limit <n>] [--data-dir <directory>] [--json]
+            [--before <position>] [--limit <n>] [--data-dir <directory>] [--json]
 
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
@@ -143,8 +144,8 @@ extension HelpText {
               --client <id>           Only events of this app, by client_id.
               --since <time>          Only events since this time: 2027-01-31 or
                                       2027-01-31T09:30:00Z.
-              --before <number>       Only events before this event number, which --json
-                                      shows.
+              --before <position>     Only events before this position of an event, which
+                                      --json shows.
               --limit <n>             The number of events to list, 1 to 1000. (default:
                                       100)
               --data-dir <directory>  The data directory of the server. (default:
@@ -161,9 +162,11 @@ extension HelpText {
         text: #"""
             OVERVIEW: Export the events before a time as JSON lines, oldest first.
 
-            The export ends before the first event at or after that time. Each line is one
-            JSON object, and the event numbers have no gaps. The command prints on standard
-            error how to delete the exported events with "audit delete".
+            Each line is one JSON object. The events are in the order of their times, and
+            events with the same time in the order of their numbers. Events of the last 10
+            minutes are not exported, because earlier ones may still be recorded. The
+            command prints on standard error how to delete the exported events with "audit
+            delete".
 
             Example:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
@@ -186,18 +189,20 @@ extension HelpText {
     private static let auditDelete = HelpText(
         command: ["audit", "delete"],
         text: #"""
-            OVERVIEW: Delete the oldest events, up to an event number.
+            OVERVIEW: Delete the oldest events, up to the position of an event.
 
             The deletion cannot be undone, so export the events first. "audit export"
-            prints the number to use. The deletion is recorded as an event.
+            prints the position to use. Events of the last 10 minutes are kept. The
+            deletion is recorded as an event.
 
             Example:
-              counterfoil-server audit delete --through 1234 --data-dir ./data
+              counterfoil-server audit delete --through 1801387800123456.1234 \#
+                --data-dir ./data
 
-            USAGE: counterfoil-server audit delete --through <number> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server audit delete --through <position> [--data-dir <directory>] [--json]
 
             OPTIONS:
-              --through <number>      The number of the last event to delete.
+              --through <position>    The position of the last event to delete.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --json                  Print JSON instead of text.

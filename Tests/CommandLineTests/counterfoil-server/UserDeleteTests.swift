@@ -27,7 +27,7 @@ struct UserDeleteTests {
         let person = try #require(try await store.person(named: username))
         var client = try #require(try await store.clients().first { $0.id.rawValue == id })
         client.owner = person.id
-        #expect(try await store.updateClient(client, logo: .keep) == .updated)
+        #expect(try await store.updateClient(client, logo: .keep, recording: []) == .updated)
         await store.close()
         return id
     }

@@ -19,8 +19,9 @@ struct UserExportTests {
         let session = Session(
             digest: ArtefactDigest(of: SessionToken()), personID: person.id, authenticatedAt: now, lastSeenAt: now,
             expiresAt: now + 3600, userAgent: "Firefox", source: "192.0.2.7")
-        #expect(
-            try await store.beginSession(session, proving: person.passwordHash, replacing: nil) == .begun(session.id))
+        let begun = try await store.beginSession(
+            session, proving: person.passwordHash, replacing: nil, recording: [])
+        #expect(begun == .begun(session.id))
         for number in 0..<450 {
             let grant = Grant(
                 personID: person.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,

@@ -242,7 +242,13 @@ struct AuditTests {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
         store.fail(.appendAudit)
-        _ = try await Attempt(test).tokens()
+        // The events of a sign-in, an approval and a redemption belong to their commits.
+        let attempt = Attempt(test)
+        _ = try await attempt.tokens()
+        #expect(test.server.metrics.snapshot.events[.auditWriteFailure] ?? 0 == 0)
+        var browser = test.browser()
+        let page = try await browser.open(attempt.url)
+        #expect(try await browser.signIn(on: page, username: "alice", password: "x").status == .badRequest)
         #expect(test.server.metrics.snapshot.events[.auditWriteFailure] ?? 0 > 0)
     }
 }

@@ -29,7 +29,32 @@ struct AuditContractTests {
             #expect(try await asked(AuditQuery(since: World.now + 60)) == [third, second])
             let newest = try await store.audit(AuditQuery(limit: 1))
             #expect(newest.map(\.event) == [third])
-            #expect(try await asked(AuditQuery(before: newest.first?.number, limit: 1)) == [second])
+            #expect(try await asked(AuditQuery(before: newest.first?.position, limit: 1)) == [second])
+        }
+    }
+
+    // Servers that share a store hand out numbers in another order than their commits happen.
+    @Test(arguments: StoreKind.allCases)
+    func `the log is ordered by time, and events of the same time by number`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            for (seconds, detail) in [(20.0, "third"), (10, "first"), (10, "second"), (30, "fourth")] {
+                try await store.appendAudit(AuditEvent(at: World.now + seconds, .setting, detail: detail))
+            }
+            let log = try await store.auditLog(after: nil, limit: 100)
+            #expect(log.map(\.event.detail) == ["first", "second", "third", "fourth"])
+            #expect(log.map(\.number).sorted() != log.map(\.number))
+            #expect(Set(log.map(\.number)).count == 4)
+            #expect(log.map(\.position).sorted() == log.map(\.position))
+            for (index, entry) in log.enumerated() {
+                let later = try await store.auditLog(after: entry.position, limit: 1)
+                #expect(later == Array(log.dropFirst(index + 1).prefix(1)))
+                for query in [AuditQuery(), AuditQuery(kind: .setting)] {
+                    var query = query
+                    query.before = entry.position
+                    #expect(try await store.audit(query) == log.prefix(index).reversed())
+                }
+                #expect(AuditPosition("\(entry.position)") == entry.position)
+            }
         }
     }
 
@@ -37,27 +62,61 @@ struct AuditContractTests {
     @Test(arguments: StoreKind.allCases)
     func `old events can be deleted, which is recorded in the same transaction`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let start = try await store.auditLog(after: 0, limit: 100).last?.number ?? 0
             for number in 1...6 {
                 try await store.appendAudit(AuditEvent(at: World.now, .setting, detail: "\(number)"))
             }
-            let log = try await store.auditLog(after: start, limit: 100)
+            let log = try await store.auditLog(after: nil, limit: 100)
             #expect(log.map(\.event.detail) == ["1", "2", "3", "4", "5", "6"])
-            #expect(try await store.auditLog(after: log[1].number, limit: 2).map(\.event.detail) == ["3", "4"])
+            #expect(try await store.auditLog(after: log[1].position, limit: 2).map(\.event.detail) == ["3", "4"])
 
-            let removal = AuditEvent(at: World.now, .auditRemoval, detail: "first")
-            #expect(
-                try await store.removeAudit(through: log[2].number, atMost: start + 2, recording: removal) == start + 2)
-            #expect(try await store.removeAudit(through: log[2].number, atMost: 100, recording: nil) == 1)
-            #expect(try await store.removeAudit(through: log[2].number, atMost: 100, recording: nil) == 0)
-            let left = try await store.auditLog(after: 0, limit: 100)
+            let later = World.now + 3600
+            func remove(_ position: AuditPosition, atMost rows: Int, _ event: AuditEvent? = nil) async throws -> Int {
+                try await store.removeAudit(through: position, atMost: rows, recording: event, at: later)
+            }
+            let removal = AuditEvent(at: later, .auditRemoval, detail: "first")
+            #expect(try await remove(log[2].position, atMost: 2, removal) == 2)
+            #expect(try await remove(log[2].position, atMost: 100) == 1)
+            #expect(try await remove(log[2].position, atMost: 100) == 0)
+            let left = try await store.auditLog(after: nil, limit: 100)
             #expect(left.map(\.event.detail) == ["4", "5", "6", "first"])
             #expect(left.first?.number == log[3].number)
 
-            // The event of a removal is kept, whichever number is given.
-            let last = AuditEvent(at: World.now, .auditRemoval, detail: "second")
-            #expect(try await store.removeAudit(through: 1_000_000, atMost: 100, recording: last) == 4)
-            #expect(try await store.auditLog(after: 0, limit: 100).map(\.event) == [last])
+            // The event of a removal is kept, whichever position is given.
+            let last = AuditEvent(at: later, .auditRemoval, detail: "second")
+            let end = AuditPosition(at: .distantFuture, number: .max)
+            #expect(try await remove(end, atMost: 100, last) == 3)
+            #expect(try await store.auditLog(after: nil, limit: 100).map(\.event) == [removal, last])
+        }
+    }
+
+    // SEC-381
+    @Test(arguments: StoreKind.allCases)
+    func `a deletion up to an exported position keeps an event that was committed late`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store in
+            let settling = AuditPosition.settlingTime
+            let exportedAt = World.now + settling + 60
+            func append(_ detail: String, at time: Date) async throws {
+                try await store.appendAudit(AuditEvent(at: time, .setting, detail: detail))
+            }
+            for seconds in [0.0, 30, 90] { try await append("\(Int(seconds))", at: World.now + seconds) }
+            let settled = AuditPosition.lastSettled(at: exportedAt)
+            let exported = try await store.auditLog(after: nil, limit: 100).filter { $0.position <= settled }
+            #expect(exported.map(\.event.detail) == ["0", "30"])
+
+            // A request that began before the export commits after it, between two events that were read by others.
+            try await append("late", at: World.now + 70)
+            let through = try #require(exported.last?.position)
+            #expect(try await store.removeAudit(through: through, atMost: 9, recording: nil, at: exportedAt) == 2)
+            let left = try await store.auditLog(after: through, limit: 9)
+            #expect(left.map(\.event.detail) == ["late", "90"])
+
+            // A later position deletes nothing that can still get an earlier neighbour.
+            let end = try #require(left.last?.position)
+            #expect(try await store.removeAudit(through: end, atMost: 9, recording: nil, at: exportedAt) == 0)
+            #expect(try await store.removeAudit(through: end, atMost: 9, recording: nil, at: exportedAt + 20) == 1)
+            #expect(try await store.auditLog(after: nil, limit: 9).map(\.event.detail) == ["90"])
         }
     }
 
@@ -70,7 +129,7 @@ struct AuditContractTests {
         for statement in [
             "UPDATE audit SET kind = 'consent'", "DELETE FROM audit",
             "REPLACE INTO audit (number, at, kind, outcome) VALUES (1, 0, 'x', 'y')",
-            "INSERT INTO audit_removal (through) VALUES (0); DELETE FROM audit",
+            "INSERT INTO audit_removal (through_at, through_number) VALUES (0, 9); DELETE FROM audit",
         ] {
             await #expect(throws: DatabaseError.self) {
                 try await database.write { database in
@@ -81,8 +140,10 @@ struct AuditContractTests {
         }
         #expect(try await store.audit(AuditQuery()).map(\.event.detail) == ["branding"])
         // A removal does not leave the log open for later deletions.
-        let second = AuditEvent(at: World.now, .setting, detail: "second")
-        #expect(try await store.removeAudit(through: 1, atMost: 10, recording: second) == 1)
+        let second = AuditEvent(at: World.now + 3600, .setting, detail: "second")
+        let first = try #require(try await store.auditLog(after: nil, limit: 1).first)
+        #expect(
+            try await store.removeAudit(through: first.position, atMost: 9, recording: second, at: second.at) == 1)
         await #expect(throws: DatabaseError.self) {
             try await database.write { database in try database.execute(sql: "DELETE FROM audit") }
         }

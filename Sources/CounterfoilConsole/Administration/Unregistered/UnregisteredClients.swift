@@ -94,19 +94,24 @@ struct UnregisteredClients: Sendable {
             throw NotFoundError()
         }
         // The host is refused first, so that none of its clients is allowed again while they are deleted.
-        if try form.value("refuse") == "on",
-            let changed = try await console.store.refuseClients(of: host, in: console.registry)
-        {
-            await console.note(.setting, by: visit, detail: changed)
+        if try form.value("refuse") == "on" {
+            let event = try await console.store.refuseClients(of: host, in: console.registry) {
+                console.event(.setting, by: visit, detail: $0)
+            }
+            if let event { console.auditor.countRecorded(event) }
         }
-        let removed = try await console.store.removeAllUnregisteredClients(of: .host(host.rawValue), batch: Self.batch)
+        let (removed, events) = try await console.store.removeAllUnregisteredClients(
+            of: .host(host.rawValue), batch: Self.batch
+        ) { [console] count in
+            console.event(.application, by: visit, detail: "deleted \(count) unregistered apps of \(host)")
+        }
+        console.auditor.countRecorded(events)
         console.logger.notice(
             "deleted the unregistered clients of a host",
             metadata: [
                 "host": "\(host)", "count": "\(removed)", "user": "\(visit.person.id)",
                 "request": "\(visit.request.id)",
             ])
-        await console.note(.application, by: visit, detail: "deleted \(removed) unregistered apps of \(host)")
         return .done(UnregisteredNotice.hostEnded, at: console.path(.unregisteredClients))
     }
 
@@ -120,20 +125,27 @@ struct UnregisteredClients: Sendable {
         let use = try await client(visit)
         switch Decision(rawValue: try form.value("decision")) {
         case .end:
-            guard try await console.store.removeUnregisteredClient(use.client.id) else { throw NotFoundError() }
+            let event = console.event(
+                .application, by: visit, client: use.client.id, detail: "deleted, unregistered")
+            guard try await console.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
+                throw NotFoundError()
+            }
+            console.auditor.countRecorded(event)
             console.logger.notice(
                 "deleted an unregistered client",
                 metadata: [
                     "client_id": "\(use.client.id)", "user": "\(visit.person.id)", "request": "\(visit.request.id)",
                 ])
-            await console.note(.application, by: visit, client: use.client.id, detail: "deleted, unregistered")
             return .done(UnregisteredNotice.ended, at: console.path(.unregisteredClients))
         case .adopt:
             guard use.client.documentHost != nil else { throw NotFoundError() }
             guard Int(try form.value("revision")) == use.client.revision else { return changed(use, visit) }
-            switch try await console.store.updateClient(use.client.adopted(now: visit.now), logo: .keep) {
+            let event = console.event(.application, by: visit, client: use.client.id, detail: "adopted")
+            let outcome = try await console.store.updateClient(
+                use.client.adopted(now: visit.now), logo: .keep, recording: [event])
+            switch outcome {
             case .updated:
-                await console.note(.application, by: visit, client: use.client.id, detail: "adopted")
+                console.auditor.countRecorded(event)
                 return .done(AppNotice.adopted, at: console.path(.application, of: use.client.id))
             case .changedMeanwhile, .unknownScopes: return changed(try await client(visit), visit)
             case .notFound: throw NotFoundError()

@@ -30,9 +30,10 @@ struct UnregisteredPolicyForm: Sendable {
         if isLate { return again([Draft.Problem(nil, Draft.Problem.Reason.pageExpired)]) }
         let (changed, problems) = draft.checked(beside: registry, revision: former.revision)
         guard problems.isEmpty else { return again(problems) }
-        switch try await console.store.updateUnregisteredClientPolicy(changed) {
+        let event = console.event(.setting, by: visit, detail: changed.difference(from: former))
+        switch try await console.store.updateUnregisteredClientPolicy(changed, recording: [event]) {
         case .updated:
-            await console.note(.setting, by: visit, detail: changed.difference(from: former))
+            console.auditor.countRecorded(event)
             return .done(UnregisteredNotice.policySaved, at: console.path(.unregisteredClients))
         case .changedMeanwhile:
             return again([Draft.Problem(nil, Draft.Problem.Reason.changedMeanwhile)], .conflict)

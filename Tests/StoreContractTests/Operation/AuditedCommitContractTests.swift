@@ -1,0 +1,249 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilTokens
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The contract: the events of a commit")
+struct AuditedCommitContractTests {
+    /// A commit, and the same commit again, which changes nothing.
+    struct Step: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let make: @Sendable (World) async throws -> @Sendable ([AuditEvent]) async throws -> Bool
+
+        init(
+            _ name: String,
+            _ make: @escaping @Sendable (World) async throws -> @Sendable ([AuditEvent]) async throws -> Bool
+        ) {
+            testDescription = name
+            self.make = make
+        }
+    }
+
+    private static let key = SealedSigningKey(
+        id: KeyIdentifier("key-1"), algorithm: .es256, sealed: [1, 2, 3], createdAt: World.now)
+
+    static let steps = people + applications + settings
+
+    private static let people = [
+        Step("add a user") { world async throws in
+            let person = try Person.named("bob")
+            return { try await world.store.addPerson(person, recording: $0).isCommitted }
+        },
+        Step("add the first administrator") { world async throws in
+            let person = Person(
+                username: try #require(Username("root")), email: nil, displayName: "Root", passwordHash: .example,
+                isAdministrator: true, createdAt: World.now)
+            return { try await world.store.addFirstAdministrator(person, recording: $0).isCommitted }
+        },
+        Step("change a password") { world async throws in
+            { events in
+                try await world.store.changePassword(
+                    of: world.person.id, from: .example, to: .other, keeping: nil, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
+        Step("end a session") { world async throws in
+            { try await world.store.endSession(world.session.digest, at: World.now, recording: $0) }
+        },
+        Step("end a session of a user") { world async throws in
+            { events in
+                try await world.store.endSession(
+                    world.session.digest, of: world.person.id, at: World.now, recording: events)
+            }
+        },
+        Step("revoke a grant") { world async throws in
+            let grant = world.grant()
+            try await world.approve(grant)
+            return { events in
+                try await world.store.revokeGrant(
+                    grant.id, because: .application, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
+        Step("withdraw a consent") { world async throws in
+            try await world.approve(world.grant())
+            return { events in
+                try await world.store.narrowConsent(
+                    of: world.person.id, to: world.client.id, keeping: Scope(), at: World.now, recording: events
+                ).isCommitted
+            }
+        },
+        Step("deny a device") { world async throws in
+            let device = DeviceAuthorization(
+                digest: ArtefactDigest(of: ClientSecret()), userCode: ArtefactDigest(of: ClientSecret()),
+                clientID: world.client.id, scope: Scope([.openID]), codeChallenge: nil, requestedAt: World.now,
+                expiresAt: World.now + 600)
+            let limits = DeviceAuthorizationLimits(perSource: 10, total: 10)
+            #expect(try await world.store.addDeviceAuthorization(device, within: limits) == .added)
+            return { try await world.store.denyDevice(device.digest, at: World.now, recording: $0).isCommitted }
+        },
+    ]
+
+    private static let applications = [
+        Step("add a client") { world async throws in
+            let client = try RegisteredClient.named("app-other")
+            return { events in
+                try await world.store.addClient(
+                    client, logo: nil, secret: nil, ownerLimit: .max, recording: events
+                ).isCommitted
+            }
+        },
+        Step("change a client") { world async throws in
+            { try await world.store.updateClient(world.client, logo: .keep, recording: $0).isCommitted }
+        },
+        Step("delete a client") { world async throws in
+            { try await world.store.removeClient(world.client.id, recording: $0) }
+        },
+        Step("delete a secret") { world async throws in
+            let secret = ClientSecretRecord.example(of: world.client)
+            let event = AuditEvent(at: World.now, .applicationSecret)
+            #expect(try await world.store.addClientSecret(secret, recording: [event]) == .added)
+            #expect(try await world.store.audit(AuditQuery()).map(\.event) == [event])
+            return { events in
+                try await world.store.removeClientSecret(secret.digest, of: world.client.id, recording: events)
+            }
+        },
+    ]
+
+    private static let settings = [
+        Step("add a scope") { world async throws in
+            let scope = ScopeDefinition(token: try #require(Scope.Token("photos.read")), description: "See photos")
+            return { try await world.store.addScope(scope, recording: $0).isCommitted }
+        },
+        Step("change a scope") { world async throws in
+            let former = ScopeDefinition(token: try #require(Scope.Token("photos.read")), description: "See photos")
+            #expect(try await world.store.addScope(former) == .added)
+            var scope = former
+            scope.description = "See your photos"
+            return { [scope] in try await world.store.updateScope(scope, from: former, recording: $0).isCommitted }
+        },
+        Step("delete a scope") { world async throws in
+            let scope = ScopeDefinition(token: try #require(Scope.Token("photos.read")), description: "See photos")
+            #expect(try await world.store.addScope(scope) == .added)
+            return { events in
+                let outcome = try await world.store.removeScope(
+                    scope.token, takingFromUses: true, at: World.now, recording: { _ in events })
+                guard case .removed = outcome else { return false }
+                return true
+            }
+        },
+        Step("delete an API") { world async throws in
+            let api = RegisteredResource(
+                resource: try Resource("https://photos.example.com"),
+                clientID: try #require(RegisteredResource.newClientID()), name: "Photos", scope: Scope([.openID]),
+                secret: ArtefactDigest(of: ClientSecret()), createdAt: World.now)
+            let event = AuditEvent(at: World.now, .setting)
+            #expect(try await world.store.addResource(api, recording: [event]) == .added)
+            #expect(try await world.store.addResource(api, recording: [event]) == .exists)
+            #expect(try await world.store.audit(AuditQuery()).map(\.event) == [event])
+            return { try await world.store.removeResource(api.resource, recording: $0) }
+        },
+        Step("add the first signing key") { world async throws in
+            { try await world.store.addFirstSigningKey(key, recording: $0).isCommitted }
+        },
+        Step("change the branding") { world async throws in
+            let branding = try await world.store.branding()
+            return { try await world.store.updateBranding(branding, logo: .keep, recording: $0).isCommitted }
+        },
+        Step("change the policy for unregistered clients") { world async throws in
+            let policy = try await world.store.unregisteredClientPolicy()
+            return { try await world.store.updateUnregisteredClientPolicy(policy, recording: $0).isCommitted }
+        },
+        Step("delete a registration token") { world async throws in
+            let token = InitialAccessToken(
+                digest: ArtefactDigest(of: ClientSecret()), name: "Partners", createdAt: World.now,
+                expiresAt: World.now + 60)
+            let event = AuditEvent(at: World.now, .setting)
+            try await world.store.addInitialAccessToken(token, recording: [event])
+            #expect(try await world.store.audit(AuditQuery()).map(\.event) == [event])
+            return { try await world.store.removeInitialAccessToken(token.digest, recording: $0) }
+        },
+    ]
+
+    // SEC-380
+    @Test(arguments: StoreKind.allCases, steps)
+    func `a commit appends its events in their order, and appends none if it changes nothing`(
+        _ kind: StoreKind, _ step: Step
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let commit = try await step.make(world)
+            let events = ["one", "two"].map { AuditEvent(at: World.now + 60, .setting, detail: $0) }
+            #expect(try await commit(events))
+            let log = try await world.store.audit(AuditQuery(since: World.now + 60)).map(\.event)
+            #expect(log == events.reversed())
+            #expect(try await !commit(events))
+            #expect(try await world.store.audit(AuditQuery(since: World.now + 60)).count == 2)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a session is begun with the event of the sign-in, unless the password has changed`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let event = AuditEvent(at: World.now, .signIn, personID: world.person.id)
+            for (hash, count) in [(PasswordHash.other, 0), (.example, 1)] {
+                _ = try await world.store.beginSession(
+                    .lasting(of: world.person), proving: hash, replacing: nil, recording: [event])
+                #expect(try await world.store.audit(AuditQuery()).map(\.event) == Array(repeating: event, count: count))
+            }
+        }
+    }
+
+    // SEC-380: a commit is sent again if its answer was lost.
+    @Test(arguments: StoreKind.allCases)
+    func `an approval or a refresh that is sent again appends its events once`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let grant = world.grant()
+            let consent = AuditEvent(at: World.now, .consent, personID: world.person.id, grantID: grant.id)
+            let plain = world.approval(grant, try CodeRecord.example(for: grant))
+            let approval = Approval(
+                grant: plain.grant, code: plain.code, asked: plain.asked, appearance: plain.appearance,
+                clientRevision: plain.clientRevision, pkce: plain.pkce, passwordHash: plain.passwordHash,
+                basis: plain.basis, events: [consent], newClientEvent: AuditEvent(at: World.now, .application))
+            for _ in 1...2 { #expect(try await world.store.recordConsent(approval) == .recorded) }
+            #expect(try await world.store.audit(AuditQuery()).map(\.event) == [consent])
+
+            let family = try await world.refreshFamily(of: world.grant())
+            let facts = try #require(try await world.store.refreshFacts(family.digest))
+            let refresh = AuditEvent(at: World.now + 1, .refreshRepeat)
+            let attempt = CommitAttempt()
+            for _ in 1...2 {
+                let outcome = try await world.store.recordRefresh(
+                    facts, .advance(to: 1), attempt: attempt, now: World.now, recording: [refresh])
+                #expect(outcome == .recorded)
+            }
+            #expect(
+                try await world.store.recordRefresh(
+                    facts, .advance(to: 1), attempt: CommitAttempt(), now: World.now, recording: [refresh])
+                    == .changedMeanwhile)
+            #expect(try await world.store.audit(AuditQuery()).map(\.event) == [refresh, consent])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the events of a deletion name what it has deleted`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let owned = try RegisteredClient.named("app-owned", owner: world.person.id)
+            #expect(try await world.store.addClient(owned) == .added)
+            func removal(_ fate: RemovalTerms.OwnedClients) async throws -> BeginRemovalOutcome {
+                let terms = try World.terms(of: world.person, ownedClients: fate)
+                return try await world.store.beginRemoval(
+                    of: world.person.id, by: terms,
+                    recording: { clients in
+                        [AuditEvent(at: World.now, .account, personID: terms.pseudonym)]
+                            + clients.map { AuditEvent(at: World.now, .application, clientID: $0) }
+                    }, at: World.now)
+            }
+            #expect(try await removal(.refuse) == .ownsClients([owned.id]))
+            #expect(try await world.store.audit(AuditQuery()).isEmpty)
+            #expect(try await removal(.delete) == .begun([owned.id]))
+            let events = try await world.store.auditLog(after: nil, limit: 9).map(\.event)
+            #expect(events.map(\.kind) == [.account, .application])
+            #expect(events.last?.clientID == owned.id)
+        }
+    }
+}
