@@ -20,7 +20,7 @@ struct Options {
         case introspectRevoked = "introspect-revoked"
         /// The metadata document.
         case discovery
-        /// The verification of an ES256 signature in this process, without a server.
+        /// The verification of an ES256 signature in this process, after each refresh request.
         case verify
     }
 
