@@ -152,6 +152,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .systemLibrary(
+            name: "CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .target(
+            name: "CounterfoilPostgreSQL",
+            dependencies: ["CLibPQ", "CounterfoilProtocol", "CounterfoilServer"],
+            swiftSettings: settings
+        ),
         .target(
             name: "CounterfoilWeb",
             dependencies: [
