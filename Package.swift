@@ -352,6 +352,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "CounterfoilPostgreSQLTests",
+            dependencies: ["CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "StoreContractTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
