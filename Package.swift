@@ -152,6 +152,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .systemLibrary(
+            name: "CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .target(
+            name: "CounterfoilPostgreSQL",
+            dependencies: ["CLibPQ", "CounterfoilProtocol", "CounterfoilServer"],
+            swiftSettings: settings
+        ),
         .target(
             name: "CounterfoilWeb",
             dependencies: [
@@ -339,6 +349,11 @@ let package = Package(
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilSQLite",
                 "CounterfoilTokens", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "CounterfoilPostgreSQLTests",
+            dependencies: ["CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

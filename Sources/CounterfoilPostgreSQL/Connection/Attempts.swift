@@ -1,0 +1,111 @@
+import CounterfoilServer
+
+/// The end of one attempt to carry out a request on one connection.
+enum AttemptEnd<Value> {
+    /// The transaction is committed, or has only read.
+    case success(Value)
+    /// Nothing was changed, and another attempt would not help.
+    case failed(StoreFault)
+    /// Nothing was changed, and another connection may try again.
+    case again(reason: String)
+    /// The server may have committed.
+    case unknown(reason: String)
+}
+
+extension Connection {
+    /// Runs a closure between BEGIN and COMMIT.
+    ///
+    /// After a serialization failure or a deadlock, it runs again until the deadline, so it must do nothing but run
+    /// statements and compute.
+    func attempt<Value>(
+        _ kind: TransactionKind, by deadline: ContinuousClock.Instant, _ body: (inout Transaction) throws -> Value
+    ) -> AttemptEnd<Value> {
+        repeated(by: deadline) {
+            var transaction = Transaction(on: self, kind, by: deadline)
+            do {
+                let value = try body(&transaction)
+                // The closure may have caught the error.
+                guard isUsable else { return .again(reason: "the connection was lost") }
+                try transaction.commit()
+                return .success(value)
+            } catch let failure as Transaction.UnknownCommit {
+                if case .commit = kind { return .unknown(reason: failure.reason) }
+                // A transaction that only reads can be run again.
+                return .again(reason: failure.reason)
+            } catch {
+                transaction.rollBack()
+                throw error
+            }
+        }
+    }
+
+    /// Runs statements as one transaction in one round trip, and reads their rows after the commit.
+    ///
+    /// - Parameters:
+    ///   - statements: The statements, the only ones of the transaction.
+    ///   - deadline: The time at which the connection is closed if the answer is incomplete.
+    ///   - onlyReads: Whether the statements change nothing, so that they can be sent a second time.
+    ///   - read: The function that makes the outcome of the rows of each statement.
+    func attempt<Value>(
+        _ statements: [Statement], by deadline: ContinuousClock.Instant, onlyReads: Bool = false,
+        _ read: ([Rows]) throws -> Value
+    ) -> AttemptEnd<Value> {
+        repeated(by: deadline) {
+            let rows: [Rows]
+            do {
+                rows = try exchange(statements, by: deadline)
+            } catch let loss as ConnectionLoss where loss.isAfterEnd && !onlyReads {
+                return .unknown(reason: loss.reason)
+            } catch let error as ServerError where error.state.leavesCommitUnknown && !onlyReads {
+                return .unknown(reason: error.description)
+            }
+            if skippedReplication && !onlyReads { return .unknown(reason: Transaction.skipped) }
+            do {
+                return .success(try read(rows))
+            } catch  where !onlyReads {
+                // The commit has happened, so this must not look like a commit that has changed nothing.
+                return .unknown(reason: "the commit succeeded, but its result cannot be read: \(StoreFault(error))")
+            }
+        }
+    }
+
+    /// Calls a function again after each error that allows it, until the deadline.
+    private func repeated<Value>(
+        by deadline: ContinuousClock.Instant, _ attempt: () throws -> AttemptEnd<Value>
+    ) -> AttemptEnd<Value> {
+        var backOff = BackOff(first: .milliseconds(2), limit: .milliseconds(100))
+        while true {
+            do {
+                return try attempt()
+            } catch let error as ServerError where error.state.allowsRepetition {
+                let pause = backOff.next()
+                guard isUsable, .now + pause < deadline else { return .failed(error.fault) }
+                BlockingPause.sleep(pause)
+            } catch let error as ServerError where error.state == .readOnlyTransaction {
+                // The primary has become a standby; another connection finds the new primary.
+                close()
+                return .again(reason: error.description)
+            } catch let error as ServerError where error.state == .unknownStatement {
+                close()
+                return .again(reason: error.description)
+            } catch let loss as ConnectionLoss {
+                return .again(reason: loss.reason)
+            } catch {
+                return .failed(StoreFault(error))
+            }
+        }
+    }
+}
+
+extension StoreFault {
+    /// The fault of a request that has changed nothing.
+    init(_ error: any Error) {
+        switch error {
+        case let fault as StoreFault: self = fault
+        case let error as ServerError: self = error.fault
+        case let loss as ConnectionLoss: self = .unavailable(loss.reason)
+        case let refusal as OpeningRefusal: self = .unavailable("\(refusal)")
+        default: self = .damaged("unexpected failure: \(type(of: error))")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import CLibPQ
+import CounterfoilServer
+
+/// The limits that a new connection gets.
+struct SessionLimits: Sendable {
+    /// The maximum time of a statement, unless the role or the connection string sets one.
+    ///
+    /// PostgreSQL does not count the commit itself, so that it never cancels one.
+    var statement = Duration.seconds(5)
+    /// The maximum time that a statement waits for a lock, unless the role or the connection string sets one.
+    var lock = Duration.seconds(2)
+}
+
+/// A new connection, and what was learned while it was opened.
+struct OpenedConnection {
+    let connection: Connection
+    /// Whether a pooler is between this process and the server.
+    let hasPooler: Bool
+    /// The time of the database.
+    let clock: ClockMeasurement
+}
+
+extension Connection {
+    /// Connects to the first server that can be written, and checks what it is.
+    ///
+    /// Each server gets the time of ``ConnectionString/connectLimit``. libpq itself tries the next server only after
+    /// some errors. It stops at a server that accepts the connection and then closes it or is silent. This function
+    /// then tries the servers after that one.
+    static func open(
+        _ string: ConnectionString, limits: SessionLimits = SessionLimits()
+    ) throws(OpeningRefusal) -> OpenedConnection {
+        var refusal = OpeningRefusal.unreachable(database: "\(string)", reason: "no server is named")
+        var rest = string.hosts[...]
+        while !rest.isEmpty {
+            let attempt = ConnectionAttempt(string, hosts: rest)
+            do {
+                return try attempt.run().greet(string, limits)
+            } catch {
+                // A server of the wrong kind is no reason to look further.
+                switch error {
+                case .unreachable, .readOnly: refusal = error
+                default: throw error
+                }
+            }
+            rest = rest.dropFirst(attempt.tried)
+        }
+        throw refusal
+    }
+}
+
+/// One attempt to connect to one of several servers.
+private final class ConnectionAttempt {
+    /// The number of servers that need not be tried again.
+    private(set) var tried = 1
+
+    private let string: ConnectionString
+    private let hosts: ArraySlice<ConnectionString.Host>
+
+    init(_ string: ConnectionString, hosts: ArraySlice<ConnectionString.Host>) {
+        self.string = string
+        self.hosts = hosts
+    }
+
+    func run() throws(OpeningRefusal) -> Connection {
+        guard let handle = LibPQStart.start(string.options(for: hosts)) else {
+            throw .unreachable(database: "\(string)", reason: "out of memory")
+        }
+        let notices = NoticeRecord()
+        notices.attach(to: handle)
+        let connection: Connection
+        do {
+            try connect(handle)
+            connection = Connection(taking: handle, notices: notices)
+        } catch {
+            PQfinish(handle)
+            throw error
+        }
+        return connection
+    }
+
+    private func connect(_ handle: OpaquePointer) throws(OpeningRefusal) {
+        guard PQstatus(handle) != CONNECTION_BAD else { throw refusal(handle) }
+        var server = place(of: handle)
+        var deadline = ContinuousClock.now + string.connectLimit
+        // `PQconnectPoll` asks for this first.
+        var events = SocketWait.Events.writing
+        while true {
+            guard case .ready = SocketWait.wait(PQsocket(handle), for: events, until: deadline) else {
+                let seconds = string.connectLimit.components.seconds
+                throw refusal(handle, reason: "no answer within \(seconds) s")
+            }
+            switch PQconnectPoll(handle) {
+            case PGRES_POLLING_OK:
+                tried = place(of: handle) + 1
+                return
+            case PGRES_POLLING_READING: events = .reading
+            case PGRES_POLLING_WRITING: events = .writing
+            default: throw refusal(handle)
+            }
+            if place(of: handle) != server {
+                server = place(of: handle)
+                deadline = .now + string.connectLimit
+            }
+        }
+    }
+
+    private func refusal(_ handle: OpaquePointer, reason: String? = nil) -> OpeningRefusal {
+        tried = place(of: handle) + 1
+        let messages = [LibPQText.line(PQerrorMessage(handle)), reason ?? ""].filter { !$0.isEmpty }
+        return .unreachable(database: "\(string)", reason: messages.joined(separator: "; "))
+    }
+
+    /// The place of the server that libpq is trying in the list of this attempt; the last one if libpq does not tell.
+    private func place(of handle: OpaquePointer) -> Int {
+        let host = PQhost(handle).map { String(cString: $0) } ?? ""
+        let port = PQport(handle).map { String(cString: $0) } ?? ""
+        let index = hosts.firstIndex { candidate in
+            // The name counts; without a name, `PQhost` returns the address or the default directory.
+            let name = candidate.name.isEmpty ? candidate.address : candidate.name
+            return (name.isEmpty || name == host) && candidate.port == port
+        }
+        return (index ?? hosts.endIndex - 1) - hosts.startIndex
+    }
+}

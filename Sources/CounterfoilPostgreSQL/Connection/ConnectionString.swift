@@ -1,0 +1,160 @@
+import CLibPQ
+import Foundation
+
+/// The connection string of a PostgreSQL database, without a secret.
+///
+/// It is a URI as libpq defines it (PostgreSQL documentation, §34.1.1.2), and libpq parses it. The environment
+/// variables of libpq, the password file and the service file apply, too. A password comes from one of these.
+public struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
+    /// The string as it was given; it contains no secret.
+    let text: String
+    /// A server that the string names.
+    struct Host: Sendable, Hashable {
+        /// The name, the address or the directory of the socket; empty for the default of libpq.
+        let name: String
+        let address: String
+        let port: String
+    }
+    /// The servers that are tried in this order.
+    let hosts: [Host]
+    /// The options that libpq gets in addition, because neither the string nor the environment has them.
+    let defaults: [String: String]
+    /// The time limit of connecting to one server.
+    let connectLimit: Duration
+    private let database: String
+
+    /// Parses a connection string and looks up what the environment and the service file add to it.
+    ///
+    /// - Parameter text: A URI that begins with `postgresql://` or `postgres://`.
+    /// - Throws: ``OpeningRefusal``, which never contains the string. A password in the string is refused, because
+    ///   other users of the machine can read the arguments of a program.
+    public init(_ text: String) throws(OpeningRefusal) {
+        guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://"), !text.utf8.contains(0) else {
+            throw .invalidString
+        }
+        var message: UnsafeMutablePointer<CChar>?
+        let options = PQconninfoParse(text, &message)
+        // The message can quote the string.
+        PQfreemem(message)
+        guard let options else { throw .invalidString }
+        let given = Self.values(options)
+        PQconninfoFree(options)
+        for secret in ["password", "sslpassword"] where given[secret] != nil {
+            throw .passwordInString(option: secret)
+        }
+        let resolved = try Self.resolve(text)
+        self.text = text
+        hosts = Self.hosts(resolved)
+        defaults = Self.defaults(given: given, resolved: resolved)
+        let limit = resolved["connect_timeout"].flatMap { Int($0) } ?? 0
+        connectLimit = limit > 0 ? .seconds(limit) : Self.defaultConnectLimit
+        database = resolved["dbname"] ?? resolved["user"] ?? "?"
+    }
+
+    /// The database and its servers, without the user and the options.
+    public var description: String {
+        let servers = hosts.map { host in
+            let name = [host.name, host.address].first { !$0.isEmpty } ?? "the local socket"
+            return name.contains(":") ? "[\(name)]:\(host.port)" : "\(name):\(host.port)"
+        }
+        return "\(database) at \(servers.joined(separator: ", "))"
+    }
+
+    /// The time limit of connecting to one server, unless `connect_timeout` sets another.
+    private static let defaultConnectLimit = Duration.seconds(5)
+
+    /// The options for an attempt to connect to some of the servers, as libpq takes them.
+    func options(for hosts: ArraySlice<Host>) -> [(keyword: String, value: String)] {
+        var options = [("dbname", text), ("fallback_application_name", "counterfoil"), ("client_encoding", "UTF8")]
+        options += defaults.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        // The first attempt leaves the list to libpq.
+        guard hosts.count < self.hosts.count else { return options }
+        options.append(("host", hosts.map(\.name).joined(separator: ",")))
+        options.append(("hostaddr", hosts.map(\.address).joined(separator: ",")))
+        options.append(("port", hosts.map(\.port).joined(separator: ",")))
+        return options
+    }
+
+    private static func defaults(given: [String: String], resolved: [String: String]) -> [String: String] {
+        var defaults: [String: String] = [:]
+        // Milliseconds for which sent data may stay unacknowledged, and seconds of silence before the other end is
+        // probed.
+        let tcp = [
+            "tcp_user_timeout": "5000", "keepalives_idle": "15", "keepalives_interval": "5", "keepalives_count": "3",
+        ]
+        for (keyword, value) in tcp where (resolved[keyword] ?? "").isEmpty { defaults[keyword] = value }
+        // The store writes. `any` is libpq's own default, and means no choice unless the string says so.
+        if given["target_session_attrs"] == nil, ["", "any"].contains(resolved["target_session_attrs"] ?? "") {
+            defaults["target_session_attrs"] = "read-write"
+        }
+        return defaults
+    }
+
+    private static func hosts(_ resolved: [String: String]) -> [Host] {
+        func list(_ keyword: String) -> [String] {
+            (resolved[keyword] ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+        let defaultPort = "5432"
+        return (0..<max(names.count, addresses.count, 1)).map { index in
+            // One port is for all servers.
+            let port = ports.count == 1 ? ports[0] : ports.indices.contains(index) ? ports[index] : ""
+            return Host(
+                name: names.indices.contains(index) ? names[index] : "",
+                address: addresses.indices.contains(index) ? addresses[index] : "",
+                port: port.isEmpty ? defaultPort : port)
+        }
+    }
+
+    /// Returns the options of libpq with what the environment and the service file add, without passwords.
+    ///
+    /// libpq has no function for it. An invalid option makes libpq stop after it has looked up all others, and before
+    /// it connects.
+    private static func resolve(_ text: String) throws(OpeningRefusal) -> [String: String] {
+        let obstacle = "none-because-nothing-is-opened"
+        guard let handle = LibPQStart.start([("dbname", text), ("channel_binding", obstacle)]) else {
+            throw .invalidOptions(reason: "out of memory")
+        }
+        defer { PQfinish(handle) }
+        let message = LibPQText.line(PQerrorMessage(handle))
+        guard message.contains(obstacle), let options = PQconninfo(handle) else {
+            throw .invalidOptions(reason: message)
+        }
+        defer { PQconninfoFree(options) }
+        var resolved = values(options)
+        resolved["password"] = nil
+        resolved["sslpassword"] = nil
+        return resolved
+    }
+
+    private static func values(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
+        var values: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return values
+    }
+}
+
+/// The beginning of a connection.
+enum LibPQStart {
+    /// Begins to connect with options, of which the last of a name counts; nil without memory.
+    ///
+    /// It waits for nothing but the resolution of the host name.
+    static func start(_ options: [(keyword: String, value: String)]) -> OpaquePointer? {
+        withStrings(options.map(\.keyword)) { keywords in
+            withStrings(options.map(\.value)) { values in PQconnectStartParams(keywords, values, 1) }
+        }
+    }
+
+    /// Calls a function with strings as C has them: an array that ends with NULL.
+    private static func withStrings<Result>(
+        _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+    ) -> Result {
+        let copies = strings.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return (copies.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+}

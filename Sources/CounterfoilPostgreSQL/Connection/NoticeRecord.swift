@@ -1,0 +1,27 @@
+import CLibPQ
+
+/// The receiver of the notices and warnings of one connection; without it, libpq writes them to standard error.
+///
+/// It is used by the thread of the connection alone, as libpq calls it from its own functions.
+final class NoticeRecord {
+    /// Whether the server has acknowledged a commit of this request though a synchronous standby may not have it.
+    ///
+    /// An administrator has cancelled the statement while it waited for the standby. The server then sends a warning
+    /// and the success.
+    private(set) var skippedReplication = false
+
+    func startRequest() { skippedReplication = false }
+
+    /// Installs this receiver; the connection must not outlive it.
+    func attach(to handle: OpaquePointer) {
+        PQsetNoticeReceiver(
+            handle,
+            { context, result in
+                guard let context, let result else { return }
+                let record = Unmanaged<NoticeRecord>.fromOpaque(context).takeUnretainedValue()
+                // The texts of notices depend on the language of the server; the name of the function does not.
+                guard let function = PQresultErrorField(result, Int32(UInt8(ascii: "R"))) else { return }
+                if String(cString: function) == "SyncRepWaitForLSN" { record.skippedReplication = true }
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+}

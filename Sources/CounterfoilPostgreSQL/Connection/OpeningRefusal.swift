@@ -1,0 +1,66 @@
+/// The error that opening a PostgreSQL database throws; its description is written for the operator.
+public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The connection string is not a URI of PostgreSQL, or libpq cannot parse it.
+    case invalidString
+    /// The connection string contains a password; the associated value is the name of the option.
+    case passwordInString(option: String)
+    /// An option of the connection string, an environment variable or the service file is wrong.
+    case invalidOptions(reason: String)
+    /// No server answers, or it refuses the connection; each reason is one of libpq or of the server.
+    case unreachable(database: String, reason: String)
+    /// The server, or each of several, is a standby or otherwise read-only.
+    case readOnly(database: String)
+    /// The server is not PostgreSQL.
+    case otherProduct(database: String, found: String)
+    /// The server is too old.
+    case tooOld(database: String, found: String, minimum: Int)
+    /// The database has another encoding than UTF-8.
+    case notUTF8(database: String, found: String)
+    /// A pooler gives each transaction another connection, and does not know prepared statements.
+    case poolerWithoutStatements(database: String)
+    /// The user lacks rights.
+    case missingRights(database: String, reason: String, remedy: String)
+
+    /// The cause and the action to take.
+    public var description: String {
+        switch self {
+        case .invalidString:
+            """
+            the connection string is not valid (it is not shown, because it can contain a password); \
+            write it as postgresql://USER@HOST:PORT/DATABASE, with %-escapes for special characters
+            """
+        case .passwordInString(let option):
+            """
+            the connection string contains a secret (\(option)), which other users of this machine can read; \
+            remove it, and put the password into a password file (~/.pgpass, or passfile=PATH in the string), \
+            a service file (service=NAME) or the environment variable PGPASSWORD
+            """
+        case .invalidOptions(let reason):
+            "the connection string cannot be used (\(reason)); correct it, the environment or the service file"
+        case .unreachable(let database, let reason):
+            "no connection to the database \(database) (\(reason)); check that the server runs and accepts this user"
+        case .readOnly(let database):
+            """
+            the database \(database) is read-only; connect to the primary, or name all servers in the connection \
+            string: postgresql://USER@HOST1,HOST2/DATABASE
+            """
+        case .otherProduct(let database, let found):
+            "the database \(database) is not PostgreSQL but \(found); use PostgreSQL 14 or later"
+        case .tooOld(let database, let found, let minimum):
+            "the database \(database) runs PostgreSQL \(found); upgrade it to version \(minimum) or later"
+        case .notUTF8(let database, let found):
+            """
+            the database \(database) has the encoding \(found); create another one: \
+            CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0
+            """
+        case .poolerWithoutStatements(let database):
+            """
+            the database \(database) is behind a pooler in transaction mode that does not support prepared \
+            statements; use PgBouncer 1.21 or later with max_prepared_statements above 0, or set pool_mode=session, \
+            or connect to PostgreSQL directly
+            """
+        case .missingRights(let database, let reason, let remedy):
+            "the user lacks rights in the database \(database): \(reason); run as its owner: \(remedy)"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// The state of a schedule, which its lock protects.
+struct ScheduleState {
+    var jobs = JobQueue()
+    /// The threads that wait with a connection, and those that wait without one; each ends with the latest.
+    var idle: [Int] = []
+    var unconnected: [Int] = []
+    /// The threads that were woken to connect, or are connecting.
+    var connecting: Set<Int> = []
+    /// Those of them that do not pause.
+    var attempting: Set<Int> = []
+    /// The number of attempts to connect that have failed since the last one that succeeded.
+    var failures = 0
+    var openConnections = 0
+    /// The reason of the last failure to connect, while no connection is open.
+    var outage: String?
+    /// The one thread that tries to connect during an outage.
+    var scout: Int?
+    /// The number of times that every connection has become useless.
+    var failovers = 0
+    var isClosed = false
+    var running: Int
+    var whenEnded: CheckedContinuation<Void, Never>?
+    /// The time until which the watch of the deadlines sleeps; nil if it sleeps until it is woken.
+    var watchedUntil: ContinuousClock.Instant?
+
+    init(running: Int) { self.running = running }
+
+    /// A thread that was taken from its list, to be woken.
+    struct Woken {
+        let place: Int
+        let isConnected: Bool
+    }
+
+    /// Chooses the thread for a job that was queued; nil if all that can help are awake.
+    mutating func threadToWake() -> Woken? {
+        guard !jobs.isEmpty else { return nil }
+        if let place = idle.popLast() { return Woken(place: place, isConnected: true) }
+        guard outage == nil, jobs.count > connecting.count, let place = unconnected.popLast() else { return nil }
+        connecting.insert(place)
+        return Woken(place: place, isConnected: false)
+    }
+
+    /// Returns true if the watch has to be woken for the deadline of a job that waits.
+    func mustWatch(_ job: Job) -> Bool { watchedUntil.map { job.deadline < $0 } ?? true }
+
+    /// Returns what a thread without a connection does next.
+    mutating func nextWithoutConnection(
+        _ place: Int, pauseEnd: ContinuousClock.Instant, now: ContinuousClock.Instant
+    ) -> Schedule.Step {
+        let mayConnect: Bool
+        if outage != nil {
+            scout = scout ?? place
+            mayConnect = scout == place
+        } else {
+            mayConnect = !jobs.isEmpty && (connecting.contains(place) || jobs.count > connecting.count)
+        }
+        guard mayConnect else {
+            connecting.remove(place)
+            unconnected.append(place)
+            return .wait(until: nil)
+        }
+        connecting.insert(place)
+        guard pauseEnd <= now else { return .wait(until: pauseEnd) }
+        attempting.insert(place)
+        return .connect
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CounterfoilPostgreSQL
+
+@Suite("PostgreSQL: connection strings")
+struct ConnectionStringTests {
+    @Test(arguments: [
+        ("postgresql://me:s3cret@db.example.com/x", "password"), ("postgres://me:s3cret@/x", "password"),
+        ("postgresql://db.example.com/x?user=me&password=s3cret", "password"),
+        ("postgresql://db.example.com/x?sslpassword=s3cret", "sslpassword"),
+    ])
+    func `a password in the string is refused with what to do, and never shown`(text: String, option: String) throws {
+        let refusal = #expect(throws: OpeningRefusal.passwordInString(option: option)) { try ConnectionString(text) }
+        let description = "\(try #require(refusal))"
+        #expect(!description.contains("s3cret"))
+        for place in ["passfile", "service", "PGPASSWORD"] { #expect(description.contains(place)) }
+    }
+
+    @Test(arguments: [
+        "", "host=db.example.com dbname=x password=s3cret", "mysql://me:s3cret@db.example.com/x",
+        "POSTGRESQL://s3cret/x",
+        "postgresql://db.example.com/x?s3cret=1", "postgresql://me:s3cret@db.example.com:5432:1/x%zz",
+        "postgresql://db.example.com/x%00s3cret", "postgresql://db.example.com/x\0s3cret",
+    ])
+    func `a string that is no URI of PostgreSQL is refused without being shown`(text: String) throws {
+        let refusal = #expect(throws: OpeningRefusal.invalidString) { try ConnectionString(text) }
+        #expect(!"\(try #require(refusal))".contains("s3cret"))
+    }
+
+    @Test func `the description has the servers and the database, and no option`() throws {
+        let string = try ConnectionString(
+            "postgresql://me@a.example.com,[::1]:5433/store?application_name=x&sslmode=require")
+        #expect("\(string)" == "store at a.example.com:5432, [::1]:5433")
+        #expect(string.hosts.map(\.port) == ["5432", "5433"])
+    }
+
+    @Test func `limits are set unless the string sets them`() throws {
+        let plain = try ConnectionString("postgresql://a,b/x").defaults
+        #expect(plain["target_session_attrs"] == "read-write")
+        #expect(plain["tcp_user_timeout"] == "5000")
+        #expect(plain["keepalives_idle"] != nil)
+        let own = try ConnectionString(
+            "postgresql://a,b/x?target_session_attrs=primary&tcp_user_timeout=7&keepalives_idle=1&connect_timeout=9")
+        #expect(own.defaults["target_session_attrs"] == nil && own.defaults["tcp_user_timeout"] == nil)
+        #expect(own.defaults["keepalives_idle"] == nil && own.connectLimit == .seconds(9))
+    }
+
+    @Test func `an unknown service is refused with its name`() throws {
+        let refusal = #expect(throws: OpeningRefusal.self) { try ConnectionString("postgresql:///?service=nowhere") }
+        #expect("\(try #require(refusal))".contains("nowhere"))
+    }
+
+    @Test func `a password comes from a password file`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        try server.sql("SET password_encryption = 'scram-sha-256'", "CREATE ROLE with_password LOGIN PASSWORD 's3cret'")
+        let directory = try TemporaryDirectory()
+        try Data("127.0.0.1:*:*:with_password:s3cret\n".utf8).write(to: directory.file("pgpass"))
+        chmod(directory.path("pgpass"), 0o600)
+        let file = directory.path("pgpass").replacingOccurrences(of: "/", with: "%2F")
+        _ = try Connection.open(server.uri(user: "with_password", "passfile=\(file)"))
+        let refusal = #expect(throws: OpeningRefusal.self) {
+            try Connection.open(server.uri(user: "with_password", "passfile=%2Fnowhere"))
+        }
+        #expect("\(try #require(refusal))".contains("password"))
+    }
+}

@@ -1,0 +1,100 @@
+import CounterfoilServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CounterfoilPostgreSQL
+
+@Suite("PostgreSQL: replication and ended server processes")
+struct FailoverTests {
+    private static func threads(_ server: PostgreSQLServer) async throws -> ConnectionThreads {
+        var settings = ConnectionThreads.Settings()
+        settings.threads = 2
+        return try await ConnectionThreads.open(server.uri(), settings: settings)
+    }
+
+    /// Starts a server whose commits wait for a standby that does not exist.
+    private static func withoutStandby() async throws -> PostgreSQLServer {
+        let server = try await PostgreSQLServer.start()
+        try server.sql("CREATE TABLE t (id int8)")
+        try server.sql("ALTER SYSTEM SET synchronous_standby_names = 'missing'", "SELECT pg_reload_conf()::text")
+        return server
+    }
+
+    /// Ends the one commit that waits for a standby, by a function of PostgreSQL.
+    private static func endWait(on server: PostgreSQLServer, by function: String) async throws {
+        _ = try await Waiting.until("a commit that waits for its standby") {
+            let ended = try server.sql(
+                "SELECT \(function)(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            return ended == ["true"] ? true : nil
+        }
+    }
+
+    @Test(arguments: ["pg_cancel_backend", "pg_terminate_backend"], [false, true])
+    func `a commit whose wait for the standby was ended is unconfirmed`(
+        function: String, inOneRoundTrip: Bool
+    ) async throws {
+        let server = try await Self.withoutStandby()
+        let threads = try await Self.threads(server)
+        let commit = Task {
+            if inOneRoundTrip {
+                try await threads.commit([Statement("INSERT INTO t VALUES (1)")]) { _ in }
+            } else {
+                try await threads.commit { transaction in _ = try transaction.run("INSERT INTO t VALUES (1)") }
+            }
+        }
+        try await Self.endWait(on: server, by: function)
+        let fault = await #expect(throws: StoreFault.self) { try await commit.value }
+        #expect("\(String(describing: fault))".contains("did not confirm a commit"))
+        // It is committed here, and no standby has it.
+        #expect(try server.sql("SELECT id::text FROM t") == ["1"])
+        await threads.close()
+        try await server.stop()
+    }
+
+    @Test func `no limit of the session ends the wait for a standby`() async throws {
+        let server = try await Self.withoutStandby()
+        var settings = ConnectionThreads.Settings()
+        settings.limits = SessionLimits(statement: .milliseconds(100), lock: .milliseconds(100))
+        let threads = try await ConnectionThreads.open(server.uri(), settings: settings)
+        let fault = await #expect(throws: StoreFault.self) {
+            try await threads.commit([Statement("INSERT INTO t VALUES (1)")], by: .now + .seconds(1)) { _ in }
+        }
+        #expect(fault == .unconfirmed("no answer before the deadline"))
+        await threads.close()
+        try await server.stop()
+    }
+
+    @Test func `a read whose server process is ended is answered by another one`() async throws {
+        let server = try await PostgreSQLServer.start()
+        let threads = try await Self.threads(server)
+        let runs = Counter()
+        let number = try await threads.read { transaction in
+            let run = runs.next()
+            let process = try transaction.first("SELECT pg_backend_pid()") { columns in try columns.integer() }
+            if run == 1, let process { try server.sql("SELECT pg_terminate_backend(\(process))::text") }
+            _ = try transaction.run("SELECT 1")
+            return run
+        }
+        #expect(number == 2)
+        await threads.close()
+        try await server.stop()
+    }
+
+    @Test func `a hot standby is not used for writing, and its primary is found`() async throws {
+        let primary = try await PostgreSQLServer.start()
+        let standby = try await primary.startStandby()
+        let string = try ConnectionString(
+            "postgresql://counterfoil@127.0.0.1:\(standby.port.number),127.0.0.1:\(primary.port.number)/postgres")
+        let threads = try await ConnectionThreads.open(string)
+        try await threads.commit([Statement("CREATE TABLE t (id int8)")]) { _ in }
+        // The primary dies, and the standby takes over.
+        try await primary.stop()
+        try standby.promote()
+        _ = try await Waiting.until("a commit on the new primary") {
+            try? await threads.commit([Statement("INSERT INTO t VALUES (1)")]) { _ in }
+        }
+        await threads.close()
+        try await standby.stop()
+    }
+}

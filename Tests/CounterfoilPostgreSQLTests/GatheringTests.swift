@@ -1,0 +1,173 @@
+import CounterfoilServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CounterfoilPostgreSQL
+
+@Suite("PostgreSQL: gathered commits")
+struct GatheringTests {
+    /// Adds 1 to a row of a table, and returns the sum.
+    private struct Increment: GatheredCommit {
+        let table: String
+        let id: Int64
+        var step: Int64 = 1
+
+        var key: [UInt8] { Array("\(id)".utf8) }
+
+        static func statements(for batch: [Self]) -> [Statement] {
+            let table = batch.first?.table ?? ""
+            return [
+                Statement(
+                    """
+                    UPDATE \(table) SET sum = sum + new.step
+                    FROM unnest($1::int8[], $2::int8[]) WITH ORDINALITY AS new (id, step, place)
+                    WHERE \(table).id = new.id RETURNING new.place, sum
+                    """, batch.map(\.id), batch.map(\.step))
+            ]
+        }
+
+        static func outcomes(of batch: [Self], from rows: [Rows]) throws -> [Int64?] {
+            var outcomes = [Int64?](repeating: nil, count: batch.count)
+            for (place, sum) in try rows.first?.all({ columns in (try columns.integer(), try columns.integer()) }) ?? []
+            {
+                outcomes[Int(place) - 1] = sum
+            }
+            return outcomes
+        }
+    }
+
+    private struct Table {
+        let server: PostgreSQLServer
+        let proxy: CuttingProxy
+        let threads: ConnectionThreads
+        let gathering: Gathering<Increment>
+        let name = "g_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+
+        init(rows: Int, threads count: Int = 4) async throws {
+            server = try await PostgreSQLServer.shared.value
+            proxy = try CuttingProxy(to: server.port.number)
+            var settings = ConnectionThreads.Settings()
+            settings.threads = count
+            settings.longestPause = .milliseconds(200)
+            threads = try await ConnectionThreads.open(server.uri(port: proxy.port), settings: settings)
+            gathering = Gathering(threads)
+            try server.sql(
+                "CREATE TABLE \(name) (id int8 PRIMARY KEY, sum int8 NOT NULL CHECK (sum < 1000))",
+                "INSERT INTO \(name) SELECT id, 0 FROM generate_series(1, \(rows)) AS id")
+        }
+
+        var sums: [String] { get throws { try server.sql("SELECT sum::text FROM \(name) ORDER BY id") } }
+
+        func close() async {
+            await threads.close()
+            proxy.close()
+        }
+    }
+
+    @Test func `64 concurrent commits need few statements, and each caller gets its own outcome`() async throws {
+        let table = try await Table(rows: 60)
+        let name = table.name
+        // While this transaction has the lock, no batch can end.
+        let lock = try Connection.open(table.server.uri()).connection
+        _ = try lock.exchange([Statement("BEGIN")], by: .now + .seconds(30))
+        _ = try lock.exchange([Statement("LOCK TABLE \(name) IN SHARE MODE")], by: .now + .seconds(30))
+        let gathering = table.gathering
+        let callers = Task {
+            try await withThrowingTaskGroup(of: (Int64, Int64?).self) { group in
+                for id in Int64(1)...64 {
+                    group.addTask { (id, try await gathering.commit(Increment(table: name, id: id, step: id))) }
+                }
+                return try await group.reduce(into: [:]) { $0[$1.0] = .some($1.1) }
+            }
+        }
+        // Two batches are under way, and the rest waits.
+        _ = try await Waiting.until("two batches that wait for the lock") {
+            let waiting = try table.server.sql(
+                "SELECT count(*)::text FROM pg_locks WHERE NOT granted AND relation = '\(name)'::regclass")
+            return waiting == ["2"] ? true : nil
+        }
+        _ = try lock.exchange([Statement("COMMIT")], by: .now + .seconds(30))
+        let outcomes = try await callers.value
+        #expect(outcomes.count == 64)
+        for id in Int64(1)...64 { #expect(outcomes[id] == .some(id <= 60 ? id : nil)) }
+        #expect(try table.sums == (1...60).map { "\($0)" })
+        let statements = table.server.log.split(separator: "\n").count {
+            $0.contains("execute") && $0.contains(name) && $0.contains("UPDATE")
+        }
+        #expect((2...6).contains(statements), "\(statements)")
+        await table.close()
+    }
+
+    @Test func `commits of one row are carried out one after the other`() async throws {
+        let table = try await Table(rows: 1)
+        let (gathering, name) = (table.gathering, table.name)
+        let sums = try await withThrowingTaskGroup(of: Int64?.self) { group in
+            for _ in 0..<20 { group.addTask { try await gathering.commit(Increment(table: name, id: 1)) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(sums.compactMap { $0 }.sorted() == Array(1...20))
+        await table.close()
+    }
+
+    @Test func `a commit that breaks a rule fails alone`() async throws {
+        let table = try await Table(rows: 10, threads: 1)
+        let (gathering, name) = (table.gathering, table.name)
+        let lock = try Connection.open(table.server.uri()).connection
+        _ = try lock.exchange([Statement("BEGIN")], by: .now + .seconds(30))
+        _ = try lock.exchange([Statement("SELECT * FROM \(name) WHERE id = 1 FOR UPDATE")], by: .now + .seconds(30))
+        let first = Task { try await gathering.commit(Increment(table: name, id: 1)) }
+        _ = try await Waiting.until("the first batch") {
+            let waiting = try table.server.sql(
+                "SELECT count(*)::text FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%\(name)%'")
+            return waiting == ["1"] ? true : nil
+        }
+        let others = (2...10).map { id in
+            Task { try await gathering.commit(Increment(table: name, id: Int64(id), step: id == 5 ? 5000 : 1)) }
+        }
+        _ = try await Waiting.until("the next batch") { gathering.waitingCount == 9 ? true : nil }
+        _ = try lock.exchange([Statement("COMMIT")], by: .now + .seconds(30))
+        #expect(try await first.value == 1)
+        for (id, other) in zip(2..., others) {
+            if id == 5 {
+                let fault = await #expect(throws: StoreFault.self) { try await other.value }
+                #expect("\(String(describing: fault))".contains("23514"))
+            } else {
+                #expect(try await other.value == 1)
+            }
+        }
+        await table.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `after a lost answer, only repeatable commits are sent again`(isRepeatable: Bool) async throws {
+        let table = try await Table(rows: 4, threads: 1)
+        let (gathering, name) = (table.gathering, table.name)
+        _ = try await gathering.commit(Increment(table: name, id: 4))
+        table.proxy.cutNext(.before)
+        do {
+            let sum = try await gathering.commit(Increment(table: name, id: 1), isRepeatable: isRepeatable)
+            #expect(isRepeatable && sum == 1)
+        } catch {
+            guard !isRepeatable, case .unconfirmed = error else { throw error }
+            #expect(try table.sums == ["0", "0", "0", "1"])
+        }
+        await table.close()
+    }
+
+    @Test func `commits fail at once during an outage, except those that wait for their outcome`() async throws {
+        let table = try await Table(rows: 4, threads: 2)
+        let (gathering, name, proxy) = (table.gathering, table.name, table.proxy)
+        _ = try await gathering.commit(Increment(table: name, id: 4))
+        proxy.cutNext(.before)
+        proxy.refuseLater()
+        let waiting = Task { try await gathering.commit(Increment(table: name, id: 1), isRepeatable: true) }
+        _ = try await Waiting.until("the outage") { table.threads.schedule.outage }
+        let fault = await #expect(throws: StoreFault.self) { try await gathering.commit(Increment(table: name, id: 2)) }
+        #expect("\(String(describing: fault))".contains("unavailable"))
+        proxy.refuse(false)
+        #expect(try await waiting.value == 1)
+        #expect(try table.sums == ["1", "0", "0", "1"])
+        await table.close()
+    }
+}
