@@ -104,7 +104,11 @@ extension SQLiteStore: ConsentStore {
 extension Database {
     func consent(of person: PersonIdentifier, to client: ClientIdentifier) throws -> Consent? {
         try first(
-            "SELECT \(Consent.columns) FROM consents WHERE consents.person_id = ? AND consents.client_id = ?",
+            """
+            SELECT \(Consent.columns) FROM consents
+            WHERE consents.person_id = ?1 AND consents.client_id = ?2
+                AND EXISTS (SELECT 1 FROM clients WHERE clients.id = ?2)
+            """,
             person.rawValue,
             client.rawValue,
             read: Consent.init(_:)

@@ -61,7 +61,12 @@ extension Database {
 
 extension Grant {
     /// The join of the grants with their users, which the table `grants` references by number.
-    static let withPerson = "grants JOIN people ON people.number = grants.person_number"
+    ///
+    /// It leaves out the grants of a deleted user or client, which are not deleted yet.
+    static let withPerson = """
+        grants JOIN people ON people.number = grants.person_number
+            AND EXISTS (SELECT 1 FROM clients WHERE clients.id = grants.client_id)
+        """
 
     /// The condition that a grant belongs to the user whose identifier is the first parameter of a statement.
     static let isOfFirst = "grants.person_number = (SELECT number FROM people WHERE id = ?1)"

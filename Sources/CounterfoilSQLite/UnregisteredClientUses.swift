@@ -52,7 +52,7 @@ extension SQLiteStore: UnregisteredClientUseStore {
         }
     }
 
-    /// Deletes a client that no person registered, with everything that belongs to it.
+    /// Deletes a client that no person registered, as `removeClient` does.
     @discardableResult
     public func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
@@ -60,7 +60,8 @@ extension SQLiteStore: UnregisteredClientUseStore {
             let isUnregistered = try database.answers(
                 "SELECT source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue)
             guard isUnregistered == [true] else { return false }
-            return try database.removeClient(id)
+            var rows = ClientRemoval.rowsAtOnce
+            return try database.removeClient(id, atMost: &rows)
         }
     }
 
@@ -72,7 +73,7 @@ extension SQLiteStore: UnregisteredClientUseStore {
             let clients = try database.all(Self.members(of: family), family.host, limit) { columns in
                 try columns.value(ClientIdentifier.init(_:))
             }
-            for client in clients { try database.removeClient(client) }
+            try database.removeClients(clients)
             return clients.count
         }
     }

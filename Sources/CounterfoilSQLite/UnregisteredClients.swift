@@ -167,6 +167,7 @@ extension SQLiteStore: UnregisteredClientStore {
         try await commits.commit { database in
             let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
+            guard try !database.isBeingRemoved(client.id) else { return .identifierBeingFreed }
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             guard try database.answers(Self.unusedAreTooMany, unusedLimit) == [false] else { return .tooMany }
@@ -236,7 +237,9 @@ extension SQLiteStore: UnregisteredClientStore {
 
     /// The query for the number of consents of a client, at most ?2.
     static let usersOfClient = """
-        SELECT count(*) FROM (SELECT 1 FROM consents WHERE client_id = ?1 LIMIT ?2)
+        SELECT count(*) FROM (
+            SELECT 1 FROM consents WHERE client_id = ?1 AND \(ClientRemovals.isOfNone) LIMIT ?2
+        )
         """
 }
 
@@ -251,7 +254,7 @@ extension Database {
             let clients = try all(
                 "SELECT id FROM clients WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
             ) { columns in try columns.value(ClientIdentifier.init(_:)) }
-            for client in clients { try removeClient(client) }
+            try removeClients(clients)
             removed += clients.count
         }
         return removed

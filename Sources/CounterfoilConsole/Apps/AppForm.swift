@@ -73,7 +73,7 @@ struct AppForm: Sendable {
             ownerLimit: console.settings.applicationsPerDeveloper
         )
         switch outcome {
-        case .added, .identifierTaken:
+        case .added, .identifierTaken, .identifierBeingFreed:
             break
         case .ownerNotFound:
             // The user was deleted during the request. The next page asks for a sign-in.

@@ -226,10 +226,10 @@ public protocol PeopleStore: Sendable {
     func beginRemoval(
         of person: PersonIdentifier, by terms: RemovalTerms, recording event: AuditEvent, at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome
-    /// Deletes at most `rows` records of deleted users in one transaction.
+    /// Deletes at most `rows` records of deleted users or of deleted clients (``ClientRemoval``) in one transaction.
     ///
-    /// These are their grants with codes and token families, and the pushed authorization requests that name them. In
-    /// their events of the audit log, the pseudonym replaces the user (``RemovedPerson/pseudonymized(_:)``).
+    /// Those of users are their grants with codes and token families, and the pushed authorization requests that name
+    /// them. In their events of the audit log, the pseudonym replaces the user (``RemovedPerson/pseudonymized(_:)``).
     ///
     /// - Returns: The number of records that were deleted, changed or inspected; 0 when nothing is left to do.
     func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int

@@ -20,7 +20,8 @@ extension MemoryStore {
             case .refuse:
                 guard owned.isEmpty else { return .ownsClients(owned) }
             case .delete:
-                for client in owned where state.removeClient(client) { state.removedClients.insert(client) }
+                var rows = ClientRemoval.rowsAtOnce
+                for client in owned { state.removeClientForGood(client, atMost: &rows) }
             case .transfer(let owner):
                 guard owner != person, state.people[owner] != nil else { return .newOwnerNotFound }
                 for index in state.clients.indices where state.clients[index].owner == person {
@@ -45,8 +46,8 @@ extension MemoryStore {
 
     public func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int {
         state.withLock { state in
-            guard let removed = state.removals.first else { return 0 }
             let rows = max(1, rows)
+            guard let removed = state.removals.first else { return state.continueClientRemoval(atMost: rows) }
             let events = state.audit.indices.filter { state.audit[$0].personID == removed.id }.prefix(rows)
             for index in events { state.audit[index] = removed.pseudonymized(state.audit[index]) }
             guard events.count < rows else { return rows }

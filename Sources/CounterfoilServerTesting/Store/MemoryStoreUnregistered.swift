@@ -26,6 +26,7 @@ extension MemoryStore: UnregisteredClientStore {
     ) async throws(StoreFault) -> AddClientOutcome {
         state.withLock { state in
             guard !state.clients.contains(where: { $0.id == client.id }) else { return .identifierTaken }
+            guard !state.isBeingRemoved(client.id) else { return .identifierBeingFreed }
             let unknown = state.unknownScopes(of: client)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             let unused = state.clients.count { client in
@@ -82,7 +83,7 @@ extension MemoryStore.State {
             return client.isUnregistered && client.changedAt < limits.idleClientsBefore
                 && consents.allSatisfy { max($0.allowedAt, $0.lastUsedAt ?? $0.allowedAt) < limits.idleClientsBefore }
         }.prefix(rows)
-        for client in over { _ = removeClient(client.id) }
+        removeClients(over.map(\.id))
         return over.count
     }
 }

@@ -41,7 +41,8 @@ extension MemoryStore: UnregisteredClientUseStore {
     public func removeUnregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         state.withLock { state in
             guard state.clients.contains(where: { $0.id == id && $0.isUnregistered }) else { return false }
-            return state.removeClient(id)
+            var rows = ClientRemoval.rowsAtOnce
+            return state.removeClient(id, atMost: &rows)
         }
     }
 
@@ -50,7 +51,7 @@ extension MemoryStore: UnregisteredClientUseStore {
     ) async throws(StoreFault) -> Int {
         state.withLock { state in
             let members = state.clients.filter { $0.isMember(of: family) }.prefix(limit)
-            for client in members { _ = state.removeClient(client.id) }
+            state.removeClients(members.map(\.id))
             return members.count
         }
     }

@@ -51,6 +51,7 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
             let deleted = try await directory.store.removeAllUnregisteredClients(
                 of: .host(name.rawValue), batch: Self.batch)
             await directory.note(.application, detail: "deleted \(deleted) unregistered apps of \(name)")
+            try await directory.finishRemovals()
             if options.json {
                 return try Output.json(Removal(host: name.rawValue, deleted: deleted, refused: refuse))
             }

@@ -37,11 +37,6 @@ struct UserDelete: AsyncParsableCommand {
 
     @OptionGroup var options: AdministrationOptions
 
-    /// The maximum number of records that one transaction deletes.
-    ///
-    /// Small transactions let a running server write in between.
-    private static let batch = 500
-
     func validate() throws {
         guard !deleteApps || transferApps == nil else {
             throw ValidationError("--delete-apps and --transfer-apps cannot be combined.")
@@ -51,7 +46,7 @@ struct UserDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             // If the deletion of this user was interrupted, there is no such user any more, but records are left.
-            try await removeRecords(in: directory)
+            try await directory.finishRemovals()
             let person = try await directory.person(user.name)
             let newOwner = try await owner(after: person, in: directory)
             let owned = try await directory.store.clients(of: person.id)
@@ -69,7 +64,7 @@ struct UserDelete: AsyncParsableCommand {
                     .application, person: newOwner?.id, client: client,
                     detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
             }
-            try await removeRecords(in: directory)
+            try await directory.finishRemovals()
             try report(person, terms, clients, newOwner)
         }
     }
@@ -122,19 +117,6 @@ struct UserDelete: AsyncParsableCommand {
         case .ownsClients(let clients): throw CommandFailure.owns(clients.map(\.rawValue), person)
         case .newOwnerNotFound:
             throw CommandFailure.refused("--transfer-apps: the user was deleted at the same time")
-        }
-    }
-
-    /// Deletes the records of deleted users that are left, in transactions of a limited size.
-    private func removeRecords(in directory: DataDirectory) async throws {
-        do {
-            while try await directory.store.continueRemovals(atMost: Self.batch) > 0 {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-        } catch let fault as StoreFault {
-            throw CommandFailure.temporary(
-                "records of a deleted user are left: \(fault); the user cannot sign in, and a running server deletes "
-                    + "them within a minute, as does its next start")
         }
     }
 
