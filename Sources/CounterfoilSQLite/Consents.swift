@@ -53,7 +53,8 @@ extension SQLiteStore: ConsentStore {
     /// Removes the scopes that are not in `kept` from every active grant of a user to a client.
     ///
     /// A grant that has no scope left is revoked. The consent keeps only what the remaining grants allow, and is
-    /// deleted if no grant remains.
+    /// deleted if no grant remains. If `kept` is empty, no value of the consent or of a grant is read, so that a value
+    /// that this version does not know keeps no access.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -61,12 +62,15 @@ extension SQLiteStore: ConsentStore {
         at time: Date
     ) async throws(StoreFault) -> NarrowConsentOutcome {
         try await commits.commit { database in
+            guard !kept.isEmpty else {
+                return try database.withdrawConsent(of: person, to: client, at: time) ? .narrowed : .notFound
+            }
             guard try database.consent(of: person, to: client) != nil else { return .notFound }
             for (scope, claimScope) in try database.liveScopes(of: person, to: client) {
                 let (left, leftForClaims) = (scope.intersection(kept), claimScope.intersection(kept))
                 let isLess =
                     left.tokens.count < scope.tokens.count || leftForClaims.tokens.count < claimScope.tokens.count
-                guard kept.isEmpty || isLess else { continue }
+                guard isLess else { continue }
                 // Equal scopes are stored as equal texts, so a comparison of texts finds the grants with these scopes.
                 let grants = """
                     \(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND claim_scope = ?4 AND revoked_at IS NULL
@@ -113,6 +117,28 @@ extension Database {
             client.rawValue,
             read: Consent.init(_:)
         )
+    }
+
+    /// Deletes a consent and revokes every active grant; returns false if there is no consent.
+    fileprivate func withdrawConsent(
+        of person: PersonIdentifier, to client: ClientIdentifier, at time: Date
+    ) throws -> Bool {
+        let withdrawn = try run(
+            """
+            DELETE FROM consents WHERE person_id = ?1 AND client_id = ?2
+                AND EXISTS (SELECT 1 FROM clients WHERE clients.id = ?2)
+            """, person.rawValue, client.rawValue)
+        guard withdrawn == 1 else { return false }
+        let live = "\(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL"
+        try run(
+            """
+            UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+            WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(live))
+            """, person.rawValue, client.rawValue)
+        let revoked = try run(
+            "UPDATE grants SET revoked_at = ?3 WHERE \(live)", person.rawValue, client.rawValue, time.microseconds)
+        if revoked > 0 { try countRefresh(of: client, revocations: revoked) }
+        return true
     }
 
     /// Inserts a consent, or updates the stored one except for `since` and `last_used_at`.

@@ -170,6 +170,29 @@ struct UnsupportedValueTests {
         }
     }
 
+    // SEC-372
+    @Test(arguments: [
+        "UPDATE clients SET type = 'agent'", "UPDATE consents SET scope = 'a\u{7F}b'",
+        "UPDATE grants SET scope = 'a\u{7F}b'", "UPDATE consents SET appearance = zeroblob(32)",
+    ])
+    func `a consent is withdrawn whatever a newer version has written`(change: String) async throws {
+        try await NewerVersion.run { newer in
+            let (store, ada) = (newer.store, newer.ada)
+            try await newer.write(change)
+            let outcome = try await store.narrowConsent(
+                of: ada.person.id, to: ada.client.id, keeping: Scope(), at: World.now)
+            #expect(outcome == .narrowed)
+            let live = "SELECT count(*) FROM grants WHERE revoked_at IS NULL AND client_id = 'app-lightbox'"
+            #expect(try await newer.text(live) == "1")
+            #expect(try await ada.consent == nil)
+            #expect(try await store.consumeCode(newer.code.digest, beginning: nil, at: World.now) != .consumed)
+            #expect(newer.reported.isEmpty)
+            let again = try await store.narrowConsent(
+                of: ada.person.id, to: ada.client.id, keeping: Scope(), at: World.now)
+            #expect(again == .notFound)
+        }
+    }
+
     @Test func `an API with an unknown value is left out of the list, and can be deleted`() async throws {
         try await NewerVersion.run { newer in
             let (store, api) = (newer.store, newer.apis[0])
