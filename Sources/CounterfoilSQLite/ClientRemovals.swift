@@ -175,19 +175,19 @@ enum ClientRemovals {
 extension Database {
     /// Deletes a client, and at most `rows` of its records; returns false if the client does not exist.
     ///
+    /// No value of the client is parsed, so that the end of its access depends on none.
+    ///
     /// - Parameters:
     ///   - id: The identifier of the client.
     ///   - rows: The maximum number of records that this transaction can still delete; it is reduced by those that are
     ///     deleted.
     @discardableResult
-    func removeClient(_ id: ClientIdentifier, atMost rows: inout Int) throws -> Bool {
-        let logo = try first("SELECT logo FROM clients WHERE id = ?", id.rawValue) { columns in
-            [try columns.optionalValue(LogoIdentifier.init(_:))]
-        }
+    func removeClient(_ id: String, atMost rows: inout Int) throws -> Bool {
+        let logo = try first("SELECT logo FROM clients WHERE id = ?", id) { columns in try columns.optionalText() }
         guard let logo else { return false }
-        for statement in ClientRemovals.atOnce { try run(statement, id.rawValue) }
-        try removeLogoIfUnused(logo.first ?? nil)
-        if rows > 0 { try continueRemoval(ofClient: id.rawValue, atMost: &rows) }
+        for statement in ClientRemovals.atOnce { try run(statement, id) }
+        try removeLogoIfUnused(logo.flatMap(LogoIdentifier.init(_:)))
+        if rows > 0 { try continueRemoval(ofClient: id, atMost: &rows) }
         return true
     }
 
@@ -196,15 +196,15 @@ extension Database {
     /// A client that registered itself has a random identifier, and one with a document has a URL. No developer can
     /// choose either of them later, so these identifiers are not remembered.
     @discardableResult
-    func removeClientForGood(_ id: ClientIdentifier, atMost rows: inout Int) throws -> Bool {
-        let isKept = try answers("SELECT source = 'console' FROM clients WHERE id = ?", id.rawValue)
+    func removeClientForGood(_ id: String, atMost rows: inout Int) throws -> Bool {
+        let isKept = try answers("SELECT source = 'console' FROM clients WHERE id = ?", id)
         guard try removeClient(id, atMost: &rows) else { return false }
-        if isKept == [true] { try run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id.rawValue) }
+        if isKept == [true] { try run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id) }
         return true
     }
 
     /// Deletes clients like ``removeClient(_:atMost:)``, with the records of one commit.
-    func removeClients(_ ids: [ClientIdentifier]) throws {
+    func removeClients(_ ids: [String]) throws {
         var rows = ClientRemoval.rowsAtOnce
         for id in ids { try removeClient(id, atMost: &rows) }
     }
@@ -225,8 +225,7 @@ extension Database {
 
     /// Deletes at most `rows` records of a deleted client, and returns true if none is left.
     ///
-    /// Each step that deletes fewer rows than it may has deleted the last of its kind. The identifier is read as text,
-    /// so that the end of a client depends on no rule for identifiers.
+    /// Each step that deletes fewer rows than it may has deleted the last of its kind.
     @discardableResult
     private func continueRemoval(ofClient id: String, atMost rows: inout Int) throws -> Bool {
         rows -= try removeGrants(ClientRemovals.grants, id, atMost: rows)

@@ -37,6 +37,15 @@ extension SQLiteStore: ClientStore {
         }
     }
 
+    /// Reads the identifiers of the clients that a developer has registered, oldest first.
+    public func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier] {
+        try read { database in
+            try database.all(
+                "SELECT id FROM clients WHERE owner_id = ? ORDER BY created_at, rowid", owner.rawValue
+            ) { columns in ClientIdentifier(try columns.text()) }.compactMap { $0 }
+        }
+    }
+
     /// Returns true if any client has registered an origin that covers this one (RFC 6454), which CORS then allows.
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in
@@ -116,7 +125,7 @@ extension SQLiteStore: ClientStore {
     public func removeClient(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
         try await commits.commit { database in
             var rows = ClientRemoval.rowsAtOnce
-            return try database.removeClientForGood(id, atMost: &rows)
+            return try database.removeClientForGood(id.rawValue, atMost: &rows)
         }
     }
 

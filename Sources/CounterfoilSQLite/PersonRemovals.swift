@@ -19,11 +19,15 @@ extension SQLiteStore {
             guard !facts.isLastAdministrator else { return .lastAdministrator }
             let owned = try database.all(
                 "SELECT id FROM clients WHERE owner_id = ? ORDER BY created_at, rowid", person.rawValue
-            ) { columns in try columns.value(ClientIdentifier.init(_:)) }
+            ) { columns in try columns.text() }
+            // No client can be addressed by an invalid identifier, so it is deleted with its owner and not returned.
+            let clients = owned.compactMap { ClientIdentifier($0) }
             switch terms.ownedClients {
             case .refuse:
-                guard owned.isEmpty else { return .ownsClients(owned) }
-            case .delete:
+                guard owned.isEmpty else { return .ownsClients(clients) }
+            case .delete(let named):
+                let others = clients.filter { !named.contains($0) }
+                guard others.isEmpty else { return .ownsClients(others) }
                 var rows = ClientRemoval.rowsAtOnce
                 for client in owned { try database.removeClientForGood(client, atMost: &rows) }
             case .transfer(let owner):
@@ -48,7 +52,7 @@ extension SQLiteStore {
                 """, person.rawValue, terms.pseudonym.rawValue)
             try database.run("DELETE FROM people WHERE id = ?", person.rawValue)
             try database.append(event)
-            return .begun(owned)
+            return .begun(clients)
         }
     }
 

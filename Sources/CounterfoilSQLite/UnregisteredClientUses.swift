@@ -61,7 +61,7 @@ extension SQLiteStore: UnregisteredClientUseStore {
                 "SELECT source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue)
             guard isUnregistered == [true] else { return false }
             var rows = ClientRemoval.rowsAtOnce
-            return try database.removeClient(id, atMost: &rows)
+            return try database.removeClient(id.rawValue, atMost: &rows)
         }
     }
 
@@ -71,7 +71,7 @@ extension SQLiteStore: UnregisteredClientUseStore {
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
             let clients = try database.all(Self.members(of: family), family.host, limit) { columns in
-                try columns.value(ClientIdentifier.init(_:))
+                try columns.text()
             }
             try database.removeClients(clients)
             return clients.count

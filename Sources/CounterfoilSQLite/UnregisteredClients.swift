@@ -253,7 +253,7 @@ extension Database {
         ] where removed < rows {
             let clients = try all(
                 "SELECT id FROM clients WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
-            ) { columns in try columns.value(ClientIdentifier.init(_:)) }
+            ) { columns in try columns.text() }
             try removeClients(clients)
             removed += clients.count
         }

@@ -170,6 +170,37 @@ struct UnsupportedValueTests {
         }
     }
 
+    // SEC-374: neither the profile of a user nor the record of a client keeps an account.
+    @Test func `a user with an unknown value is disabled and deleted with all clients`() async throws {
+        try await NewerVersion.run { newer in
+            let (store, ada) = (newer.store, newer.ada)
+            try await newer.write(#"UPDATE people SET profile = '{"email_verified":"by post"}'"#)
+            try await newer.write("UPDATE clients SET type = 'agent' WHERE id = 'app-lightbox'")
+            // No client can be addressed by this identifier.
+            try await newer.write("UPDATE clients SET id = 'an app' WHERE id = 'app-other'")
+            try await newer.write("UPDATE clients SET logo = NULL, source = 'federation' WHERE id = 'an app'")
+            #expect(try await store.personID(named: ada.person.username) == ada.person.id)
+            let event = AuditEvent(at: World.now, .account, personID: ada.person.id, detail: "disabled")
+            for later in 1...2 {
+                #expect(
+                    try await store.disablePerson(
+                        ada.person.id, at: World.now + TimeInterval(later), recording: [event]))
+            }
+            #expect(try await store.sessions(of: ada.person.id).isEmpty)
+            let disabled = try await newer.text("SELECT disabled_at FROM people WHERE username = 'ada'")
+            #expect(disabled == "1800000001123000")
+            #expect(try await newer.text("SELECT count(*) FROM audit WHERE detail = 'disabled'") == "2")
+            #expect(try await store.consumeCode(newer.code.digest, beginning: nil, at: World.now) != .consumed)
+
+            let owned = try await store.clientIdentifiers(of: ada.person.id)
+            #expect(owned == [ada.client.id])
+            #expect(try await ada.beginRemoval() == .ownsClients(owned))
+            #expect(try await ada.beginRemoval(ownedClients: .delete(owned)) == .begun(owned))
+            #expect(try await newer.text("SELECT count(*) FROM clients") == "0")
+            #expect(try await newer.text("SELECT count(*) FROM people WHERE username = 'ada'") == "0")
+        }
+    }
+
     // SEC-372
     @Test(arguments: [
         "UPDATE clients SET type = 'agent'", "UPDATE consents SET scope = 'a\u{7F}b'",

@@ -167,6 +167,8 @@ public protocol PeopleStore: Sendable {
     func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person?
     /// Reads the user with a username, even if disabled.
     func person(named username: Username) async throws(StoreFault) -> Person?
+    /// Reads the identifier of the user with a username, and no other value of the record.
+    func personID(named username: Username) async throws(StoreFault) -> PersonIdentifier?
     /// Reads the user with an email address, even if disabled.
     func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person?
     /// Reads whether an administrator exists, even if disabled.
@@ -185,6 +187,20 @@ public protocol PeopleStore: Sendable {
     /// If ``Person/disabledAt`` is set, the sessions of the user end in the same transaction (see
     /// ``SessionStore``).
     func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome
+    /// Disables a user; a user who is disabled already keeps the former time.
+    ///
+    /// It ends the sessions as ``updatePerson(_:at:)`` does, but reads no other value of the record. A value that this
+    /// version does not know therefore does not keep an account enabled.
+    ///
+    /// - Parameters:
+    ///   - person: The user.
+    ///   - time: The time, which also becomes ``Person/changedAt``.
+    ///   - events: The audit events of the change, which the store appends in the same transaction.
+    /// - Returns: False if there is no such user; nothing was written.
+    @discardableResult
+    func disablePerson(
+        _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
     /// Reads at most `limit` users after a username, in the order of their usernames; nil begins with the first
     /// user.
     func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]

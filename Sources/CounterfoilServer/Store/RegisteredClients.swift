@@ -243,6 +243,10 @@ public protocol ClientStore: Sendable {
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
+    /// Reads the identifiers of the clients that a developer has registered, oldest first.
+    ///
+    /// It also returns clients that ``clients(of:)`` leaves out because of a value that this version does not know.
+    func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier]
     /// Returns whether the ``RegisteredClient/origins`` of any client cover the given origin (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.

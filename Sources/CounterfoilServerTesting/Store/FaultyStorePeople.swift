@@ -15,6 +15,11 @@ extension FaultyStore: PeopleStore {
         return try await store.person(named: username).map(seen)
     }
 
+    public func personID(named username: Username) async throws(StoreFault) -> PersonIdentifier? {
+        try await enter(.person)
+        return try await store.personID(named: username)
+    }
+
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         try await enter(.person)
         return try await store.person(withEmail: email).map(seen)
@@ -50,6 +55,14 @@ extension FaultyStore: PeopleStore {
     public func updatePerson(_ person: Person, at time: Date) async throws(StoreFault) -> UpdatePersonOutcome {
         try await enter(.updatePerson)
         return try await store.updatePerson(person, at: time)
+    }
+
+    @discardableResult
+    public func disablePerson(
+        _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await enter(.updatePerson)
+        return try await store.disablePerson(person, at: time, recording: events)
     }
 
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {

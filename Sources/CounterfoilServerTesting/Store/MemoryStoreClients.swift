@@ -22,6 +22,10 @@ extension MemoryStore: ClientStore {
         state.withLock { state in state.clients.filter { $0.owner == owner }.sorted { $0.createdAt < $1.createdAt } }
     }
 
+    public func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier] {
+        try await clients(of: owner).map(\.id)
+    }
+
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,

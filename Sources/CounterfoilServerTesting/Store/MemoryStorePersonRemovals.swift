@@ -19,7 +19,9 @@ extension MemoryStore {
             switch terms.ownedClients {
             case .refuse:
                 guard owned.isEmpty else { return .ownsClients(owned) }
-            case .delete:
+            case .delete(let named):
+                let others = owned.filter { !named.contains($0) }
+                guard others.isEmpty else { return .ownsClients(others) }
                 var rows = ClientRemoval.rowsAtOnce
                 for client in owned { state.removeClientForGood(client, atMost: &rows) }
             case .transfer(let owner):

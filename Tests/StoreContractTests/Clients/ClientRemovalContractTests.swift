@@ -227,7 +227,7 @@ struct ClientRemovalContractTests {
             #expect(try await store.addClient(owned) == .added)
             let bob = try await world.adding("bob")
             let busy = try await Busy(bob, owned)
-            #expect(try await world.beginRemoval(ownedClients: .delete) == .begun([owned.id]))
+            #expect(try await world.beginRemoval(ownedClients: .delete([owned.id])) == .begun([owned.id]))
             try await busy.expectGone()
             #expect(try await store.addClient(RegisteredClient.named("app-owned")) == .identifierBeingFreed)
             try await world.finishRemovals(atMost: 7)
