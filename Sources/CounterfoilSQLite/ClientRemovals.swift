@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import CounterfoilServer
+import Foundation
 import GRDB
 
 extension Migration {
@@ -234,4 +235,39 @@ extension Database {
         try run("DELETE FROM client_removals WHERE id = ?", id)
         return true
     }
+}
+
+extension Database {
+    /// Deletes clients that identified or registered themselves and are no longer used, and returns their number.
+    func removeUnusedClients(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
+        var removed = 0
+        // There is one query for each condition, so that each can use the index.
+        for (condition, moment) in [
+            (Self.clientIsUnused, limits.unusedClientsBefore), (Self.clientIsIdle, limits.idleClientsBefore),
+        ] where removed < rows {
+            let clients = try all(
+                "SELECT id FROM clients WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
+            ) { columns in try columns.text() }
+            try removeClients(clients)
+            removed += clients.count
+        }
+        return removed
+    }
+
+    /// No user allows the client anything, and it has no valid code, since before ?1.
+    static let clientIsUnused = """
+        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
+            AND NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = clients.id)
+            AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.client_id = clients.id)
+        """
+
+    /// No person registered the client, and no user has used it since before ?1.
+    static let clientIsIdle = """
+        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
+            AND NOT EXISTS (
+                SELECT 1 FROM consents
+                WHERE consents.client_id = clients.id
+                    AND (consents.allowed_at >= ?1 OR consents.last_used_at >= ?1)
+            )
+        """
 }

@@ -160,6 +160,34 @@ extension SQLiteStore: UnregisteredClientStore {
         }
     }
 
+    /// Adds a host to those that the policy refuses, and changes nothing else; returns false if the policy refuses it
+    /// already.
+    ///
+    /// Only this column is read, so that a host can be refused whatever a newer version has written.
+    @discardableResult
+    public func refuseHost(
+        _ host: HostPattern, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            let refused = try database.first("SELECT refused_hosts FROM unregistered_client_policy") { columns in
+                try columns.text()
+            }
+            if let refused {
+                let patterns = refused.split(separator: " ").compactMap { HostPattern(String($0)) }
+                guard !patterns.contains(where: { $0.matches(host.rawValue) }) else { return false }
+                try database.run(
+                    """
+                    UPDATE unregistered_client_policy
+                    SET refused_hosts = trim(refused_hosts || ' ' || ?), revision = revision + 1
+                    """, host.rawValue)
+            } else {
+                try database.keep(UnregisteredClientPolicy(refusedHosts: [host], revision: 1))
+            }
+            for event in events { try database.append(event) }
+            return true
+        }
+    }
+
     /// Registers a client that registers itself, unless too many such clients are unused.
     public func addSelfRegisteredClient(
         _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int
@@ -244,39 +272,6 @@ extension SQLiteStore: UnregisteredClientStore {
 }
 
 extension Database {
-    /// Deletes clients that identified or registered themselves and are no longer used, and returns their number.
-    func removeUnusedClients(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
-        var removed = 0
-        // There is one query for each condition, so that each can use the index.
-        for (condition, moment) in [
-            (Self.clientIsUnused, limits.unusedClientsBefore), (Self.clientIsIdle, limits.idleClientsBefore),
-        ] where removed < rows {
-            let clients = try all(
-                "SELECT id FROM clients WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
-            ) { columns in try columns.text() }
-            try removeClients(clients)
-            removed += clients.count
-        }
-        return removed
-    }
-
-    /// No user allows the client anything, and it has no valid code, since before ?1.
-    static let clientIsUnused = """
-        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
-            AND NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = clients.id)
-            AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.client_id = clients.id)
-        """
-
-    /// No person registered the client, and no user has used it since before ?1.
-    static let clientIsIdle = """
-        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
-            AND NOT EXISTS (
-                SELECT 1 FROM consents
-                WHERE consents.client_id = clients.id
-                    AND (consents.allowed_at >= ?1 OR consents.last_used_at >= ?1)
-            )
-        """
-
     fileprivate func unregisteredClientPolicy() throws -> UnregisteredClientPolicy {
         try first(
             "SELECT \(UnregisteredClientPolicy.columns) FROM unregistered_client_policy",

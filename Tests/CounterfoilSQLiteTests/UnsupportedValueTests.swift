@@ -177,8 +177,8 @@ struct UnsupportedValueTests {
             try await newer.write(#"UPDATE people SET profile = '{"email_verified":"by post"}'"#)
             try await newer.write("UPDATE clients SET type = 'agent' WHERE id = 'app-lightbox'")
             // No client can be addressed by this identifier.
-            try await newer.write("UPDATE clients SET id = 'an app' WHERE id = 'app-other'")
-            try await newer.write("UPDATE clients SET logo = NULL, source = 'federation' WHERE id = 'an app'")
+            try await newer.write("UPDATE clients SET id = 'äpp' WHERE id = 'app-other'")
+            try await newer.write("UPDATE clients SET logo = NULL, source = 'federation' WHERE id = 'äpp'")
             #expect(try await store.personID(named: ada.person.username) == ada.person.id)
             let event = AuditEvent(at: World.now, .account, personID: ada.person.id, detail: "disabled")
             for later in 1...2 {
@@ -198,6 +198,45 @@ struct UnsupportedValueTests {
             #expect(try await ada.beginRemoval(ownedClients: .delete(owned)) == .begun(owned))
             #expect(try await newer.text("SELECT count(*) FROM clients") == "0")
             #expect(try await newer.text("SELECT count(*) FROM people WHERE username = 'ada'") == "0")
+        }
+    }
+
+    // SEC-374
+    @Test(arguments: ["kinds", "approvers", "refresh_tokens", "refused_hosts", "allowed_hosts", "default_scope"])
+    func `a host is refused whatever the policy contains`(column: String) async throws {
+        try await NewerVersion.run { newer in
+            let (store, host) = (newer.store, try #require(HostPattern("app.example.com")))
+            try await newer.write("UPDATE unregistered_client_policy SET \(column) = 'region:eu'")
+            let revision = try await newer.text("SELECT revision FROM unregistered_client_policy")
+            let event = AuditEvent(at: World.now, .setting, detail: "refused")
+            #expect(try await store.refuseHost(host, recording: [event]))
+            #expect(try await !store.refuseHost(host, recording: [event]))
+            let hosts = try await newer.text("SELECT refused_hosts FROM unregistered_client_policy")
+            #expect(hosts == (column == "refused_hosts" ? "region:eu app.example.com" : "app.example.com"))
+            let value = try await newer.text("SELECT \(column) FROM unregistered_client_policy")
+            #expect(value?.hasPrefix("region:eu") == true)
+            #expect(try await newer.text("SELECT revision FROM unregistered_client_policy") != revision)
+            #expect(try await store.audit(AuditQuery()).map(\.event) == [event])
+        }
+    }
+
+    // SEC-372: a scope is removed from APIs and clients that this version cannot name, too.
+    @Test func `a scope is removed whatever the identifiers of its uses are`() async throws {
+        try await NewerVersion.run { newer in
+            let (store, photos) = (newer.store, try #require(NewerVersion.photos))
+            try await newer.write("UPDATE clients SET scope = 'openid' WHERE id = 'app-other'")
+            try await newer.write("UPDATE clients SET id = 'äpp' WHERE id = 'app-other'")
+            try await newer.write("UPDATE clients SET scope = 'openid photos' WHERE id = 'äpp'")
+            try await newer.write("UPDATE resources SET resource = 'relative' WHERE resource LIKE '%//a.%'")
+            let named = ScopeUses(clients: [newer.ada.client.id], resources: [newer.apis[1].resource])
+            let refused = try await store.removeScope(photos, takingFromUses: false, at: World.now)
+            #expect(refused == .inUse(named))
+            let removed = try await store.removeScope(photos, takingFromUses: true, at: World.now)
+            #expect(removed == .removed(from: named))
+            for table in ["clients", "resources", "grants"] {
+                let left = "SELECT count(*) FROM \(table) WHERE scope LIKE '%photos%'"
+                #expect(try await newer.text(left) == "0", "\(table)")
+            }
         }
     }
 

@@ -16,25 +16,12 @@ extension UnregisteredClientUseStore {
 }
 
 extension UnregisteredClientStore {
-    /// Adds a host to those that the policy refuses, even if the policy changes at the same time.
+    /// Adds a host to those that the policy refuses, even if the policy changes at the same time, and even if it has a
+    /// value that this version does not know.
     ///
-    /// - Parameters:
-    ///   - host: The host, which the policy may refuse already.
-    ///   - registry: The registry of this store, from which the policy is read.
     /// - Returns: The description of the change for the audit log; nil if the policy refused the host already.
-    package func refuseClients(
-        of host: HostPattern, in registry: any RegistryReader
-    ) async throws(StoreFault) -> String? {
-        while true {
-            let former = try await registry.unregisteredClientPolicy()
-            guard !former.refusedHosts.contains(where: { $0.matches(host.rawValue) }) else { return nil }
-            var policy = former
-            policy.refusedHosts.append(host)
-            switch try await updateUnregisteredClientPolicy(policy) {
-            case .updated: return "unregistered apps: refused_hosts with \(host)"
-            case .changedMeanwhile: continue
-            }
-        }
+    package func refuseClients(of host: HostPattern) async throws(StoreFault) -> String? {
+        try await refuseHost(host, recording: []) ? "unregistered apps: refused_hosts with \(host)" : nil
     }
 }
 

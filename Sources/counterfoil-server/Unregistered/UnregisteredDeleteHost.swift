@@ -45,7 +45,7 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
         let name = try name()
         try await options.withDirectory(creating: false) { directory in
             // The host is refused first, so that none of its apps is allowed again while they are deleted.
-            if refuse, let change = try await directory.store.refuseClients(of: name, in: directory.store) {
+            if refuse, let change = try await directory.store.refuseClients(of: name) {
                 await directory.note(.setting, detail: change)
             }
             let deleted = try await directory.store.removeAllUnregisteredClients(

@@ -95,7 +95,7 @@ struct UnregisteredClients: Sendable {
         }
         // The host is refused first, so that none of its clients is allowed again while they are deleted.
         if try form.value("refuse") == "on",
-            let changed = try await console.store.refuseClients(of: host, in: console.registry)
+            let changed = try await console.store.refuseClients(of: host)
         {
             await console.note(.setting, by: visit, detail: changed)
         }
