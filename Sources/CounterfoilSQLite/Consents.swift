@@ -35,15 +35,16 @@ extension SQLiteStore: ConsentStore {
         of person: PersonIdentifier, after last: ClientIdentifier?, limit: Int
     ) async throws(StoreFault) -> [ConsentFacts] {
         try read { database in
-            try database.all(
+            try database.list(
                 """
                 SELECT \(Consent.columns), \(RegisteredClient.columns)
                 FROM consents JOIN clients ON clients.id = consents.client_id
-                WHERE consents.person_id = ? AND consents.client_id > ? ORDER BY consents.client_id LIMIT ?
+                WHERE consents.person_id = ? AND consents.client_id > ? ORDER BY consents.client_id
                 """,
                 person.rawValue,
                 last?.rawValue ?? "",
-                limit
+                atMost: limit,
+                noting: unsupported
             ) { columns in
                 ConsentFacts(consent: try Consent(&columns), client: try RegisteredClient(&columns))
             }

@@ -168,8 +168,9 @@ extension SQLiteStore: GrantStore {
         of person: PersonIdentifier, after last: Grant?, limit: Int
     ) async throws(StoreFault) -> [GrantWithTokens] {
         try read { database in
-            try database.all(
-                Grant.page, person.rawValue, last?.clientID.rawValue ?? "", last?.id.rawValue ?? "", limit
+            try database.list(
+                Grant.page, person.rawValue, last?.clientID.rawValue ?? "", last?.id.rawValue ?? "", atMost: limit,
+                noting: unsupported
             ) { columns in
                 let grant = try Grant(&columns)
                 return GrantWithTokens(

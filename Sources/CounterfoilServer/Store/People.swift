@@ -223,6 +223,9 @@ public protocol PeopleStore: Sendable {
         keeping session: ArtefactDigest?,
         at time: Date
     ) async throws(StoreFault) -> ChangePasswordOutcome
+    /// Finds the sessions, grants, consents and owned clients of a user that lists leave out, and the account if it
+    /// cannot be read.
+    func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord]
     /// Deletes a user.
     ///
     /// When the method returns, the account is gone for every other method: it can no longer sign in, and its

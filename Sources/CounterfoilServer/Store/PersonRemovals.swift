@@ -145,6 +145,21 @@ extension AuditEvent {
     }
 }
 
+/// A record of a user that this version cannot read.
+public struct UnreadableRecord: Sendable, Hashable {
+    /// The identifier of the record, such as that of a grant, or of the client of a consent; nil if it is not stored
+    /// as text.
+    public let id: String?
+    /// The value because of which the record cannot be read.
+    public let value: UnsupportedValue
+
+    /// Creates a description of a record.
+    public init(id: String?, value: UnsupportedValue) {
+        self.id = id
+        self.value = value
+    }
+}
+
 /// A grant with its token family, read in one transaction.
 public struct GrantWithTokens: Sendable, Hashable {
     /// The grant, which may be revoked.

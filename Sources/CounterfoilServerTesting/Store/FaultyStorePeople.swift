@@ -77,6 +77,11 @@ extension FaultyStore: PeopleStore {
         return try await store.beginRemoval(of: person, by: terms, recording: event, at: time)
     }
 
+    public func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord] {
+        try await enter(.person)
+        return try await store.unreadableRecords(of: person)
+    }
+
     public func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int {
         try await enter(.continueRemovals)
         return try await store.continueRemovals(atMost: rows)

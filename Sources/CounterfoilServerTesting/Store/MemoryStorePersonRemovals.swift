@@ -59,6 +59,8 @@ extension MemoryStore {
         }
     }
 
+    public func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord] { [] }
+
     public func grants(
         of person: PersonIdentifier, after last: Grant?, limit: Int
     ) async throws(StoreFault) -> [GrantWithTokens] {

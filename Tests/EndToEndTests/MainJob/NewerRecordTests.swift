@@ -35,6 +35,42 @@ struct NewerRecordTests {
     private static let profile = #"UPDATE people SET profile = '{"email_verified":"by post"}'"#
     private static let client = "UPDATE clients SET type = 'agent' WHERE id = 'app-one'"
 
+    @Test func `an export contains what this version can read, and names the rest`() async throws {
+        try await Site.make { site in
+            try await Self.fill(
+                site,
+                changes: [
+                    Self.profile, Self.client, "UPDATE clients SET type = 'agent' WHERE id = 'app-lightbox'",
+                    "UPDATE grants SET resources = 'relative' WHERE number = 1",
+                ])
+            let path = site.folder.path("ada.json")
+            let exported = try await site.administer(["user", "export", "ada", "--output", path])
+            #expect(exported.status == 0, "\(exported.errors)")
+            let expected = [
+                ["record": "user", "column": "profile"], ["record": "grant", "column": "resources"],
+                ["record": "client", "column": "type", "id": "app-lightbox"],
+                ["record": "client", "column": "type", "id": "app-one"],
+            ]
+            let text = try Data(contentsOf: URL(fileURLWithPath: path))
+            let document = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
+            var unreadable = try #require(document["unreadable"] as? [[String: String]])
+            for record in unreadable {
+                let (kind, id, column) = (record["record"] ?? "", record["id"] ?? "", record["column"] ?? "")
+                let line = "warning: not exported: \(kind) \(id), whose \(column) this version cannot read\n"
+                #expect(exported.errors.contains(line), "\(line)")
+            }
+            #expect(unreadable.prefix(2).map { $0["id"]?.prefix(3) } == ["per", "gr_"])
+            for index in unreadable.indices.prefix(2) { unreadable[index]["id"] = nil }
+            #expect(unreadable == expected)
+            #expect(document["account"] == nil)
+            #expect((document["grants"] as? [Any])?.count == 1)
+            #expect((document["consents"] as? [Any])?.isEmpty == true)
+            let apps = document["apps"] as? [[String: Any]]
+            #expect(apps?.count == 1)
+            #expect((document["sessions"] as? [Any])?.count == 1)
+        }
+    }
+
     // SEC-374
     @Test func `a user whose profile this version cannot read is disabled and deleted by name`() async throws {
         try await Site.make { site in
