@@ -37,6 +37,15 @@ extension SQLiteStore: ClientStore {
         }
     }
 
+    /// Reads the identifiers of the clients that a developer has registered, oldest first.
+    public func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier] {
+        try read { database in
+            try database.all(
+                "SELECT id FROM clients WHERE owner_id = ? ORDER BY created_at, rowid", owner.rawValue
+            ) { columns in ClientIdentifier(try columns.text()) }.compactMap { $0 }
+        }
+    }
+
     /// Returns true if any client has registered an origin that covers this one (RFC 6454), which CORS then allows.
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in
@@ -65,6 +74,7 @@ extension SQLiteStore: ClientStore {
         try await commits.commit(recording: events) { database in
             let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
+            guard try !database.isBeingRemoved(client.id) else { return .identifierBeingFreed }
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             if let owner = client.owner {
@@ -108,13 +118,17 @@ extension SQLiteStore: ClientStore {
         }
     }
 
-    /// Deletes a client with all its records; returns false if the client does not exist.
+    /// Deletes a client; returns false if the client does not exist.
     ///
-    /// The records are its grants, codes, device authorizations, tokens, consents, secrets, statistics, pushed requests
-    /// and queued logout notifications.
+    /// The row of the client goes at once, with its secrets and statistics. Every query for grants, codes and tokens
+    /// requires that row. Beyond `ClientRemoval.rowsAtOnce`, `continueRemovals` deletes its grants, codes, device
+    /// authorizations, tokens, consents, pushed requests and queued logout notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
-        try await commits.commit(recording: events) { database in try database.removeClientForGood(id) }
+        try await commits.commit(recording: events) { database in
+            var rows = ClientRemoval.rowsAtOnce
+            return try database.removeClientForGood(id.rawValue, atMost: &rows)
+        }
     }
 
     /// Reads the number of codes issued to a client without an S256 challenge, and the time of the last; nil for none.
@@ -130,45 +144,6 @@ extension SQLiteStore: ClientStore {
 }
 
 extension Database {
-    /// Deletes a client with all its records; returns false if the client does not exist.
-    @discardableResult
-    func removeClient(_ id: ClientIdentifier) throws -> Bool {
-        let logo = try first("SELECT logo FROM clients WHERE id = ?", id.rawValue) { columns in
-            [try columns.optionalValue(LogoIdentifier.init(_:))]
-        }
-        guard let logo else { return false }
-        for statement in Self.clientRemovals { try run(statement, id.rawValue) }
-        try removeLogoIfUnused(logo.first ?? nil)
-        return true
-    }
-
-    /// Deletes a client with all its records, and remembers its identifier; returns false if the client does not exist.
-    ///
-    /// A client that registered itself has a random identifier, and one with a document has a URL. No developer can
-    /// choose either of them later, so these identifiers are not remembered.
-    @discardableResult
-    func removeClientForGood(_ id: ClientIdentifier) throws -> Bool {
-        let isKept = try answers("SELECT source = 'console' FROM clients WHERE id = ?", id.rawValue)
-        guard try removeClient(id) else { return false }
-        if isKept == [true] { try run("INSERT OR IGNORE INTO removed_clients (id) VALUES (?)", id.rawValue) }
-        return true
-    }
-
-    /// The statements that delete a client with its records, in an order that keeps every foreign key valid.
-    static let clientRemovals = [
-        "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ?)",
-        "DELETE FROM device_authorizations WHERE client_id = ?",
-        "DELETE FROM refresh_tokens WHERE grant_number IN (SELECT number FROM grants WHERE client_id = ?)",
-        "DELETE FROM grants WHERE client_id = ?",
-        "DELETE FROM consents WHERE client_id = ?",
-        "DELETE FROM client_secrets WHERE client_id = ?",
-        "DELETE FROM pkce_exceptions WHERE client_id = ?",
-        "DELETE FROM refresh_statistics WHERE client_id = ?",
-        "DELETE FROM logout_deliveries WHERE client_id = ?",
-        "DELETE FROM pushed_requests WHERE client_id = ?",
-        "DELETE FROM clients WHERE id = ?",
-    ]
-
     /// Returns the scope tokens that are not in the table `scopes`.
     func unknownScopes(in scope: Scope) throws -> Scope {
         Scope(

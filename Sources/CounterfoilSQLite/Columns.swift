@@ -151,6 +151,17 @@ struct Columns: ~Copyable {
         UnsupportedValue(record: record, column: name, text: text)
     }
 
+    /// The description of an invalid value in the column that was read last.
+    var invalid: UnsupportedValue { UnsupportedValue(record: record, column: name, isInvalid: true) }
+
+    /// Returns the text of a column, whatever was read before; nil if it contains no text.
+    ///
+    /// - Parameter column: The position of the column, counted from 0.
+    func text(at column: CInt) -> String? {
+        guard sqlite3_column_type(statement, column) == SQLITE_TEXT else { return nil }
+        return sqlite3_column_text(statement, column).map { String(cString: $0) }
+    }
+
     /// The name of the column that was read last.
     private var name: String { sqlite3_column_name(statement, index - 1).map { String(cString: $0) } ?? "?" }
 

@@ -35,15 +35,16 @@ extension SQLiteStore: ConsentStore {
         of person: PersonIdentifier, after last: ClientIdentifier?, limit: Int
     ) async throws(StoreFault) -> [ConsentFacts] {
         try read { database in
-            try database.all(
+            try database.list(
                 """
                 SELECT \(Consent.columns), \(RegisteredClient.columns)
                 FROM consents JOIN clients ON clients.id = consents.client_id
-                WHERE consents.person_id = ? AND consents.client_id > ? ORDER BY consents.client_id LIMIT ?
+                WHERE consents.person_id = ? AND consents.client_id > ? ORDER BY consents.client_id
                 """,
                 person.rawValue,
                 last?.rawValue ?? "",
-                limit
+                atMost: limit,
+                noting: unsupported
             ) { columns in
                 ConsentFacts(consent: try Consent(&columns), client: try RegisteredClient(&columns))
             }
@@ -53,7 +54,8 @@ extension SQLiteStore: ConsentStore {
     /// Removes the scopes that are not in `kept` from every active grant of a user to a client.
     ///
     /// A grant that has no scope left is revoked. The consent keeps only what the remaining grants allow, and is
-    /// deleted if no grant remains.
+    /// deleted if no grant remains. If `kept` is empty, no value of the consent or of a grant is read, so that a value
+    /// that this version does not know keeps no access.
     public func narrowConsent(
         of person: PersonIdentifier,
         to client: ClientIdentifier,
@@ -62,12 +64,15 @@ extension SQLiteStore: ConsentStore {
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> NarrowConsentOutcome {
         try await commits.commit(recording: events) { database in
+            guard !kept.isEmpty else {
+                return try database.withdrawConsent(of: person, to: client, at: time) ? .narrowed : .notFound
+            }
             guard try database.consent(of: person, to: client) != nil else { return .notFound }
             for (scope, claimScope) in try database.liveScopes(of: person, to: client) {
                 let (left, leftForClaims) = (scope.intersection(kept), claimScope.intersection(kept))
                 let isLess =
                     left.tokens.count < scope.tokens.count || leftForClaims.tokens.count < claimScope.tokens.count
-                guard kept.isEmpty || isLess else { continue }
+                guard isLess else { continue }
                 // Equal scopes are stored as equal texts, so a comparison of texts finds the grants with these scopes.
                 let grants = """
                     \(Grant.isOfFirst) AND client_id = ?2 AND scope = ?3 AND claim_scope = ?4 AND revoked_at IS NULL
@@ -105,11 +110,37 @@ extension SQLiteStore: ConsentStore {
 extension Database {
     func consent(of person: PersonIdentifier, to client: ClientIdentifier) throws -> Consent? {
         try first(
-            "SELECT \(Consent.columns) FROM consents WHERE consents.person_id = ? AND consents.client_id = ?",
+            """
+            SELECT \(Consent.columns) FROM consents
+            WHERE consents.person_id = ?1 AND consents.client_id = ?2
+                AND EXISTS (SELECT 1 FROM clients WHERE clients.id = ?2)
+            """,
             person.rawValue,
             client.rawValue,
             read: Consent.init(_:)
         )
+    }
+
+    /// Deletes a consent and revokes every active grant; returns false if there is no consent.
+    fileprivate func withdrawConsent(
+        of person: PersonIdentifier, to client: ClientIdentifier, at time: Date
+    ) throws -> Bool {
+        let withdrawn = try run(
+            """
+            DELETE FROM consents WHERE person_id = ?1 AND client_id = ?2
+                AND EXISTS (SELECT 1 FROM clients WHERE clients.id = ?2)
+            """, person.rawValue, client.rawValue)
+        guard withdrawn == 1 else { return false }
+        let live = "\(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL"
+        try run(
+            """
+            UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
+            WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(live))
+            """, person.rawValue, client.rawValue)
+        let revoked = try run(
+            "UPDATE grants SET revoked_at = ?3 WHERE \(live)", person.rawValue, client.rawValue, time.microseconds)
+        if revoked > 0 { try countRefresh(of: client, revocations: revoked) }
+        return true
     }
 
     /// Inserts a consent, or updates the stored one except for `since` and `last_used_at`.

@@ -13,6 +13,7 @@ extension SQLiteStore: DeviceAuthorizationStore {
             guard try authorization.clientID.isURL || database.client(authorization.clientID) != nil else {
                 return .clientDeleted
             }
+            guard try !database.isBeingRemoved(authorization.clientID) else { return .clientDeleted }
             if let limit = limits.perSource {
                 let isFull = try database.answers(
                     DeviceAuthorization.isSourceFull, authorization.source, now, limit)
@@ -37,7 +38,7 @@ extension SQLiteStore: DeviceAuthorizationStore {
             try database.first(
                 """
                 SELECT \(DeviceAuthorization.columns) FROM device_authorizations
-                WHERE user_code = ? AND denied_at IS NULL AND expires_at > ?
+                WHERE user_code = ? AND denied_at IS NULL AND expires_at > ? AND \(ClientRemovals.isOfNone)
                 """,
                 Data(userCode.bytes),
                 time.microseconds,
@@ -97,7 +98,10 @@ extension Database {
 
     fileprivate func deviceAuthorization(_ digest: ArtefactDigest) throws -> DeviceAuthorization? {
         try first(
-            "SELECT \(DeviceAuthorization.columns) FROM device_authorizations WHERE digest = ?",
+            """
+            SELECT \(DeviceAuthorization.columns) FROM device_authorizations
+            WHERE digest = ? AND \(ClientRemovals.isOfNone)
+            """,
             Data(digest.bytes),
             read: DeviceAuthorization.init(_:)
         )
@@ -154,7 +158,8 @@ extension DeviceAuthorization {
         """
 
     /// The condition that the device authorization ?1 can be answered at the time ?2.
-    fileprivate static let isPendingAtSecond = "digest = ?1 AND denied_at IS NULL AND expires_at > ?2"
+    fileprivate static let isPendingAtSecond =
+        "digest = ?1 AND denied_at IS NULL AND expires_at > ?2 AND \(ClientRemovals.isOfNone)"
 
     fileprivate static let columns = """
         digest, user_code, client_id, scope, resources, code_challenge, requested_at, expires_at, source, user_agent,

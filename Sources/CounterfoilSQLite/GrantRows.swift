@@ -61,7 +61,12 @@ extension Database {
 
 extension Grant {
     /// The join of the grants with their users, which the table `grants` references by number.
-    static let withPerson = "grants JOIN people ON people.number = grants.person_number"
+    ///
+    /// It leaves out the grants of a deleted user or client, which are not deleted yet.
+    static let withPerson = """
+        grants JOIN people ON people.number = grants.person_number
+            AND EXISTS (SELECT 1 FROM clients WHERE clients.id = grants.client_id)
+        """
 
     /// The condition that a grant belongs to the user whose identifier is the first parameter of a statement.
     static let isOfFirst = "grants.person_number = (SELECT number FROM people WHERE id = ?1)"
@@ -81,12 +86,12 @@ extension Grant {
         grants.last_used_at, grants.revoked_at
         """
 
-    /// The query for a page of ?4 grants of user ?1, after the grant with the client ?2 and the identifier ?3.
+    /// The query for the grants of user ?1, after the grant with the client ?2 and the identifier ?3.
     static let page = """
         SELECT \(columns), refresh_tokens.digest IS NOT NULL, \(RefreshFamily.columns)
         FROM \(withPerson) LEFT JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
         WHERE \(isOfFirst) AND (grants.client_id, grants.id) > (?2, ?3)
-        ORDER BY grants.client_id, grants.id LIMIT ?4
+        ORDER BY grants.client_id, grants.id
         """
 
     init(_ columns: inout Columns) throws {

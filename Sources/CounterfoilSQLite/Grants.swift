@@ -7,12 +7,14 @@ extension SQLiteStore: GrantStore {
     /// Stores the grant, the code and the consent of an approval in one transaction.
     ///
     /// It stores nothing if the consent page or the pushed request was already answered, or if the client, user,
-    /// session or consent has changed since the page was shown. A `device_code` replaces its device authorization,
+    /// session or consent has changed since the page was shown, or if records of a deleted client with the identifier
+    /// are left. A `device_code` replaces its device authorization,
     /// which must be pending.
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         try await commits.commit { database in
             // The transaction has held the write lock since it began, so these facts stay true until the commit.
             let facts = try database.facts(for: approval)
+            guard !facts.isClientBeingRemoved else { return .clientDeleted }
             // The grant of each approval has a random identifier, so an answer with this grant is this approval.
             if let answered = facts.answeredGrant {
                 return answered == approval.grant.id.rawValue ? .recorded : .alreadyAnswered
@@ -170,8 +172,9 @@ extension SQLiteStore: GrantStore {
         of person: PersonIdentifier, after last: Grant?, limit: Int
     ) async throws(StoreFault) -> [GrantWithTokens] {
         try read { database in
-            try database.all(
-                Grant.page, person.rawValue, last?.clientID.rawValue ?? "", last?.id.rawValue ?? "", limit
+            try database.list(
+                Grant.page, person.rawValue, last?.clientID.rawValue ?? "", last?.id.rawValue ?? "", atMost: limit,
+                noting: unsupported
             ) { columns in
                 let grant = try Grant(&columns)
                 return GrantWithTokens(
@@ -213,6 +216,8 @@ private struct ApprovalFacts {
     /// The grant of the approval that answered the page; nil if none has.
     let answeredGrant: String?
     let clientRevision: Int?
+    /// Whether a deleted client with this identifier has records that are not deleted yet.
+    let isClientBeingRemoved: Bool
     /// Whether the client still has the pushed request; also true if the request was not pushed.
     let hasPushedRequest: Bool
     let isPersonActive: Bool
@@ -227,6 +232,7 @@ extension Approval {
     static let facts = """
         SELECT (SELECT grant_id FROM codes WHERE interaction = ?1),
             (SELECT revision FROM clients WHERE id = ?2),
+            EXISTS (SELECT 1 FROM client_removals WHERE id = ?2),
             ?7 IS NULL OR EXISTS (
                 SELECT 1 FROM pushed_requests WHERE digest = ?7 AND client_id = ?2 AND expires_at > ?5
             ),
@@ -293,6 +299,7 @@ extension Database {
             ApprovalFacts(
                 answeredGrant: try columns.optionalText(),
                 clientRevision: try columns.optionalInteger().map(Int.init),
+                isClientBeingRemoved: try columns.flag(),
                 hasPushedRequest: try columns.flag(),
                 isPersonActive: try columns.flag(),
                 isSessionAlive: try columns.flag(),

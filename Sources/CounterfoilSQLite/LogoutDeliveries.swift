@@ -84,7 +84,7 @@ extension SQLiteStore: LogoutDeliveryStore {
     /// Reads the number and the age of the waiting deliveries, for metrics.
     public func logoutBacklog() async throws(StoreFault) -> LogoutBacklog {
         let found = try read { database in
-            try database.first("SELECT count(*), min(created_at) FROM logout_deliveries") { columns in
+            try database.first(LogoutQueues.backlog) { columns in
                 let count = Int(try columns.integer())
                 return LogoutBacklog(count: count, oldest: count == 0 ? nil : try columns.date())
             }
@@ -129,6 +129,10 @@ enum LogoutQueues {
         SELECT number, person_id, sealed_person_id, session_id, attempts FROM logout_deliveries
         WHERE client_id = ?1 AND due_at <= ?2 ORDER BY due_at, number LIMIT 1
         """
+
+    /// Counts the deliveries of clients that are not deleted, and finds the oldest.
+    static let backlog =
+        "SELECT count(*), min(created_at) FROM logout_deliveries WHERE \(ClientRemovals.isOfNone)"
 
     /// Deletes at most ?3 deliveries of client ?1 that were created before time ?2.
     static let removalOfOld = """

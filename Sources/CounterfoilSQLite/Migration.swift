@@ -15,7 +15,7 @@ struct Migration: Sendable {
         [
             .schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins, .keyThumbprints,
             .pushedRequests, .policyRequirements, .deviceAuthorizations, .unregisteredClients,
-            .removedPeople, .serverClock, .registryOfKeysAndBranding, .commitAttempts, .auditPositions,
+            .removedPeople, .serverClock, .registryOfKeysAndBranding, .commitAttempts, .auditPositions, .clientRemovals,
         ]
     }
 

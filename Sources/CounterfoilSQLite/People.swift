@@ -13,6 +13,15 @@ extension SQLiteStore: PeopleStore {
         try person("SELECT \(Person.columns) FROM people WHERE people.username = ?", username.rawValue)
     }
 
+    /// Reads the identifier of the user with this user name, and no other column.
+    public func personID(named username: Username) async throws(StoreFault) -> PersonIdentifier? {
+        try read { database in
+            try database.first("SELECT id FROM people WHERE username = ?", username.rawValue) { columns in
+                try columns.value(PersonIdentifier.init(_:))
+            }
+        }
+    }
+
     /// Reads the user with this email address, even if the user is disabled; nil if there is none.
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         try person("SELECT \(Person.columns) FROM people WHERE people.email = ?", email.rawValue)
@@ -112,6 +121,24 @@ extension SQLiteStore: PeopleStore {
             )
             if person.disabledAt != nil { _ = try database.endSessions(of: person.id, at: time) }
             return .updated
+        }
+    }
+
+    /// Disables a user and ends all sessions of the user in one transaction, without reading the record.
+    @discardableResult
+    public func disablePerson(
+        _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            let disabled = try database.run(
+                "UPDATE people SET disabled_at = ifnull(disabled_at, ?2), changed_at = ?2 WHERE id = ?1",
+                person.rawValue,
+                time.microseconds
+            )
+            guard disabled == 1 else { return false }
+            _ = try database.endSessions(of: person, at: time)
+            for event in events { try database.append(event) }
+            return true
         }
     }
 

@@ -20,12 +20,17 @@ extension SQLiteStore {
             guard !facts.isLastAdministrator else { return .lastAdministrator }
             let owned = try database.all(
                 "SELECT id FROM clients WHERE owner_id = ? ORDER BY created_at, rowid", person.rawValue
-            ) { columns in try columns.value(ClientIdentifier.init(_:)) }
+            ) { columns in try columns.text() }
+            // No client can be addressed by an invalid identifier, so it is deleted with its owner and not returned.
+            let clients = owned.compactMap { ClientIdentifier($0) }
             switch terms.ownedClients {
             case .refuse:
-                guard owned.isEmpty else { return .ownsClients(owned) }
-            case .delete:
-                for client in owned { try database.removeClientForGood(client) }
+                guard owned.isEmpty else { return .ownsClients(clients) }
+            case .delete(let named):
+                let others = clients.filter { !named.contains($0) }
+                guard others.isEmpty else { return .ownsClients(others) }
+                var rows = ClientRemoval.rowsAtOnce
+                for client in owned { try database.removeClientForGood(client, atMost: &rows) }
             case .transfer(let owner):
                 let exists = try database.answers(
                     "SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", owner.rawValue)
@@ -47,22 +52,27 @@ extension SQLiteStore {
                 SELECT number, id, ?2, username, email, display_name FROM people WHERE id = ?1
                 """, person.rawValue, terms.pseudonym.rawValue)
             try database.run("DELETE FROM people WHERE id = ?", person.rawValue)
-            try database.append(events(owned))
-            return .begun(owned)
+            try database.append(events(clients))
+            return .begun(clients)
         }
     }
 
-    /// Deletes at most `rows` records of deleted users.
+    /// Deletes at most `rows` records of deleted users and clients.
     ///
     /// When the last record of a user is deleted, it also truncates the WAL, which contains former versions of pages.
     /// This fails while another process reads, and the next checkpoint then overwrites them.
     public func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int {
         // Most calls find nothing. They end after this read, without the write lock.
         let isAny = try read { database in
-            try database.answers("SELECT EXISTS (SELECT 1 FROM removed_people)")
+            try database.answers(
+                "SELECT EXISTS (SELECT 1 FROM removed_people) OR EXISTS (SELECT 1 FROM client_removals)")
         }
         guard isAny == [true] else { return 0 }
-        let done = try await commits.commit { database in try database.continueRemoval(atMost: max(1, rows)) }
+        let done = try await commits.commit { database in
+            let ofPerson = try database.continueRemoval(atMost: max(1, rows))
+            guard ofPerson.rows == 0 else { return ofPerson }
+            return (try database.continueClientRemoval(atMost: max(1, rows)), false)
+        }
         if done.isComplete { await truncateLog() }
         return done.rows
     }
@@ -150,7 +160,7 @@ extension Database {
         }
         guard let removal else { return (0, false) }
         var left = rows
-        left -= try removeGrants(ofPerson: removal.number, atMost: left)
+        left -= try removeGrants(RemovedPerson.grants, removal.number, atMost: left)
         if left > 0 { left -= try pseudonymizeEvents(of: removal.person, atMost: left) }
         if left > 0 {
             left -= try removePushedRequests(
@@ -161,8 +171,14 @@ extension Database {
         return (rows - left + 1, true)
     }
 
-    private func removeGrants(ofPerson number: Int64, atMost rows: Int) throws -> Int {
-        let grants = try all(RemovedPerson.grants, number, rows) { columns in
+    /// Deletes grants with their codes and token families, and returns their number.
+    ///
+    /// - Parameters:
+    ///   - query: The query for the numbers and identifiers of ?2 grants.
+    ///   - key: The first parameter of the query.
+    ///   - rows: The maximum number of grants.
+    func removeGrants(_ query: String, _ key: any DatabaseValueConvertible, atMost rows: Int) throws -> Int {
+        let grants = try all(query, key, rows) { columns in
             (number: try columns.integer(), id: try columns.text())
         }
         for grant in grants {

@@ -34,6 +34,7 @@ extension SQLiteStore: PushedRequestStore {
             let exists = try database.answers(
                 "SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", request.clientID.rawValue)
             guard exists == [true] || request.clientID.isURL else { return .clientDeleted }
+            guard try !database.isBeingRemoved(request.clientID) else { return .clientDeleted }
             if let first = try database.firstExpiry(of: request, beyond: limits) { return .tooMany(until: first) }
             try database.run(
                 """
@@ -126,7 +127,7 @@ extension Database {
         try first(
             """
             SELECT \(PushedRequest.columns) FROM pushed_requests
-            WHERE digest = ? AND client_id = ? AND expires_at > ?
+            WHERE digest = ? AND client_id = ? AND expires_at > ? AND \(ClientRemovals.isOfNone)
             """,
             Data(digest.bytes), client.rawValue, now.microseconds, read: PushedRequest.init(_:))
     }

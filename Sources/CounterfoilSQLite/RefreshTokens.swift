@@ -93,13 +93,14 @@ extension Database {
         )
     }
 
-    /// Adds counts to the refresh statistics of a client; a reuse is counted if `reuseAt` is given.
+    /// Adds counts to the refresh statistics of a client, unless it is deleted; a reuse is counted if `reuseAt` is
+    /// given.
     func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws
     {
         try run(
             """
             INSERT INTO refresh_statistics (client_id, repeats, reuses, last_reuse_at, revocations)
-            VALUES (?1, ?2, ?3, ?4, ?5)
+            SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
             ON CONFLICT (client_id) DO UPDATE SET
                 repeats = repeats + ?2, reuses = reuses + ?3, revocations = revocations + ?5,
                 last_reuse_at = max(ifnull(last_reuse_at, ?4), ifnull(?4, last_reuse_at))

@@ -62,8 +62,8 @@ extension SQLiteStore: ScopeStore {
         return try await commits.commit { database in
             guard try database.scope(token) != nil else { return .notFound }
             let uses = try database.uses(of: token)
-            guard takesFromUses || uses.isEmpty else { return .inUse(uses) }
-            try database.take(token, from: uses, at: time)
+            guard try takesFromUses || !database.isUsed(token) else { return .inUse(uses) }
+            try database.takeFromUses(token, at: time)
             try database.takeFromGrants(token, at: time)
             try database.run("DELETE FROM scopes WHERE name = ?", token.rawValue)
             try database.append(events(uses))
@@ -92,6 +92,7 @@ extension Database {
         "trim(replace(' ' || \(column) || ' ', ' ' || ?1 || ' ', ' '))"
     }
 
+    /// Reads the clients and APIs that have a scope, without those whose identifier this version cannot parse.
     fileprivate func uses(of token: Scope.Token) throws -> ScopeUses {
         ScopeUses(
             clients: try all(
@@ -99,35 +100,38 @@ extension Database {
                 SELECT id FROM clients WHERE \(Self.holdsFirst("scope")) OR \(Self.holdsFirst("optional_scope"))
                 ORDER BY created_at, id
                 """, token.rawValue
-            ) { columns in try columns.value(ClientIdentifier.init(_:)) },
+            ) { columns in ClientIdentifier(try columns.text()) }.compactMap { $0 },
             resources: try all(
                 "SELECT resource FROM resources WHERE \(Self.holdsFirst("scope")) ORDER BY resource", token.rawValue
-            ) { columns in
-                columns.record = "API"
-                return try columns.word { try Resource($0) }
-            })
+            ) { columns in try? Resource(try columns.text()) }.compactMap { $0 })
+    }
+
+    /// Returns true if a client or an API has a scope, even one whose identifier this version cannot parse.
+    fileprivate func isUsed(_ token: Scope.Token) throws -> Bool {
+        try answers(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM clients WHERE \(Self.holdsFirst("scope")) OR \(Self.holdsFirst("optional_scope"))
+            ) OR EXISTS (SELECT 1 FROM resources WHERE \(Self.holdsFirst("scope")))
+            """, token.rawValue) == [true]
     }
 
     /// Removes a scope from APIs and clients, and increases the revision of these clients.
     ///
     /// The statements change the stored texts, so that they also reach a client or an API with a value that this
     /// version does not know, and keep that value.
-    fileprivate func take(_ token: Scope.Token, from uses: ScopeUses, at time: Date) throws {
-        for id in uses.clients {
-            try run(
-                """
-                UPDATE clients SET scope = \(Self.withoutFirst("scope")),
-                    optional_scope = \(Self.withoutFirst("optional_scope")),
-                    machine_scope = \(Self.withoutFirst("machine_scope")),
-                    changed_at = max(changed_at, ?3), revision = revision + 1
-                WHERE id = ?2
-                """, token.rawValue, id.rawValue, time.microseconds)
-        }
-        for resource in uses.resources {
-            try run(
-                "UPDATE resources SET scope = \(Self.withoutFirst("scope")) WHERE resource = ?2", token.rawValue,
-                resource.rawValue)
-        }
+    fileprivate func takeFromUses(_ token: Scope.Token, at time: Date) throws {
+        try run(
+            """
+            UPDATE clients SET scope = \(Self.withoutFirst("scope")),
+                optional_scope = \(Self.withoutFirst("optional_scope")),
+                machine_scope = \(Self.withoutFirst("machine_scope")),
+                changed_at = max(changed_at, ?2), revision = revision + 1
+            WHERE \(Self.holdsFirst("scope")) OR \(Self.holdsFirst("optional_scope"))
+            """, token.rawValue, time.microseconds)
+        try run(
+            "UPDATE resources SET scope = \(Self.withoutFirst("scope")) WHERE \(Self.holdsFirst("scope"))",
+            token.rawValue)
     }
 
     /// Removes a scope from every active grant and every consent, and revokes the grants that have no other scope.

@@ -13,12 +13,18 @@ extension SQLiteStore: StoreClock {
 extension SQLiteStore: ServiceRecordStore {
     /// Records `now` as the last time at which the store responded, unless a later time is already recorded.
     ///
+    /// A recorded time that is more than `silence` seconds later is from before the clock was set back, so `now`
+    /// replaces it, and the outages from after `now` are deleted.
+    ///
     /// If the previously recorded time is more than `silence` seconds before `now`, the time in between is recorded as
     /// an outage. The latest `ServiceRecord.outageLimit` outages are kept.
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         let mark = clock.mark
         try await commits.commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }
+            if let former, former.timeIntervalSince(now) > silence {
+                try database.run("DELETE FROM outages WHERE ended_at > ?", now.microseconds)
+            }
             if let former, now.timeIntervalSince(former) > silence {
                 try database.run(
                     "INSERT INTO outages (began_at, ended_at) VALUES (?, ?)", former.microseconds, now.microseconds)
@@ -31,12 +37,16 @@ extension SQLiteStore: ServiceRecordStore {
             }
             try database.run(
                 """
-                INSERT INTO service (id, answered_at, boot, boot_clock, clock_origin) VALUES (1, ?, ?, ?, ?)
+                INSERT INTO service (id, answered_at, boot, boot_clock, clock_origin) VALUES (1, ?1, ?2, ?3, ?4)
                 ON CONFLICT (id) DO UPDATE SET
-                    answered_at = max(answered_at, excluded.answered_at), boot = excluded.boot,
+                    -- A later time than the limit allows is from before the clock was set back.
+                    answered_at = CASE WHEN answered_at > ?5 THEN excluded.answered_at
+                        ELSE max(answered_at, excluded.answered_at) END,
+                    boot = excluded.boot,
                     boot_clock = excluded.boot_clock, clock_origin = excluded.clock_origin
                 """,
-                now.microseconds, mark?.boot, mark?.beat, mark?.origin)
+                now.microseconds, mark?.boot, mark?.beat, mark?.origin,
+                now.addingTimeInterval(silence).microseconds)
         }
     }
 

@@ -11,7 +11,7 @@ extension SQLiteStore: SigningKeyStore {
                 """
                 SELECT id, algorithm, sealed, created_at, signs_from, replaced_at FROM signing_keys
                 ORDER BY created_at, rowid
-                """, noting: unsupported
+                """, noting: unsupported, skippingInvalid: false
             ) { columns in
                 columns.record = "signing key"
                 return SealedSigningKey(

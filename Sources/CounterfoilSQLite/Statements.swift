@@ -57,7 +57,7 @@ extension Database {
         return all
     }
 
-    /// Returns the rows of a list, without those that have a value which this version does not know.
+    /// Returns the rows of a list, without those that have an invalid value or one that this version does not know.
     ///
     /// - Parameters:
     ///   - sql: The query. For a list of at most `limit` rows it has no LIMIT, so that a row that is left out does not
@@ -65,12 +65,14 @@ extension Database {
     ///   - values: The parameters of the query.
     ///   - limit: The maximum number of returned rows.
     ///   - unsupported: The reporter of the values because of which rows are left out.
+    ///   - skipsInvalid: Whether a row with an invalid value is left out; if false, the whole list fails.
     ///   - read: The function that reads a row.
     func list<Value>(
         _ sql: String,
         _ values: (any DatabaseValueConvertible)?...,
         atMost limit: Int = .max,
         noting unsupported: UnsupportedValues,
+        skippingInvalid skipsInvalid: Bool = true,
         read: (inout Columns) throws -> Value
     ) throws -> [Value] {
         var list: [Value] = []
@@ -80,6 +82,8 @@ extension Database {
                 list.append(try read(&columns))
             } catch StoreFault.unsupported(let value) {
                 unsupported.note(value)
+            } catch StoreFault.damaged where skipsInvalid {
+                unsupported.note(columns.invalid)
             }
             return list.count < limit ? .next : .stop
         }
@@ -97,8 +101,10 @@ extension Database {
     }
 
     /// Reads the rows of a query one by one, without collecting them.
-    func forEachRow(_ sql: String, read: (inout Columns) throws -> Void) throws {
-        try rows(of: sql, []) { columns in
+    func forEachRow(
+        _ sql: String, _ values: (any DatabaseValueConvertible)?..., read: (inout Columns) throws -> Void
+    ) throws {
+        try rows(of: sql, values) { columns in
             try read(&columns)
             return .next
         }

@@ -52,7 +52,7 @@ extension SQLiteStore: UnregisteredClientUseStore {
         }
     }
 
-    /// Deletes a client that no person registered, with everything that belongs to it.
+    /// Deletes a client that no person registered, as `removeClient` does.
     @discardableResult
     public func removeUnregisteredClient(
         _ id: ClientIdentifier, recording events: [AuditEvent]
@@ -62,7 +62,8 @@ extension SQLiteStore: UnregisteredClientUseStore {
             let isUnregistered = try database.answers(
                 "SELECT source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue)
             guard isUnregistered == [true] else { return false }
-            return try database.removeClient(id)
+            var rows = ClientRemoval.rowsAtOnce
+            return try database.removeClient(id.rawValue, atMost: &rows)
         }
     }
 
@@ -73,9 +74,9 @@ extension SQLiteStore: UnregisteredClientUseStore {
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
             let clients = try database.all(Self.members(of: family), family.host, limit) { columns in
-                try columns.value(ClientIdentifier.init(_:))
+                try columns.text()
             }
-            for client in clients { try database.removeClient(client) }
+            try database.removeClients(clients)
             if !clients.isEmpty { try database.append(events(clients.count)) }
             return clients.count
         }

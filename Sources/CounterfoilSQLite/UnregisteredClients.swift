@@ -160,6 +160,34 @@ extension SQLiteStore: UnregisteredClientStore {
         }
     }
 
+    /// Adds a host to those that the policy refuses, and changes nothing else; returns false if the policy refuses it
+    /// already.
+    ///
+    /// Only this column is read, so that a host can be refused whatever a newer version has written.
+    @discardableResult
+    public func refuseHost(
+        _ host: HostPattern, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commits.commit { database in
+            let refused = try database.first("SELECT refused_hosts FROM unregistered_client_policy") { columns in
+                try columns.text()
+            }
+            if let refused {
+                let patterns = refused.split(separator: " ").compactMap { HostPattern(String($0)) }
+                guard !patterns.contains(where: { $0.matches(host.rawValue) }) else { return false }
+                try database.run(
+                    """
+                    UPDATE unregistered_client_policy
+                    SET refused_hosts = trim(refused_hosts || ' ' || ?), revision = revision + 1
+                    """, host.rawValue)
+            } else {
+                try database.keep(UnregisteredClientPolicy(refusedHosts: [host], revision: 1))
+            }
+            for event in events { try database.append(event) }
+            return true
+        }
+    }
+
     /// Registers a client that registers itself, unless too many such clients are unused.
     public func addSelfRegisteredClient(
         _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int,
@@ -168,6 +196,7 @@ extension SQLiteStore: UnregisteredClientStore {
         try await commits.commit(recording: events) { database in
             let isTaken = try database.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
+            guard try !database.isBeingRemoved(client.id) else { return .identifierBeingFreed }
             let unknown = try database.unknownScopes(in: client.scope.union(client.optionalScope))
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             guard try database.answers(Self.unusedAreTooMany, unusedLimit) == [false] else { return .tooMany }
@@ -242,44 +271,13 @@ extension SQLiteStore: UnregisteredClientStore {
 
     /// The query for the number of consents of a client, at most ?2.
     static let usersOfClient = """
-        SELECT count(*) FROM (SELECT 1 FROM consents WHERE client_id = ?1 LIMIT ?2)
+        SELECT count(*) FROM (
+            SELECT 1 FROM consents WHERE client_id = ?1 AND \(ClientRemovals.isOfNone) LIMIT ?2
+        )
         """
 }
 
 extension Database {
-    /// Deletes clients that identified or registered themselves and are no longer used, and returns their number.
-    func removeUnusedClients(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
-        var removed = 0
-        // There is one query for each condition, so that each can use the index.
-        for (condition, moment) in [
-            (Self.clientIsUnused, limits.unusedClientsBefore), (Self.clientIsIdle, limits.idleClientsBefore),
-        ] where removed < rows {
-            let clients = try all(
-                "SELECT id FROM clients WHERE \(condition) LIMIT ?2", moment.microseconds, rows - removed
-            ) { columns in try columns.value(ClientIdentifier.init(_:)) }
-            for client in clients { try removeClient(client) }
-            removed += clients.count
-        }
-        return removed
-    }
-
-    /// No user allows the client anything, and it has no valid code, since before ?1.
-    static let clientIsUnused = """
-        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
-            AND NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = clients.id)
-            AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.client_id = clients.id)
-        """
-
-    /// No person registered the client, and no user has used it since before ?1.
-    static let clientIsIdle = """
-        source <> 'console' AND source IN ('documents', 'registration') AND changed_at < ?1
-            AND NOT EXISTS (
-                SELECT 1 FROM consents
-                WHERE consents.client_id = clients.id
-                    AND (consents.allowed_at >= ?1 OR consents.last_used_at >= ?1)
-            )
-        """
-
     fileprivate func unregisteredClientPolicy() throws -> UnregisteredClientPolicy {
         try first(
             "SELECT \(UnregisteredClientPolicy.columns) FROM unregistered_client_policy",

@@ -93,6 +93,35 @@ struct FailureTests {
         await store.close()
     }
 
+    // A list is not lost because another program has written one of its rows.
+    @Test func `a list leaves out a row with an invalid value, and reports it`() async throws {
+        try await NewerVersion.run { newer in
+            let (store, ada) = (newer.store, newer.ada)
+            let second = Session.example(of: ada.person)
+            try await ada.begin(second)
+            for change in [
+                "UPDATE clients SET id = 'äpp' WHERE id = 'app-lightbox'",
+                "UPDATE people SET username = 'Not A Name' WHERE username = 'bob'",
+                "UPDATE sessions SET id = 'x' WHERE id = '\(second.id)'",
+                "UPDATE scopes SET name = 'two words' WHERE name = 'address'",
+                "UPDATE resources SET client_id = 'äpi' WHERE resource LIKE '%//a.%'",
+                "DELETE FROM codes WHERE grant_id IN (SELECT id FROM grants WHERE client_id = 'app-other')",
+                "UPDATE grants SET id = 'a grant' WHERE client_id = 'app-other'",
+            ] { try await newer.write(change) }
+            #expect(try await store.clients() == [newer.other])
+            #expect(try await store.clients(of: ada.person.id) == [newer.other])
+            #expect(try await store.people(after: nil, limit: 9) == [ada.person])
+            #expect(try await store.sessions(of: ada.person.id).map(\.id) == [ada.session.id])
+            #expect(try await store.scopes().contains { $0.token == .openID })
+            #expect(try await store.resources() == [newer.apis[1]])
+            #expect(try await store.grants(of: ada.person.id, after: nil, limit: 9).isEmpty)
+            let invalid = Set(newer.reported.filter(\.isInvalid).map(\.record))
+            #expect(invalid == ["client", "user", "session", "API", "grant"])
+            let unreadable = try await store.unreadableRecords(of: ada.person.id)
+            #expect(Set(unreadable.compactMap(\.id)).isSuperset(of: ["x", "a grant", "äpp"]))
+        }
+    }
+
     @Test func `a logout for an ended session does not wait for the writer`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"), busyTimeout: .milliseconds(20))

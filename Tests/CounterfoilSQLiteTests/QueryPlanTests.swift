@@ -23,12 +23,16 @@ struct QueryPlanTests {
     }
 
     @Test func `a refresh follows integer keys from one table to the next`() async throws {
+        let steps = try await plan(of: SQLiteStore.refreshFacts).filter { $0.hasPrefix("SEARCH") }
         #expect(
-            try await plan(of: SQLiteStore.refreshFacts).filter { $0.hasPrefix("SEARCH") } == [
+            Set(steps.filter { !$0.hasPrefix("SEARCH clients") }) == [
                 "SEARCH refresh_tokens USING PRIMARY KEY (digest=?)",
                 "SEARCH grants USING INTEGER PRIMARY KEY (rowid=?)",
                 "SEARCH people USING INTEGER PRIMARY KEY (rowid=?)",
             ])
+        #expect(steps.first?.hasPrefix("SEARCH refresh_tokens") == true, "\(steps)")
+        // Whether the client exists is known from the index of its identifiers, without its row.
+        #expect(steps.count == 4 && steps.contains { $0.hasPrefix("SEARCH clients USING COVERING INDEX") }, "\(steps)")
     }
 
     @Test func `an API is found by its normalized resource indicator`() async throws {
@@ -145,9 +149,10 @@ struct QueryPlanTests {
         #expect(steps.count == 1 && steps[0].contains("USING INDEX \(index)"), "\(steps)")
     }
 
-    @Test(arguments: Database.clientRemovals)
+    @Test(arguments: ClientRemovals.atOnce + [ClientRemovals.grants] + ClientRemovals.others)
     func `a client is deleted without reading the records of others`(_ statement: String) async throws {
-        let steps = try await plan(of: statement)
+        // A list in a subquery is not a table.
+        let steps = try await plan(of: statement).filter { !$0.hasPrefix("SCAN CONSTANT ROW") }
         #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(statement): \(steps)")
     }
 

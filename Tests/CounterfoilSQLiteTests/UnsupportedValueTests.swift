@@ -170,6 +170,99 @@ struct UnsupportedValueTests {
         }
     }
 
+    // SEC-374: neither the profile of a user nor the record of a client keeps an account.
+    @Test func `a user with an unknown value is disabled and deleted with all clients`() async throws {
+        try await NewerVersion.run { newer in
+            let (store, ada) = (newer.store, newer.ada)
+            try await newer.write(#"UPDATE people SET profile = '{"email_verified":"by post"}'"#)
+            try await newer.write("UPDATE clients SET type = 'agent' WHERE id = 'app-lightbox'")
+            // No client can be addressed by this identifier.
+            try await newer.write("UPDATE clients SET id = 'äpp' WHERE id = 'app-other'")
+            try await newer.write("UPDATE clients SET logo = NULL, source = 'federation' WHERE id = 'äpp'")
+            #expect(try await store.personID(named: ada.person.username) == ada.person.id)
+            let event = AuditEvent(at: World.now, .account, personID: ada.person.id, detail: "disabled")
+            for later in 1...2 {
+                #expect(
+                    try await store.disablePerson(
+                        ada.person.id, at: World.now + TimeInterval(later), recording: [event]))
+            }
+            #expect(try await store.sessions(of: ada.person.id).isEmpty)
+            let disabled = try await newer.text("SELECT disabled_at FROM people WHERE username = 'ada'")
+            #expect(disabled == "1800000001123000")
+            #expect(try await newer.text("SELECT count(*) FROM audit WHERE detail = 'disabled'") == "2")
+            #expect(try await store.consumeCode(newer.code.digest, beginning: nil, at: World.now) != .consumed)
+
+            let owned = try await store.clientIdentifiers(of: ada.person.id)
+            #expect(owned == [ada.client.id])
+            #expect(try await ada.beginRemoval() == .ownsClients(owned))
+            #expect(try await ada.beginRemoval(ownedClients: .delete(owned)) == .begun(owned))
+            #expect(try await newer.text("SELECT count(*) FROM clients") == "0")
+            #expect(try await newer.text("SELECT count(*) FROM people WHERE username = 'ada'") == "0")
+        }
+    }
+
+    // SEC-374
+    @Test(arguments: ["kinds", "approvers", "refresh_tokens", "refused_hosts", "allowed_hosts", "default_scope"])
+    func `a host is refused whatever the policy contains`(column: String) async throws {
+        try await NewerVersion.run { newer in
+            let (store, host) = (newer.store, try #require(HostPattern("app.example.com")))
+            try await newer.write("UPDATE unregistered_client_policy SET \(column) = 'region:eu'")
+            let revision = try await newer.text("SELECT revision FROM unregistered_client_policy")
+            let event = AuditEvent(at: World.now, .setting, detail: "refused")
+            #expect(try await store.refuseHost(host, recording: [event]))
+            #expect(try await !store.refuseHost(host, recording: [event]))
+            let hosts = try await newer.text("SELECT refused_hosts FROM unregistered_client_policy")
+            #expect(hosts == (column == "refused_hosts" ? "region:eu app.example.com" : "app.example.com"))
+            let value = try await newer.text("SELECT \(column) FROM unregistered_client_policy")
+            #expect(value?.hasPrefix("region:eu") == true)
+            #expect(try await newer.text("SELECT revision FROM unregistered_client_policy") != revision)
+            #expect(try await store.audit(AuditQuery()).map(\.event) == [event])
+        }
+    }
+
+    // SEC-372: a scope is removed from APIs and clients that this version cannot name, too.
+    @Test func `a scope is removed whatever the identifiers of its uses are`() async throws {
+        try await NewerVersion.run { newer in
+            let (store, photos) = (newer.store, try #require(NewerVersion.photos))
+            try await newer.write("UPDATE clients SET scope = 'openid' WHERE id = 'app-other'")
+            try await newer.write("UPDATE clients SET id = 'äpp' WHERE id = 'app-other'")
+            try await newer.write("UPDATE clients SET scope = 'openid photos' WHERE id = 'äpp'")
+            try await newer.write("UPDATE resources SET resource = 'relative' WHERE resource LIKE '%//a.%'")
+            let named = ScopeUses(clients: [newer.ada.client.id], resources: [newer.apis[1].resource])
+            let refused = try await store.removeScope(photos, takingFromUses: false, at: World.now)
+            #expect(refused == .inUse(named))
+            let removed = try await store.removeScope(photos, takingFromUses: true, at: World.now)
+            #expect(removed == .removed(from: named))
+            for table in ["clients", "resources", "grants"] {
+                let left = "SELECT count(*) FROM \(table) WHERE scope LIKE '%photos%'"
+                #expect(try await newer.text(left) == "0", "\(table)")
+            }
+        }
+    }
+
+    // SEC-372
+    @Test(arguments: [
+        "UPDATE clients SET type = 'agent'", "UPDATE consents SET scope = 'a\u{7F}b'",
+        "UPDATE grants SET scope = 'a\u{7F}b'", "UPDATE consents SET appearance = zeroblob(32)",
+    ])
+    func `a consent is withdrawn whatever a newer version has written`(change: String) async throws {
+        try await NewerVersion.run { newer in
+            let (store, ada) = (newer.store, newer.ada)
+            try await newer.write(change)
+            let outcome = try await store.narrowConsent(
+                of: ada.person.id, to: ada.client.id, keeping: Scope(), at: World.now)
+            #expect(outcome == .narrowed)
+            let live = "SELECT count(*) FROM grants WHERE revoked_at IS NULL AND client_id = 'app-lightbox'"
+            #expect(try await newer.text(live) == "1")
+            #expect(try await ada.consent == nil)
+            #expect(try await store.consumeCode(newer.code.digest, beginning: nil, at: World.now) != .consumed)
+            #expect(newer.reported.isEmpty)
+            let again = try await store.narrowConsent(
+                of: ada.person.id, to: ada.client.id, keeping: Scope(), at: World.now)
+            #expect(again == .notFound)
+        }
+    }
+
     @Test func `an API with an unknown value is left out of the list, and can be deleted`() async throws {
         try await NewerVersion.run { newer in
             let (store, api) = (newer.store, newer.apis[0])

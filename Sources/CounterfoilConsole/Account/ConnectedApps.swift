@@ -41,20 +41,23 @@ struct ConnectedApps: Sendable {
     /// Withdraws some or all of the permissions of an app.
     func change(_ visit: Console.Visit) async throws -> Reply {
         let (form, _) = try console.form(visit)
-        let facts = try await facts(visit)
+        guard let id = visit.request.parameters.clientID else { throw NotFoundError() }
         let kept: Scope
         switch Decision(rawValue: try form.value("decision")) {
+        // The consent and the client are not read, so that an app with a value that this version does not know can be
+        // disconnected.
         case .disconnect: kept = Scope()
         case .save:
+            let facts = try await facts(visit)
             kept = try Self.kept(of: facts.consent.scope, form)
             guard !kept.isEmpty else { return try await nothingKept(facts, visit) }
         case nil: throw PageProblem.noDecision
         }
         let event = console.event(
-            kept.isEmpty ? .revocation : .consent, by: visit, client: facts.client.id,
+            kept.isEmpty ? .revocation : .consent, by: visit, client: id,
             detail: kept.isEmpty ? RevocationReason.person.rawValue : "reduced to: \(kept)")
         let outcome = try await console.store.narrowConsent(
-            of: visit.person.id, to: facts.client.id, keeping: kept, at: visit.now, recording: [event])
+            of: visit.person.id, to: id, keeping: kept, at: visit.now, recording: [event])
         guard outcome == .narrowed else { throw NotFoundError() }
         console.auditor.countRecorded(event)
         let notice: AccountNotice = kept.isEmpty ? .disconnected : .permissionsSaved

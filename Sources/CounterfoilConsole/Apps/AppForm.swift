@@ -75,7 +75,7 @@ struct AppForm: Sendable {
             recording: events
         )
         switch outcome {
-        case .added, .identifierTaken:
+        case .added, .identifierTaken, .identifierBeingFreed:
             break
         case .ownerNotFound:
             // The user was deleted during the request. The next page asks for a sign-in.

@@ -79,7 +79,8 @@ struct RegistrationEndpoint: Sendable {
             await auditor.note(.throttled, .refused, by: request, detail: "unused registered clients", now: now)
             throw TooManyUnused()
         case .unknownScopes: throw StoreFault.unavailable("a scope was deleted during a registration")
-        case .identifierTaken: throw StoreFault.unavailable("a random client identifier was taken")
+        case .identifierTaken, .identifierBeingFreed:
+            throw StoreFault.unavailable("a random client identifier was taken")
         case .ownerNotFound: throw StoreFault.damaged("a client without an owner was refused for its owner")
         }
     }

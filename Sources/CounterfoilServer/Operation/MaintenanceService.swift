@@ -68,7 +68,7 @@ public struct MaintenanceService: Sendable {
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
     }
 
-    /// Deletes all expired records, and all records of deleted users.
+    /// Deletes all expired records, and all records of deleted users and clients.
     ///
     /// - Returns: The number of deleted rows.
     @discardableResult
@@ -145,7 +145,7 @@ public struct MaintenanceService: Sendable {
         return removed
     }
 
-    /// Continues the deletion of users that a command has begun.
+    /// Continues the deletion of users and clients.
     private func continueRemovals() async throws(StoreFault) -> Int {
         let removed = try await store.continueRemovals(atMost: Self.batch)
         metrics.add(removed, to: .rowRemoved)

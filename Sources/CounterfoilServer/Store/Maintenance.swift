@@ -44,7 +44,7 @@ public protocol MaintenanceStore: Sendable {
     /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,
     /// sessions, token families, grants, client assertions, pushed requests, device authorizations and initial access
     /// tokens. Clients that identified or registered themselves are another kind: such a client is deleted with
-    /// everything that belongs to it, and the store does not remember its identifier.
+    /// everything that belongs to it (``ClientRemoval``), and the store does not remember its identifier.
     ///
     /// The store keeps a grant that still has a code. It also keeps an unrevoked grant whose session is still stored if
     /// the client receives back-channel logout notifications, because the client must be notified when the session

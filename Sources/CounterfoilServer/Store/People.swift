@@ -167,6 +167,8 @@ public protocol PeopleStore: Sendable {
     func person(_ id: PersonIdentifier) async throws(StoreFault) -> Person?
     /// Reads the user with a username, even if disabled.
     func person(named username: Username) async throws(StoreFault) -> Person?
+    /// Reads the identifier of the user with a username, and no other value of the record.
+    func personID(named username: Username) async throws(StoreFault) -> PersonIdentifier?
     /// Reads the user with an email address, even if disabled.
     func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person?
     /// Reads whether an administrator exists, even if disabled.
@@ -189,6 +191,20 @@ public protocol PeopleStore: Sendable {
     func updatePerson(
         _ person: Person, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdatePersonOutcome
+    /// Disables a user; a user who is disabled already keeps the former time.
+    ///
+    /// It ends the sessions as ``updatePerson(_:at:recording:)`` does, but reads no other value of the record. A value that this
+    /// version does not know therefore does not keep an account enabled.
+    ///
+    /// - Parameters:
+    ///   - person: The user.
+    ///   - time: The time, which also becomes ``Person/changedAt``.
+    ///   - events: The audit events of the change, which the store appends in the same transaction.
+    /// - Returns: False if there is no such user; nothing was written.
+    @discardableResult
+    func disablePerson(
+        _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
     /// Reads at most `limit` users after a username, in the order of their usernames; nil begins with the first
     /// user.
     func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person]
@@ -213,6 +229,9 @@ public protocol PeopleStore: Sendable {
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome
+    /// Finds the sessions, grants, consents and owned clients of a user that lists leave out, and the account if it
+    /// cannot be read.
+    func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord]
     /// Deletes a user.
     ///
     /// When the method returns, the account is gone for every other method: it can no longer sign in, and its
@@ -233,10 +252,10 @@ public protocol PeopleStore: Sendable {
         of person: PersonIdentifier, by terms: RemovalTerms,
         recording events: @escaping @Sendable ([ClientIdentifier]) -> [AuditEvent], at time: Date
     ) async throws(StoreFault) -> BeginRemovalOutcome
-    /// Deletes at most `rows` records of deleted users in one transaction.
+    /// Deletes at most `rows` records of deleted users or of deleted clients (``ClientRemoval``) in one transaction.
     ///
-    /// These are their grants with codes and token families, and the pushed authorization requests that name them. In
-    /// their events of the audit log, the pseudonym replaces the user (``RemovedPerson/pseudonymized(_:)``).
+    /// Those of users are their grants with codes and token families, and the pushed authorization requests that name
+    /// them. In their events of the audit log, the pseudonym replaces the user (``RemovedPerson/pseudonymized(_:)``).
     ///
     /// - Returns: The number of records that were deleted, changed or inspected; 0 when nothing is left to do.
     func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int

@@ -7,8 +7,11 @@ public struct RemovalTerms: Sendable, Hashable {
     public enum OwnedClients: Sendable, Hashable {
         /// The user is not deleted while the user owns a client.
         case refuse
-        /// The clients are deleted, with everything that belongs to them.
-        case delete
+        /// These clients are deleted, with everything that belongs to them.
+        ///
+        /// The user is not deleted while the user owns another client, for example one that was registered after the
+        /// operator confirmed the deletion.
+        case delete([ClientIdentifier])
         /// The clients get another owner.
         case transfer(to: PersonIdentifier)
     }
@@ -46,7 +49,7 @@ public enum BeginRemovalOutcome: Sendable, Hashable {
     case notFound
     /// No other administrator can sign in; nothing was written.
     case lastAdministrator
-    /// The user owns these clients, and the terms are ``RemovalTerms/OwnedClients/refuse``; nothing was written.
+    /// The user owns these clients, about which the terms say nothing; nothing was written.
     case ownsClients([ClientIdentifier])
     /// The new owner of the clients does not exist, or is the user; nothing was written.
     case newOwnerNotFound
@@ -139,6 +142,21 @@ extension AuditEvent {
     /// during the deletion can cause such an event.
     public var withoutPerson: AuditEvent {
         AuditEvent(at: at, kind, outcome, clientID: clientID)
+    }
+}
+
+/// A record of a user that this version cannot read.
+public struct UnreadableRecord: Sendable, Hashable {
+    /// The identifier of the record, such as that of a grant, or of the client of a consent; nil if it is not stored
+    /// as text.
+    public let id: String?
+    /// The value because of which the record cannot be read.
+    public let value: UnsupportedValue
+
+    /// Creates a description of a record.
+    public init(id: String?, value: UnsupportedValue) {
+        self.id = id
+        self.value = value
     }
 }
 

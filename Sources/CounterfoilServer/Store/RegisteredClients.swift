@@ -182,6 +182,9 @@ public enum AddClientOutcome: Sendable, Hashable {
     /// A client with this identifier exists, or a developer chose the identifier of a deleted client; nothing
     /// was written.
     case identifierTaken
+    /// A deleted client with this identifier has records that are not deleted yet (``ClientRemoval``); nothing was
+    /// written.
+    case identifierBeingFreed
     /// The registration contains these scopes, which the server does not have; nothing was written.
     case unknownScopes(Scope)
     /// The owner already has the maximum number of clients of a developer; nothing was written.
@@ -241,6 +244,10 @@ public protocol ClientStore: Sendable {
     func clients() async throws(StoreFault) -> [RegisteredClient]
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: PersonIdentifier) async throws(StoreFault) -> [RegisteredClient]
+    /// Reads the identifiers of the clients that a developer has registered, oldest first.
+    ///
+    /// It also returns clients that ``clients(of:)`` leaves out because of a value that this version does not know.
+    func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier]
     /// Returns whether the ``RegisteredClient/origins`` of any client cover the given origin (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.
@@ -267,9 +274,10 @@ public protocol ClientStore: Sendable {
     ) async throws(StoreFault) -> UpdateClientOutcome
     /// Deletes a client and everything that belongs to it.
     ///
-    /// This includes its grants, codes, token families, consents, secrets, statistics and queued logout
-    /// notifications. Its logo is deleted if nothing else uses it. The store remembers that the identifier was
-    /// used, unless the client identified or registered itself.
+    /// This includes its grants, codes, device authorizations, token families, consents, secrets, statistics, pushed
+    /// requests and queued logout notifications. When the method returns, none of them has an effect, but some may not
+    /// be deleted yet (``ClientRemoval``). Its logo is deleted if nothing else uses it. The store remembers that the
+    /// identifier was used, unless the client identified or registered itself.
     ///
     /// - Returns: False if there is no such client.
     @discardableResult

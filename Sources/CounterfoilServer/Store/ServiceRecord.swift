@@ -59,6 +59,10 @@ public protocol ServiceRecordStore: Sendable {
     /// If the previous heartbeat is more than `silence` before `now`, the store records the time between them as an
     /// outage in the same transaction. It keeps at most ``ServiceRecord/outageLimit`` outages.
     ///
+    /// If the previous heartbeat is more than `silence` after `now`, the clock was set back. The store then records
+    /// `now`, and deletes the outages that ended after it. Otherwise no outage would be recorded until the clock
+    /// reaches the former time.
+    ///
     /// - Parameters:
     ///   - now: The current time.
     ///   - silence: The time without a heartbeat after which an outage is recorded, in seconds.

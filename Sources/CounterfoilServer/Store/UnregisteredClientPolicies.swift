@@ -145,6 +145,17 @@ public protocol UnregisteredClientStore: Sendable {
     func updateUnregisteredClientPolicy(
         _ policy: UnregisteredClientPolicy, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUnregisteredClientPolicyOutcome
+    /// Adds a host to ``UnregisteredClientPolicy/refusedHosts``, and increases the revision by one.
+    ///
+    /// It reads and changes nothing else, so that a host can be refused even if the policy has a value that this
+    /// version does not know.
+    ///
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - events: The audit events of the change, which the store appends in the same transaction.
+    /// - Returns: False if the policy refused the host already; nothing was written.
+    @discardableResult
+    func refuseHost(_ host: HostPattern, recording events: [AuditEvent]) async throws(StoreFault) -> Bool
     /// Registers a client that registers itself, with its first secret if it has one.
     ///
     /// The check of the limit and the insertion are one transaction.

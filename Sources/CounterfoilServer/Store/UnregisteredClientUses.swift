@@ -109,8 +109,8 @@ public protocol UnregisteredClientUseStore: Sendable {
     ) async throws(StoreFault) -> [UnregisteredClientUse]
     /// Reads one client; nil if there is none, or if a person registered it.
     func unregisteredClient(_ id: ClientIdentifier) async throws(StoreFault) -> UnregisteredClientUse?
-    /// Deletes a client with everything that belongs to it; returns false if there is none, or if a person registered
-    /// it.
+    /// Deletes a client with everything that belongs to it (``ClientRemoval``); returns false if there is none, or if a
+    /// person registered it.
     ///
     /// The store does not remember the identifier, so that a user can allow a client with a document something again.
     @discardableResult

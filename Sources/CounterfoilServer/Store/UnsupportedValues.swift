@@ -1,10 +1,11 @@
 import CounterfoilProtocol
 package import Logging
 
-/// A value in a stored record that this version does not know.
+/// A value in a stored record that this version cannot use.
 ///
 /// Servers of two versions can use one store at the same time. A newer version can store an enumeration value, or a
-/// form of a value, that an older one does not have.
+/// form of a value, that an older one does not have. A list also leaves out a record with an invalid value, such as a
+/// malformed identifier, which no version has written.
 public struct UnsupportedValue: Sendable, Hashable, CustomStringConvertible {
     /// The kind of the record, such as `client`.
     public let record: String
@@ -12,6 +13,8 @@ public struct UnsupportedValue: Sendable, Hashable, CustomStringConvertible {
     public let column: String
     /// The value; nil unless it is a short word that can appear in a log.
     public let text: String?
+    /// Whether the value is invalid, and not that of a newer version.
+    public let isInvalid: Bool
 
     /// The maximum length of ``text`` in bytes.
     private static let textLimit = 40
@@ -22,7 +25,9 @@ public struct UnsupportedValue: Sendable, Hashable, CustomStringConvertible {
     ///   - record: The kind of the record.
     ///   - column: The name of the column.
     ///   - text: The value; it is omitted unless it has 1 to 40 printable ASCII characters and no space.
-    public init(record: String, column: String, text: String? = nil) {
+    ///   - isInvalid: Whether the value is invalid, and not that of a newer version.
+    public init(record: String, column: String, text: String? = nil, isInvalid: Bool = false) {
+        self.isInvalid = isInvalid
         self.record = record
         self.column = column
         self.text = text.flatMap { text in
@@ -34,13 +39,19 @@ public struct UnsupportedValue: Sendable, Hashable, CustomStringConvertible {
 
     /// The meaning of the value, and what to do.
     public var description: String {
-        "a \(record) has a value in \(column) that this version does not know\(text.map { ", \($0)" } ?? ""); "
-            + Self.advice
+        isInvalid
+            ? "a \(record) has an invalid value in \(column); " + Self.adviceForInvalid
+            : "a \(record) has a value in \(column) that this version does not know\(text.map { ", \($0)" } ?? ""); "
+                + Self.advice
     }
 
     /// The cause of an unsupported value, and what an operator can do.
     public static let advice =
         "a newer version has written it, so update this program, or change the record with the newer version"
+
+    /// The cause of an invalid value, and what an operator can do.
+    static let adviceForInvalid =
+        "another program has changed the database, so restore a backup, or delete the record"
 }
 
 /// Reports each unsupported value once, however often the store reads it.
@@ -74,9 +85,12 @@ extension UnsupportedValues {
     /// Creates a reporter that writes a warning to a log.
     package convenience init(logger: Logger) {
         self.init { value in
-            var metadata: Logger.Metadata = [
-                "record": "\(value.record)", "column": "\(value.column)", "advice": "\(UnsupportedValue.advice)",
-            ]
+            var metadata: Logger.Metadata = ["record": "\(value.record)", "column": "\(value.column)"]
+            guard !value.isInvalid else {
+                metadata["advice"] = "\(UnsupportedValue.adviceForInvalid)"
+                return logger.error("did not use a record, because one of its values is invalid", metadata: metadata)
+            }
+            metadata["advice"] = "\(UnsupportedValue.advice)"
             if let text = value.text { metadata["value"] = "\(text)" }
             logger.warning(
                 "did not use a record, because this version does not know one of its values", metadata: metadata)

@@ -22,27 +22,18 @@ extension UnregisteredClientUseStore {
 }
 
 extension UnregisteredClientStore {
-    /// Adds a host to those that the policy refuses, even if the policy changes at the same time.
+    /// Adds a host to those that the policy refuses, even if the policy changes at the same time, and even if it has a
+    /// value that this version does not know.
     ///
     /// - Parameters:
     ///   - host: The host, which the policy may refuse already.
-    ///   - registry: The registry of this store, from which the policy is read.
     ///   - event: Returns the event of the change for its description.
     /// - Returns: The recorded event; nil if the policy refused the host already.
     package func refuseClients(
-        of host: HostPattern, in registry: any RegistryReader, recording event: (String) -> AuditEvent
+        of host: HostPattern, recording event: (String) -> AuditEvent
     ) async throws(StoreFault) -> AuditEvent? {
         let event = event("unregistered apps: refused_hosts with \(host)")
-        while true {
-            let former = try await registry.unregisteredClientPolicy()
-            guard !former.refusedHosts.contains(where: { $0.matches(host.rawValue) }) else { return nil }
-            var policy = former
-            policy.refusedHosts.append(host)
-            switch try await updateUnregisteredClientPolicy(policy, recording: [event]) {
-            case .updated: return event
-            case .changedMeanwhile: continue
-            }
-        }
+        return try await refuseHost(host, recording: [event]) ? event : nil
     }
 }
 

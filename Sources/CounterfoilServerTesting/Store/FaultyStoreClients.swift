@@ -20,6 +20,11 @@ extension FaultyStore: ClientStore {
         return try await store.clients(of: owner)
     }
 
+    public func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier] {
+        try await enter(.clients)
+        return try await store.clientIdentifiers(of: owner)
+    }
+
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,

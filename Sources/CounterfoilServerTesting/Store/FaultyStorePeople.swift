@@ -16,6 +16,11 @@ extension FaultyStore: PeopleStore {
         return try await store.person(named: username).map(seen)
     }
 
+    public func personID(named username: Username) async throws(StoreFault) -> PersonIdentifier? {
+        try await enter(.person)
+        return try await store.personID(named: username)
+    }
+
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         try await enter(.person)
         return try await store.person(withEmail: email).map(seen)
@@ -61,6 +66,14 @@ extension FaultyStore: PeopleStore {
         return try await store.updatePerson(person, at: time, recording: events)
     }
 
+    @discardableResult
+    public func disablePerson(
+        _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await enter(.updatePerson)
+        return try await store.disablePerson(person, at: time, recording: events)
+    }
+
     public func people(after username: Username?, limit: Int) async throws(StoreFault) -> [Person] {
         try await enter(.people)
         return try await store.people(after: username, limit: limit)
@@ -72,6 +85,11 @@ extension FaultyStore: PeopleStore {
     ) async throws(StoreFault) -> BeginRemovalOutcome {
         try await enter(.beginRemoval)
         return try await store.beginRemoval(of: person, by: terms, recording: events, at: time)
+    }
+
+    public func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord] {
+        try await enter(.person)
+        return try await store.unreadableRecords(of: person)
     }
 
     public func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int {

@@ -13,6 +13,14 @@ extension FaultyStore: UnregisteredClientStore {
         return try await store.updateUnregisteredClientPolicy(policy, recording: events)
     }
 
+    @discardableResult
+    public func refuseHost(
+        _ host: HostPattern, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await enter(.updateUnregisteredClientPolicy)
+        return try await store.refuseHost(host, recording: events)
+    }
+
     public func addSelfRegisteredClient(
         _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int,
         recording events: [AuditEvent]

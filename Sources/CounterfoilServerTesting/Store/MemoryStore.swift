@@ -16,6 +16,8 @@ public final class MemoryStore: Sendable {
         /// The clients in the order of insertion, as in every array below.
         var clients: [RegisteredClient] = [] { didSet { registryRevision += 1 } }
         var removedClients: Set<ClientIdentifier> = []
+        /// The deleted clients whose identifiers stay taken, in the order of their deletion.
+        var clientRemovals: [ClientLeftovers] = []
         var people: [PersonIdentifier: Person] = [:]
         /// The deleted users with events that have no pseudonym yet, in the order of their deletion.
         var removals: [RemovedPerson] = []

@@ -22,6 +22,10 @@ extension MemoryStore: ClientStore {
         state.withLock { state in state.clients.filter { $0.owner == owner }.sorted { $0.createdAt < $1.createdAt } }
     }
 
+    public func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier] {
+        try await clients(of: owner).map(\.id)
+    }
+
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,
@@ -31,6 +35,7 @@ extension MemoryStore: ClientStore {
     ) async throws(StoreFault) -> AddClientOutcome {
         commit(recording: events) { state in
             guard !state.clients.contains(where: { $0.id == client.id }) else { return .identifierTaken }
+            guard !state.isBeingRemoved(client.id) else { return .identifierBeingFreed }
             let unknown = state.unknownScopes(of: client)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             if let owner = client.owner {
@@ -77,10 +82,8 @@ extension MemoryStore: ClientStore {
     @discardableResult
     public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
         commit(recording: events) { state in
-            let isUnregistered = state.clients.first { $0.id == id }?.isUnregistered ?? false
-            guard state.removeClient(id) else { return false }
-            if !isUnregistered { state.removedClients.insert(id) }
-            return true
+            var rows = ClientRemoval.rowsAtOnce
+            return state.removeClientForGood(id, atMost: &rows)
         }
     }
 
@@ -154,32 +157,5 @@ extension MemoryStore.State {
     mutating func removeLogoIfUnused(_ id: LogoIdentifier?) {
         guard let id, branding.logo != id, !clients.contains(where: { $0.presentation.logo == id }) else { return }
         logos[id] = nil
-    }
-}
-
-extension MemoryStore.State {
-    /// Deletes a client with all its records; returns false if the client does not exist.
-    mutating func removeClient(_ id: ClientIdentifier) -> Bool {
-        guard let index = clients.firstIndex(where: { $0.id == id }) else { return false }
-        let removed = clients.remove(at: index)
-        let ended = Set(grants.values.filter { $0.clientID == id }.map(\.id))
-        for code in codes.values where ended.contains(code.grantID) {
-            interactions[code.interaction] = nil
-            contestedCodes.remove(code.digest)
-            codes[code.digest] = nil
-        }
-        devices = devices.filter { $0.value.clientID != id }
-        for grant in ended { grants[grant] = nil }
-        for family in refreshFamilies.values where ended.contains(family.grantID) {
-            refreshFamilies[family.digest] = nil
-        }
-        refreshStatistics[id] = nil
-        deliveries.removeAll { $0.delivery.clientID == id }
-        pushedRequests = pushedRequests.filter { $0.value.clientID != id }
-        for key in consents.keys where key.client == id { consents[key] = nil }
-        clientSecrets.removeAll { $0.clientID == id }
-        pkceExceptions[id] = nil
-        removeLogoIfUnused(removed.presentation.logo)
-        return true
     }
 }

@@ -12,6 +12,7 @@ extension MemoryStore: DeviceAuthorizationStore {
         state.withLock { state in
             guard authorization.clientID.isURL || state.clients.contains(where: { $0.id == authorization.clientID })
             else { return .clientDeleted }
+            guard !state.isBeingRemoved(authorization.clientID) else { return .clientDeleted }
             let current = state.devices.values.filter { $0.expiresAt > authorization.requestedAt }
             let ofSource = current.count { $0.source == authorization.source }
             guard limits.perSource.map({ ofSource < $0 }) ?? true, current.count < limits.total else { return .tooMany }

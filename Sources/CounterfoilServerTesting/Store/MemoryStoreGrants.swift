@@ -9,6 +9,7 @@ extension MemoryStore: GrantStore {
     public func recordConsent(_ approval: Approval) async throws(StoreFault) -> RecordConsentOutcome {
         state.withLock { state in
             let (grant, code) = (approval.grant, approval.code)
+            guard !state.isBeingRemoved(grant.clientID) else { return .clientDeleted }
             if let answered = state.interactions[code.interaction] {
                 return answered == grant.id ? .recorded : .alreadyAnswered
             }

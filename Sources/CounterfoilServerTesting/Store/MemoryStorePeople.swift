@@ -14,6 +14,10 @@ extension MemoryStore: PeopleStore {
         state.withLock { state in state.people.values.first { $0.username == username } }
     }
 
+    public func personID(named username: Username) async throws(StoreFault) -> PersonIdentifier? {
+        state.withLock { state in state.people.values.first { $0.username == username }?.id }
+    }
+
     public func person(withEmail email: EmailAddress) async throws(StoreFault) -> Person? {
         state.withLock { state in state.people.values.first { $0.email == email } }
     }
@@ -55,6 +59,20 @@ extension MemoryStore: PeopleStore {
             state.people[person.id] = stored
             if person.disabledAt != nil { _ = state.endSessions(of: person.id, except: nil, at: time) }
             return .updated
+        }
+    }
+
+    @discardableResult
+    public func disablePerson(
+        _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            guard let stored = state.people[person] else { return false }
+            state.people[person]?.disabledAt = stored.disabledAt ?? time
+            state.people[person]?.changedAt = time
+            _ = state.endSessions(of: person, except: nil, at: time)
+            for event in events { state.append(event) }
+            return true
         }
     }
 

@@ -20,8 +20,11 @@ extension MemoryStore {
             switch terms.ownedClients {
             case .refuse:
                 guard owned.isEmpty else { return .ownsClients(owned) }
-            case .delete:
-                for client in owned where state.removeClient(client) { state.removedClients.insert(client) }
+            case .delete(let named):
+                let others = owned.filter { !named.contains($0) }
+                guard others.isEmpty else { return .ownsClients(others) }
+                var rows = ClientRemoval.rowsAtOnce
+                for client in owned { state.removeClientForGood(client, atMost: &rows) }
             case .transfer(let owner):
                 guard owner != person, state.people[owner] != nil else { return .newOwnerNotFound }
                 for index in state.clients.indices where state.clients[index].owner == person {
@@ -46,8 +49,8 @@ extension MemoryStore {
 
     public func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int {
         state.withLock { state in
-            guard let removed = state.removals.first else { return 0 }
             let rows = max(1, rows)
+            guard let removed = state.removals.first else { return state.continueClientRemoval(atMost: rows) }
             let events = state.audit.indices.filter { state.audit[$0].event.personID == removed.id }.prefix(rows)
             for index in events {
                 let entry = state.audit[index]
@@ -59,6 +62,8 @@ extension MemoryStore {
             return events.count + 1
         }
     }
+
+    public func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord] { [] }
 
     public func grants(
         of person: PersonIdentifier, after last: Grant?, limit: Int

@@ -13,6 +13,7 @@ extension MemoryStore: PushedRequestStore {
             guard request.clientID.isURL || state.clients.contains(where: { $0.id == request.clientID }) else {
                 return .clientDeleted
             }
+            guard !state.isBeingRemoved(request.clientID) else { return .clientDeleted }
             let ofClient = state.pushedRequests.values.filter {
                 ($0.clientID == request.clientID || $0.clientID.isURL && request.clientID.isURL)
                     && $0.expiresAt > request.pushedAt

@@ -13,11 +13,14 @@ extension MemoryStore: ServiceRecordStore {
     public func recordService(at now: Date, outageAfter silence: TimeInterval) async throws(StoreFault) {
         state.withLock { state in
             var outages = state.service.outages
-            if let former = state.service.answeredAt, now.timeIntervalSince(former) > silence {
+            // A later time than the limit allows is from before the clock was set back.
+            let former = state.service.answeredAt.flatMap { $0.timeIntervalSince(now) > silence ? nil : $0 }
+            if former == nil { outages.removeAll { $0.ended > now } }
+            if let former, now.timeIntervalSince(former) > silence {
                 outages.append(ServiceRecord.Outage(began: former, ended: now))
             }
             state.service = ServiceRecord(
-                answeredAt: max(state.service.answeredAt ?? now, now),
+                answeredAt: max(former ?? now, now),
                 outages: Array(outages.suffix(ServiceRecord.outageLimit)))
         }
     }

@@ -21,12 +21,27 @@ extension MemoryStore: UnregisteredClientStore {
         }
     }
 
+    @discardableResult
+    public func refuseHost(
+        _ host: HostPattern, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            let refused = state.unregisteredClientPolicy.refusedHosts
+            guard !refused.contains(where: { $0.matches(host.rawValue) }) else { return false }
+            state.unregisteredClientPolicy.refusedHosts.append(host)
+            state.unregisteredClientPolicy.revision += 1
+            for event in events { state.append(event) }
+            return true
+        }
+    }
+
     public func addSelfRegisteredClient(
         _ client: RegisteredClient, secret: ClientSecretRecord?, unusedLimit: Int,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddClientOutcome {
         commit(recording: events) { state in
             guard !state.clients.contains(where: { $0.id == client.id }) else { return .identifierTaken }
+            guard !state.isBeingRemoved(client.id) else { return .identifierBeingFreed }
             let unknown = state.unknownScopes(of: client)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
             let unused = state.clients.count { client in
@@ -90,7 +105,7 @@ extension MemoryStore.State {
             return client.isUnregistered && client.changedAt < limits.idleClientsBefore
                 && consents.allSatisfy { max($0.allowedAt, $0.lastUsedAt ?? $0.allowedAt) < limits.idleClientsBefore }
         }.prefix(rows)
-        for client in over { _ = removeClient(client.id) }
+        removeClients(over.map(\.id))
         return over.count
     }
 }

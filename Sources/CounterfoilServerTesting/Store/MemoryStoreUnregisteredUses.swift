@@ -43,7 +43,8 @@ extension MemoryStore: UnregisteredClientUseStore {
     ) async throws(StoreFault) -> Bool {
         commit(recording: events) { state in
             guard state.clients.contains(where: { $0.id == id && $0.isUnregistered }) else { return false }
-            return state.removeClient(id)
+            var rows = ClientRemoval.rowsAtOnce
+            return state.removeClient(id, atMost: &rows)
         }
     }
 
@@ -53,7 +54,7 @@ extension MemoryStore: UnregisteredClientUseStore {
     ) async throws(StoreFault) -> Int {
         state.withLock { state in
             let members = state.clients.filter { $0.isMember(of: family) }.prefix(limit)
-            for client in members { _ = state.removeClient(client.id) }
+            state.removeClients(members.map(\.id))
             if !members.isEmpty { state.append(events(members.count)) }
             return members.count
         }

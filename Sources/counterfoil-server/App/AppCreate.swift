@@ -110,6 +110,10 @@ struct AppCreate: AsyncParsableCommand {
             case .identifierTaken where chosen != nil:
                 throw CommandFailure.refused(
                     "the client_id \(id) is in use; choose another one, or edit that app")
+            case .identifierBeingFreed:
+                throw CommandFailure.temporary(
+                    "records of a deleted app with the client_id \(id) are left; a running server deletes them within "
+                        + "a minute, and so does: counterfoil-server app delete \(id)")
             case .identifierTaken: throw CommandFailure.temporary("the generated client_id is in use; try again")
             case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
             case .ownerNotFound: throw CommandFailure.refused("the owner of the app does not exist")

@@ -21,11 +21,14 @@ struct AppDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
+            // If the deletion of this app was interrupted, there is no such app any more, but records are left.
+            try await directory.finishRemovals()
             let client = try await directory.client(app.clientID)
             let event = directory.event(.application, client: client.id, detail: "deleted")
             guard try await directory.store.removeClient(client.id, recording: [event]) else {
                 throw CommandFailure.noApp(app.clientID)
             }
+            try await directory.finishRemovals()
             if options.json { return try Output.json(AppDocument(client)) }
             Output.line("Deleted \(client.displayName), \(client.id), with all consent that users gave to it.")
         }

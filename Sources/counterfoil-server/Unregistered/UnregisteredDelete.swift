@@ -22,11 +22,14 @@ struct UnregisteredDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
+            // If the deletion of this app was interrupted, there is no such app any more, but records are left.
+            try await directory.finishRemovals()
             let use = try await directory.unregisteredClient(app.clientID)
             let event = directory.event(.application, client: use.client.id, detail: "deleted, unregistered")
             guard try await directory.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
                 throw CommandFailure.noUnregisteredApp(app.clientID)
             }
+            try await directory.finishRemovals()
             if options.json { return try Output.json(UnregisteredClientDocument(use)) }
             Output.line(
                 "Deleted \(use.client.displayName), \(use.client.id), with all consent that users gave to it.")

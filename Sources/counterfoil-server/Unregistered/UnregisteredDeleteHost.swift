@@ -46,15 +46,14 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
         try await options.withDirectory(creating: false) { directory in
             // The host is refused first, so that none of its apps is allowed again while they are deleted.
             if refuse {
-                _ = try await directory.store.refuseClients(of: name, in: directory.store) {
-                    directory.event(.setting, detail: $0)
-                }
+                _ = try await directory.store.refuseClients(of: name) { directory.event(.setting, detail: $0) }
             }
             let (deleted, _) = try await directory.store.removeAllUnregisteredClients(
                 of: .host(name.rawValue), batch: Self.batch
             ) { count in
                 directory.event(.application, detail: "deleted \(count) unregistered apps of \(name)")
             }
+            try await directory.finishRemovals()
             if options.json {
                 return try Output.json(Removal(host: name.rawValue, deleted: deleted, refused: refuse))
             }

@@ -13,10 +13,32 @@ extension DataDirectory {
     /// Returns the user with a user name; fails the command if there is none.
     func person(_ name: String) async throws -> Person {
         guard let username = Username(name), let person = try await store.person(named: username) else {
-            throw CommandFailure.refused(
-                "there is no user named \(DisplayName(name)); see: counterfoil-server user list")
+            throw CommandFailure.noUser(name)
         }
         return person
+    }
+
+    /// A user of whom a command reads only what it needs to end the account.
+    ///
+    /// A value that this version does not know keeps no account from being disabled or deleted.
+    struct Account {
+        let id: PersonIdentifier
+        let username: Username
+        /// The whole record; nil if it has a value that this version does not know.
+        let person: Person?
+
+        /// The user as one line of text.
+        var line: String { person.map { UserDocument($0).line } ?? username.rawValue }
+    }
+
+    /// Returns the user with a user name, even if the record has a value that this version does not know; fails the
+    /// command if there is none.
+    func account(_ name: String) async throws -> Account {
+        guard let username = Username(name), let id = try await store.personID(named: username) else {
+            throw CommandFailure.noUser(name)
+        }
+        let person = try await StoreFault.supported { () async throws(StoreFault) in try await store.person(id) }
+        return Account(id: id, username: username, person: person)
     }
 
     /// Updates a user, and records the change with a detail.
@@ -28,5 +50,11 @@ extension DataDirectory {
         case .emailTaken:
             throw CommandFailure.refused("another user has the email address \(person.email?.rawValue ?? "")")
         }
+    }
+}
+
+extension CommandFailure {
+    static func noUser(_ name: String) -> CommandFailure {
+        .refused("there is no user named \(DisplayName(name)); see: counterfoil-server user list")
     }
 }

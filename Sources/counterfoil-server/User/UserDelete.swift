@@ -37,11 +37,6 @@ struct UserDelete: AsyncParsableCommand {
 
     @OptionGroup var options: AdministrationOptions
 
-    /// The maximum number of records that one transaction deletes.
-    ///
-    /// Small transactions let a running server write in between.
-    private static let batch = 500
-
     func validate() throws {
         guard !deleteApps || transferApps == nil else {
             throw ValidationError("--delete-apps and --transfer-apps cannot be combined.")
@@ -51,25 +46,26 @@ struct UserDelete: AsyncParsableCommand {
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
             // If the deletion of this user was interrupted, there is no such user any more, but records are left.
-            try await removeRecords(in: directory)
-            let person = try await directory.person(user.name)
+            try await directory.finishRemovals()
+            let person = try await directory.account(user.name)
             let newOwner = try await owner(after: person, in: directory)
-            let owned = try await directory.store.clients(of: person.id)
+            let owned = try await directory.store.clientIdentifiers(of: person.id)
+            let names = owned.isEmpty ? [] : try await words(owned, of: person, in: directory)
             guard owned.isEmpty || deleteApps || newOwner != nil else {
-                throw CommandFailure.owns(owned.map(\.words), person)
+                throw CommandFailure.owns(names, person)
             }
-            if !yes { try confirm(person, apps: owned.count) }
+            if !yes { try confirm(person, apps: names) }
             let terms = try RemovalTerms(
                 of: person.id, with: directory.serverKey,
                 ownedClients: newOwner.map { RemovalTerms.OwnedClients.transfer(to: $0.id) }
-                    ?? (deleteApps ? .delete : .refuse))
+                    ?? (deleteApps ? .delete(owned) : .refuse))
             let clients = try await begin(person, terms, newOwner, in: directory)
-            try await removeRecords(in: directory)
+            try await directory.finishRemovals()
             try report(person, terms, clients, newOwner)
         }
     }
 
-    private func owner(after person: Person, in directory: DataDirectory) async throws -> Person? {
+    private func owner(after person: DataDirectory.Account, in directory: DataDirectory) async throws -> Person? {
         guard let transferApps else { return nil }
         let owner = try await directory.person(transferApps)
         guard owner.id != person.id else {
@@ -78,16 +74,25 @@ struct UserDelete: AsyncParsableCommand {
         return owner
     }
 
+    /// Returns the identifiers of apps, with their names if this version can read them.
+    private func words(
+        _ owned: [ClientIdentifier], of person: DataDirectory.Account, in directory: DataDirectory
+    ) async throws -> [String] {
+        let readable = try await directory.store.clients(of: person.id)
+        return owned.map { id in readable.first { $0.id == id }?.words ?? id.rawValue }
+    }
+
     /// Asks the user at the terminal to type the user name.
-    private func confirm(_ person: Person, apps: Int) throws {
+    private func confirm(_ person: DataDirectory.Account, apps: [String]) throws {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure.refused(
                 "nothing was deleted; standard input is no terminal for the confirmation, so confirm with --yes")
         }
-        Output.note("This deletes the user \(UserDocument(person).line). It cannot be undone.")
-        if apps > 0 {
-            let count = apps == 1 ? "1 app" : "\(apps) apps"
-            Output.note("It also \(deleteApps ? "deletes" : "transfers") \(count) of the user.")
+        Output.note("This deletes the user \(person.line). It cannot be undone.")
+        if !apps.isEmpty {
+            let count = apps.count == 1 ? "1 app" : "\(apps.count) apps"
+            Output.note(
+                "It also \(deleteApps ? "deletes" : "transfers") \(count) of the user: \(apps.joined(separator: ", "))")
         }
         Output.prompt("Type the user name to confirm: ")
         guard let typed = readLine(strippingNewline: true) else {
@@ -101,7 +106,7 @@ struct UserDelete: AsyncParsableCommand {
     }
 
     private func begin(
-        _ person: Person, _ terms: RemovalTerms, _ newOwner: Person?, in directory: DataDirectory
+        _ person: DataDirectory.Account, _ terms: RemovalTerms, _ newOwner: Person?, in directory: DataDirectory
     ) async throws -> [ClientIdentifier] {
         let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { clients in
             [directory.event(.account, person: terms.pseudonym, detail: "deleted")]
@@ -121,27 +126,16 @@ struct UserDelete: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "no administrator but \(person.username) can sign in; create another one first with: "
                     + "counterfoil-server user create NAME --administrator --password-stdin")
-        case .ownsClients(let clients): throw CommandFailure.owns(clients.map(\.rawValue), person)
+        case .ownsClients(let clients):
+            let names = clients.map(\.rawValue)
+            throw deleteApps ? CommandFailure.ownsMore(names, person) : CommandFailure.owns(names, person)
         case .newOwnerNotFound:
             throw CommandFailure.refused("--transfer-apps: the user was deleted at the same time")
         }
     }
 
-    /// Deletes the records of deleted users that are left, in transactions of a limited size.
-    private func removeRecords(in directory: DataDirectory) async throws {
-        do {
-            while try await directory.store.continueRemovals(atMost: Self.batch) > 0 {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-        } catch let fault as StoreFault {
-            throw CommandFailure.temporary(
-                "records of a deleted user are left: \(fault); the user cannot sign in, and a running server deletes "
-                    + "them within a minute, as does its next start")
-        }
-    }
-
     private func report(
-        _ person: Person, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: Person?
+        _ person: DataDirectory.Account, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: Person?
     ) throws {
         if options.json {
             return try Output.json(
@@ -178,7 +172,14 @@ extension RegisteredClient {
 }
 
 extension CommandFailure {
-    fileprivate static func owns(_ apps: [String], _ person: Person) -> CommandFailure {
+    /// The failure if apps were registered after the command has listed those of the user.
+    fileprivate static func ownsMore(_ apps: [String], _ person: DataDirectory.Account) -> CommandFailure {
+        .temporary(
+            "nothing was deleted; \(person.username) has also owned \(apps.joined(separator: ", ")) since the command "
+                + "listed the apps. Repeat the command to delete all of them")
+    }
+
+    fileprivate static func owns(_ apps: [String], _ person: DataDirectory.Account) -> CommandFailure {
         .refused(
             "nothing was deleted; \(person.username) owns \(apps.joined(separator: ", ")). Delete them with "
                 + "--delete-apps, or give them to another user with --transfer-apps NAME")

@@ -22,12 +22,26 @@ struct UserDisable: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            var person = try await directory.person(user.name)
-            let now = directory.store.now()
-            person.disabledAt = person.disabledAt ?? now
-            try await directory.update(person, at: now, recording: "disabled")
-            if options.json { return try Output.json(UserDocument(person)) }
-            Output.line("Disabled the user \(person.username).")
+            let account = try await directory.account(user.name)
+            let event = directory.event(.account, person: account.id, detail: "disabled")
+            guard
+                try await directory.store.disablePerson(account.id, at: directory.store.now(), recording: [event])
+            else {
+                throw CommandFailure.temporary("another command has just deleted the user \(account.username)")
+            }
+            guard options.json else { return Output.line("Disabled the user \(account.username).") }
+            guard let person = try await directory.account(user.name).person else {
+                return try Output.json(
+                    Disabled(sub: account.id.rawValue, username: account.username.rawValue, disabled: true))
+            }
+            try Output.json(UserDocument(person))
         }
+    }
+
+    /// The known values of a user whose record has a value that this version does not know.
+    private struct Disabled: Encodable {
+        let sub: String
+        let username: String
+        let disabled: Bool
     }
 }

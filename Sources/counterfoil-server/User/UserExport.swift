@@ -10,7 +10,8 @@ struct UserExport: AsyncParsableCommand {
         abstract: "Export everything that the server stores about a user, as JSON.",
         discussion: """
             The export contains the account with its profile, sessions, grants, consents, apps and audit events. It \
-            contains no password hash, no secret and no token.
+            contains no password hash, no secret and no token. A record that this version cannot read is named in the \
+            member "unreadable" and in a warning.
 
             Example:
               counterfoil-server user export alice --output alice.json --data-dir ./data
@@ -31,12 +32,14 @@ struct UserExport: AsyncParsableCommand {
 
     func run() async throws {
         try await location.withDirectory(creating: false) { directory in
-            let person = try await directory.person(user.name)
+            let person = try await directory.account(user.name)
+            let unreadable = try await directory.store.unreadableRecords(of: person.id)
+            for record in unreadable { Output.note("warning: not exported: \(UnreadableDocument(record).line)") }
             let file = try ExportFile(at: output == "-" ? nil : output, onFailure: "nothing else was changed")
             do {
-                try await write(person, to: file, from: directory.store)
+                try await write(person, unreadable, to: file, from: directory.store)
                 // A deletion in the meantime has left the rest of the export empty.
-                guard try await directory.store.person(person.id) != nil else {
+                guard try await directory.store.personID(named: person.username) == person.id else {
                     throw CommandFailure.refused(
                         "the user \(person.username) was deleted during the export, which is incomplete")
                 }
@@ -50,11 +53,13 @@ struct UserExport: AsyncParsableCommand {
     }
 
     /// Writes one JSON object, page by page.
-    private func write(_ person: Person, to file: ExportFile, from store: SQLiteStore) async throws {
+    private func write(
+        _ person: DataDirectory.Account, _ unreadable: [UnreadableRecord], to file: ExportFile, from store: SQLiteStore
+    ) async throws {
         var json = JSONPages(file)
         try json.open()
         try json.member("exported_at", Moment.text(store.now()))
-        try json.member("account", UserDocument(person))
+        if let account = person.person { try json.member("account", UserDocument(account)) }
         try json.member("sessions", try await store.sessions(of: person.id).map(UserSessionDocument.init))
         try await json.array("grants") { (last: Grant?) in
             let page = try await store.grants(of: person.id, after: last, limit: Self.page)
@@ -70,6 +75,7 @@ struct UserExport: AsyncParsableCommand {
             let names = [person.id: person.username.rawValue]
             return (page.map { AuditDocument($0, names: names) }, page.last?.position)
         }
+        if !unreadable.isEmpty { try json.member("unreadable", unreadable.map(UnreadableDocument.init)) }
         try json.close()
     }
 }

@@ -122,3 +122,19 @@ struct UserConsentDocument: Encodable {
         lastUsedAt = consent.lastUsedAt.map(Moment.text)
     }
 }
+
+/// A record in the export of a user that this version cannot read.
+struct UnreadableDocument: Encodable {
+    private let record: String
+    private let id: String?
+    private let column: String
+
+    init(_ unreadable: UnreadableRecord) {
+        record = unreadable.value.record
+        id = unreadable.id
+        column = unreadable.value.column
+    }
+
+    /// The record as one line of text.
+    var line: String { "\(record)\(id.map { " \(DisplayName($0))" } ?? ""), whose \(column) this version cannot read" }
+}

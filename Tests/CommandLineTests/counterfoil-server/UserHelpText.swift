@@ -232,7 +232,9 @@ extension HelpText {
             OVERVIEW: Export everything that the server stores about a user, as JSON.
 
             The export contains the account with its profile, sessions, grants, consents,
-            apps and audit events. It contains no password hash, no secret and no token.
+            apps and audit events. It contains no password hash, no secret and no token. A
+            record that this version cannot read is named in the member "unreadable" and in
+            a warning.
 
             Example:
               counterfoil-server user export alice --output alice.json --data-dir ./data

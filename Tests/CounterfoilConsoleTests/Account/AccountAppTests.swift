@@ -56,6 +56,24 @@ struct AccountAppTests {
         #expect(Set(permissions) == Set(standard + ["See your photos and albums"]))
     }
 
+    // SEC-372: neither the client nor the consent is read.
+    @Test func `an app with a value of a newer version is disconnected`() async throws {
+        let store = FaultyStore()
+        let test = try await TestServer(store: store)
+        var browser = test.browser()
+        let (attempt, code) = try await Self.allow("openid photos.read", in: test, with: &browser)
+        let page = try await browser.open(Self.path).connectedAppPage
+        let unknown = StoreFault.unsupported(UnsupportedValue(record: "client", column: "type", text: "agent"))
+        store.fail(.client, .consent, with: unknown)
+        let saved = FormParameters(["decision": "save", "permission.photos.read": "granted", "ticket": page.ticket])
+        #expect(try await browser.send(.post, to: Self.path, form: saved).status == .serviceUnavailable)
+        let form = FormParameters(["decision": "disconnect", "ticket": page.ticket])
+        #expect(try await browser.send(.post, to: Self.path, form: form).status == .seeOther)
+        store.recover()
+        #expect(try await browser.open("/account").accountPage.applications.isEmpty)
+        #expect(try await test.redeem(attempt.exchange(code)).tokenError.error == "invalid_grant")
+    }
+
     // R320: a revoked permission is removed from every grant; codes with it are revoked, and codes without
     // it stay valid.
     @Test func `revoking one permission keeps the others`() async throws {

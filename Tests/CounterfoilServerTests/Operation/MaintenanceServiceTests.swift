@@ -74,6 +74,19 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
+    // SEC-382: the process that deletes a client can end before all records are deleted.
+    @Test func `housekeeping deletes the records that are left of a deleted client`() async throws {
+        let world = World(
+            test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
+        _ = try await test.store.beginSession(world.session, proving: test.alice.passwordHash, replacing: nil)
+        for _ in 0..<ClientRemoval.rowsAtOnce + 10 { try await world.approve(world.grant()) }
+        #expect(try await test.store.removeClient(test.lightbox.id))
+        #expect(try await test.store.addClient(test.lightbox) == .identifierBeingFreed)
+        #expect(try await test.server.maintenance.deleteAllExpired() > 0)
+        #expect(try await test.store.addClient(test.lightbox) == .added)
+        #expect(try await test.server.maintenance.deleteAllExpired() == 0)
+    }
+
     // SEC-39
     @Test func `audit events are deleted after their retention period, and the deletion is recorded`() async throws {
         #expect(ServerSettings.standardAuditRetention == 400)

@@ -36,6 +36,24 @@ struct UnregisteredPolicyContractTests {
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `a host is refused once, and nothing else changes`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let event = AuditEvent(at: World.now, .setting, detail: "refused")
+            for (name, isNew) in [("a.example.com", true), ("a.example.com", false), ("b.example.com", true)] {
+                let host = try #require(Self.hosts(name).first)
+                #expect(try await store.refuseHost(host, recording: [event]) == isNew)
+            }
+            var policy = try await store.unregisteredClientPolicy()
+            let refused = try Self.hosts("a.example.com", "b.example.com")
+            #expect(policy == UnregisteredClientPolicy(refusedHosts: refused, revision: 2))
+            #expect(try await store.audit(AuditQuery()).count == 2)
+            // An update that was based on an earlier read is refused.
+            policy.revision = 1
+            #expect(try await store.updateUnregisteredClientPolicy(policy) == .changedMeanwhile)
+        }
+    }
+
     // Two administrators: the second one sees what the first one changed.
     @Test(arguments: StoreKind.allCases)
     func `a change that is based on an earlier policy is refused`(_ kind: StoreKind) async throws {

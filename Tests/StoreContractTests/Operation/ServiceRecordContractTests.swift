@@ -43,6 +43,25 @@ struct ServiceRecordContractTests {
         }
     }
 
+    // A time in the future is from before the clock was set back.
+    @Test(arguments: StoreKind.allCases)
+    func `after the clock was set back, outages are recorded again`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            for seconds in [3600.0, 3602, 3620, 3622] {
+                try await store.recordService(at: Self.time(seconds), outageAfter: 5)
+            }
+            try await store.recordService(at: Self.time(10), outageAfter: 5)
+            #expect(try await store.serviceRecord(since: Self.time(0)) == ServiceRecord(answeredAt: Self.time(10)))
+            try await store.recordService(at: Self.time(12), outageAfter: 5)
+            try await store.recordService(at: Self.time(60), outageAfter: 5)
+            let record = ServiceRecord(answeredAt: Self.time(60), outages: [Self.outage(12, 60)])
+            #expect(try await store.serviceRecord(since: Self.time(0)) == record)
+            // Heartbeats whose commits are in another order than their times change nothing.
+            try await store.recordService(at: Self.time(58), outageAfter: 5)
+            #expect(try await store.serviceRecord(since: Self.time(0)) == record)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `the most recent outages are kept`(_ kind: StoreKind) async throws {
         try await kind.withStore { store in

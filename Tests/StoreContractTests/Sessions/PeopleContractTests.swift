@@ -1,5 +1,6 @@
 import CounterfoilServer
 import CounterfoilServerTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -27,6 +28,29 @@ struct PeopleContractTests {
             #expect(try await store.addPerson(.named("ADA")) == .usernameTaken)
             #expect(try await store.addPerson(.named("bob", email: "ADA@EXAMPLE.COM")) == .emailTaken)
             #expect(try await store.person(named: try #require(Username("bob"))) == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a user is disabled by identifier, and the sessions end`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, person) = (world.store, world.person)
+            #expect(try await store.personID(named: person.username) == person.id)
+            #expect(try await store.personID(named: try #require(Username("eve"))) == nil)
+            let event = AuditEvent(at: World.now, .account, personID: person.id, detail: "disabled")
+            #expect(try await store.disablePerson(person.id, at: World.now + 1, recording: [event]))
+            var disabled = person
+            (disabled.disabledAt, disabled.changedAt) = (World.now + 1, World.now + 1)
+            #expect(try await store.person(person.id) == disabled)
+            #expect(try await store.sessions(of: person.id).isEmpty)
+            #expect(try await store.audit(AuditQuery(personID: person.id)).map(\.event) == [event])
+            // The time at which the account was disabled stays.
+            #expect(try await store.disablePerson(person.id, at: World.now + 2, recording: []))
+            disabled.changedAt = World.now + 2
+            #expect(try await store.person(person.id) == disabled)
+            let unknown = PersonIdentifier()
+            #expect(try await !store.disablePerson(unknown, at: World.now, recording: [event]))
+            #expect(try await store.audit(AuditQuery()).count == 1)
         }
     }
 

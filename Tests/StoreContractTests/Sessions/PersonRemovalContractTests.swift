@@ -198,7 +198,13 @@ struct PersonRemovalContractTests {
             #expect(transferred.allSatisfy { $0.changedAt == later && $0.revision == clients[0].revision + 1 })
             #expect(try await store.updateClient(clients[0], logo: .keep) == .changedMeanwhile)
 
-            #expect(try await bob.beginRemoval(ownedClients: .delete) == .begun(ids))
+            // A client that was registered after the operator confirmed the deletion is not deleted.
+            #expect(try await store.clientIdentifiers(of: bob.person.id) == ids)
+            let named = RemovalTerms.OwnedClients.delete([ids[0]])
+            #expect(try await bob.beginRemoval(ownedClients: named) == .ownsClients([ids[1]]))
+            #expect(try await store.clients(of: bob.person.id).count == 2)
+            let more = try #require(ClientIdentifier("app-of-nobody"))
+            #expect(try await bob.beginRemoval(ownedClients: .delete(ids + [more])) == .begun(ids))
             for client in ids { #expect(try await store.client(client) == nil) }
             #expect(try await store.client(world.client.id) != nil)
             // The identifier of a deleted client is not given to another developer, and a deleted user is none.

@@ -95,7 +95,7 @@ struct UnregisteredClients: Sendable {
         }
         // The host is refused first, so that none of its clients is allowed again while they are deleted.
         if try form.value("refuse") == "on" {
-            let event = try await console.store.refuseClients(of: host, in: console.registry) {
+            let event = try await console.store.refuseClients(of: host) {
                 console.event(.setting, by: visit, detail: $0)
             }
             if let event { console.auditor.countRecorded(event) }

@@ -1,0 +1,111 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CounterfoilSQLite
+
+@Suite("SQLite: deleted clients")
+struct ClientRemovalTests {
+    @Test func `grants, consents and logout deliveries stay when their tables are replaced`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        var store = try SQLiteStore(at: path)
+        let world = try await World(in: store)
+        var notified = world.client
+        notified.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
+        #expect(try await store.updateClient(notified, logo: .keep) == .updated)
+        notified.revision += 1
+        let told = World(store, person: world.person, client: notified, session: .example(of: world.person))
+        try await told.begin(told.session)
+        let family = try await told.refreshFamily(of: told.grant())
+        let facts = try #require(try await store.refreshFacts(family.digest))
+        let consent = try #require(try await told.consent)
+        #expect(try await store.endSession(told.session.digest, at: World.now))
+        await store.close()
+
+        let database = try DatabaseQueue(path: path)
+        try await database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA foreign_keys = OFF")
+            try database.execute(sql: "DROP TRIGGER clients_get_free_identifiers; DROP TABLE client_removals")
+            try database.inTransaction {
+                try Migration.clientRemovals.apply(database)
+                return .commit
+            }
+            #expect(try database.foreignKeyViolations().next() == nil)
+        }
+        try database.close()
+
+        store = try SQLiteStore(at: path)
+        #expect(try await store.refreshFacts(family.digest) == facts)
+        #expect(try await store.consent(of: world.person.id, to: notified.id) == consent)
+        let first = try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 9)
+        let delivery = try #require(first.first)
+        #expect(delivery.number == 1 && delivery.sessionID == told.session.id)
+        try await store.settleLogoutDelivery(delivery, .done)
+        // The number of a delivery is not used again, and the triggers are there.
+        let again = World(store, person: world.person, client: notified, session: .example(of: world.person))
+        try await again.begin(again.session)
+        try await again.approve(again.grant())
+        #expect(try await store.endSession(again.session.digest, at: World.now))
+        let next = try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 9)
+        #expect(next.map(\.number) == [2])
+        await store.close()
+    }
+
+    // SEC-381: the database itself refuses the identifier.
+    @Test func `no statement inserts a client with the identifier of a deleted one`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        #expect(try await store.addClient(.named("app-template")) == .added)
+        for _ in 0..<ClientRemoval.rowsAtOnce { try await world.approve(world.grant()) }
+        #expect(try await store.removeClient(world.client.id))
+        await #expect(throws: DatabaseError.self) {
+            try await store.pool.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TEMP TABLE copy AS SELECT * FROM clients;
+                        UPDATE copy SET id = 'app-lightbox';
+                        INSERT INTO clients SELECT * FROM copy;
+                        """)
+            }
+        }
+        #expect(try await store.client(world.client.id) == nil)
+        try await world.finishRemovals()
+        #expect(try await store.addClient(world.client) == .added)
+        await store.close()
+    }
+
+    // SEC-382
+    @Test func `no row of a deleted client is left`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let world = try await World(in: store)
+        var notified = world.client
+        notified.backchannelLogoutURI = try AbsoluteURI(parsing: "https://app.example.com/logout")
+        #expect(try await store.updateClient(notified, logo: .keep) == .updated)
+        notified.revision += 1
+        let told = World(store, person: world.person, client: notified, session: world.session)
+        for _ in 0..<ClientRemoval.rowsAtOnce { _ = try await told.refreshFamily(of: told.grant()) }
+        #expect(try await store.addClientSecret(.example(of: notified)) == .added)
+        #expect(try await store.signOutEverywhere(world.person.id, except: nil, at: World.now) == 1)
+        #expect(try await store.logoutBacklog().count == 1)
+        #expect(try await store.removeClient(notified.id))
+        // Metrics do not count what waits for its deletion.
+        #expect(try await store.logoutBacklog().count == 0)
+        #expect(try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 9).isEmpty)
+        try await world.finishRemovals(atMost: 3)
+        let counts = try await store.pool.read { database in
+            try [
+                "clients", "grants", "codes", "refresh_tokens", "consents", "client_secrets", "refresh_statistics",
+                "logout_deliveries", "logout_queues", "client_origins", "client_removals",
+            ].map { try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)") ?? -1 }
+        }
+        #expect(counts.allSatisfy { $0 == 0 }, "\(counts)")
+        await store.close()
+    }
+}
