@@ -59,13 +59,12 @@ final class RecentProofKeys: Sendable {
     /// Remembers the key of a header, after a signature was verified with it.
     func remember(_ key: ProofKey, for header: ArraySlice<UInt8>) {
         guard header.count <= Self.byteLimit else { return }
-        // The slice would keep the whole proof in memory.
-        let header = Array(header)[...]
         state.withLock { Self.remember(key, for: header, in: &$0) }
     }
 
     private static func remember(_ key: ProofKey, for header: ArraySlice<UInt8>, in state: inout State) {
         if state.newer.count >= capacity / 2 { (state.older, state.newer) = (state.newer, [:]) }
-        state.newer[header] = key
+        // The slice would keep the whole proof in memory.
+        state.newer[Array(header)[...]] = key
     }
 }
