@@ -26,8 +26,8 @@ struct Target: Decodable, Sendable {
     let moreParameters: [String: String]?
     /// Whether the client binds its tokens to a key by DPoP proofs; nil means no.
     ///
-    /// If the value is false, the client signs a proof before each request and does not send it, so that it takes as long
-    /// as one that does.
+    /// If the value is false, the client signs a proof before each request and does not send it, so that it takes as
+    /// long as one that does.
     let bindsTokens: Bool?
 
     enum CodingKeys: String, CodingKey {
