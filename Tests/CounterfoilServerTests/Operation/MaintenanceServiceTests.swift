@@ -74,7 +74,7 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
-    // SEC-382: the process that deletes a client can end before all records are deleted.
+    // SEC-385: the process that deletes a client can end before all records are deleted.
     @Test func `housekeeping deletes the records that are left of a deleted client`() async throws {
         let world = World(
             test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))

@@ -26,7 +26,7 @@ struct DeletedAppTests {
         "--client-id", "app-lightbox",
     ]
 
-    // SEC-382: the command deletes every record, without a server.
+    // SEC-385: the command deletes every record, without a server.
     @Test func `a deleted app leaves no record`() async throws {
         try await Site.make { site in
             let store = try await Self.fill(site)
@@ -38,7 +38,7 @@ struct DeletedAppTests {
         }
     }
 
-    // SEC-381
+    // SEC-384
     @Test func `the client_id of a deleted app is refused while records of it are left`() async throws {
         try await Site.make { site in
             let store = try await Self.fill(site)
