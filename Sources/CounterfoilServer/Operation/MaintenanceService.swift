@@ -131,10 +131,10 @@ public struct MaintenanceService: Sendable {
                 detail: "events from before \(end.formatted(.iso8601)), after a retention of \(days) days")
             let count = try await store.removeAudit(
                 through: last.position, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
-            if removed == 0 { auditor.countRecorded(event) }
             guard count > 0 else { return removed }
+            if removed == 0 { auditor.countRecorded(event) }
             removed += count
-            metrics.add(oldest.count, to: .rowRemoved)
+            metrics.add(count, to: .rowRemoved)
             try await Task.sleep(for: Self.batchPause)
         }
     }
