@@ -87,6 +87,26 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
+    // SEC-39, SEC-385
+    @Test func `audit events are deleted while records of a deleted client are left`() async throws {
+        let test = try await TestServer { $0.auditRetention = 30 }
+        let world = World(
+            test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
+        _ = try await test.store.beginSession(world.session, proving: test.alice.passwordHash, replacing: nil)
+        // The first step leaves some of these records.
+        for _ in 0..<ClientRemoval.rowsAtOnce + MaintenanceService.batch + 10 {
+            try await world.approve(world.grant())
+        }
+        #expect(try await test.store.removeClient(test.lightbox.id))
+        try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "old"))
+        test.clock.advance(by: 32 * Self.day)
+        #expect(try await test.server.maintenance.runRound(steps: 1))
+        #expect(try await test.store.addClient(test.lightbox) == .identifierBeingFreed)
+        #expect(try await test.store.audit(AuditQuery(kind: .setting)).isEmpty)
+        while try await test.server.maintenance.runRound(steps: 1) {}
+        #expect(try await test.store.addClient(test.lightbox) == .added)
+    }
+
     // SEC-39
     @Test func `audit events are deleted after their retention period, and the deletion is recorded`() async throws {
         #expect(ServerSettings.standardAuditRetention == 400)

@@ -235,6 +235,29 @@ struct ClientRemovalContractTests {
         }
     }
 
+    // SEC-385
+    @Test(arguments: StoreKind.allCases)
+    func `one transaction deletes the records of several clients, up to its limit`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let owned = try (1...9).map { try RegisteredClient.named("app-\($0)", owner: world.person.id) }
+            for client in owned { #expect(try await store.addClient(client) == .added) }
+            let bob = try await world.adding("bob")
+            let busy = World(store, person: bob.person, client: owned[0], session: bob.session)
+            for _ in 0..<ClientRemoval.rowsAtOnce + 50 { try await busy.approve(busy.grant()) }
+            let ids = owned.map(\.id)
+            #expect(try await world.beginRemoval(ownedClients: .delete(ids)) == .begun(ids))
+            // Fifty grants and a consent are left of one client, and nothing of the others but their identifiers.
+            let steps = try await world.finishRemovals(atMost: 1000)
+            #expect(steps.count == 2 && steps.last == 51 + 9, "\(steps)")
+            for client in owned {
+                var again = client
+                again.owner = nil
+                #expect(try await store.addClient(again) == .added)
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `the removal of a scope and the deletion of a user do not wait for a deleted client`(
         _ kind: StoreKind
