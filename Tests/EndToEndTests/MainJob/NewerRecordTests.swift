@@ -72,6 +72,20 @@ struct NewerRecordTests {
     }
 
     // SEC-374
+    @Test func `a user with an invalid email address is exported, disabled and deleted by name`() async throws {
+        try await Site.make { site in
+            try await Self.fill(site, changes: ["UPDATE people SET email = 'ada at example'"])
+            let exported = try await site.administer(["user", "export", "ada", "--output", "-"])
+            #expect(exported.status == 0 && exported.errors.contains("whose email"), "\(exported.errors)")
+            let disabled = try await site.administer(["user", "disable", "ada"])
+            #expect(disabled.status == 0 && disabled.output == "Disabled the user ada.\n", "\(disabled.errors)")
+            let deleted = try await site.administer(["user", "delete", "ada", "--yes", "--delete-apps"])
+            #expect(deleted.status == 0 && deleted.errors.isEmpty, "\(deleted.errors)")
+            #expect(try await site.administer(["user", "list"]).output.isEmpty)
+        }
+    }
+
+    // SEC-374
     @Test func `a user whose profile this version cannot read is disabled and deleted by name`() async throws {
         try await Site.make { site in
             try await Self.fill(site, changes: [Self.profile, Self.client])
