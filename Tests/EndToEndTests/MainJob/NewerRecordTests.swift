@@ -108,4 +108,30 @@ struct NewerRecordTests {
             }
         }
     }
+
+    // SEC-374
+    @Test func `an app that this version cannot read is deleted`() async throws {
+        try await Site.make { site in
+            try await Self.fill(
+                site, changes: [Self.client, "UPDATE clients SET type = 'agent', owner_id = NULL WHERE id = 'app-two'"])
+            let json = try await site.administer(["app", "delete", "app-one", "--json"])
+            #expect(json.status == 0 && json.output == "{\"client_id\":\"app-one\"}\n", "\(json.errors)")
+            #expect(try await site.administer(["unregistered", "delete", "app-two"]).status == 3)
+            let text = try await site.administer(["app", "delete", "app-two"])
+            #expect(text.output == "Deleted app-two, with all consent that users gave to it.\n", "\(text.errors)")
+            #expect(try await site.administer(["app", "delete", "app-two"]).status == 3)
+        }
+    }
+
+    // SEC-374
+    @Test func `an unregistered app that this version cannot read is deleted`() async throws {
+        try await Site.make { site in
+            let document = "UPDATE clients SET type = 'agent', owner_id = NULL, source = 'registration'"
+            try await Self.fill(site, changes: [document + " WHERE id = 'app-two'"])
+            #expect(try await site.administer(["app", "delete", "app-two"]).status == 3)
+            let deleted = try await site.administer(["unregistered", "delete", "app-two", "--json"])
+            #expect(deleted.status == 0 && deleted.output == "{\"client_id\":\"app-two\"}\n", "\(deleted.errors)")
+            #expect(try await site.administer(["unregistered", "delete", "app-two"]).status == 3)
+        }
+    }
 }
