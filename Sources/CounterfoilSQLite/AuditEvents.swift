@@ -37,8 +37,8 @@ extension SQLiteStore: AuditStore {
 
     /// Deletes the oldest events, up to and including a position and at most `rows`, and returns how many it deleted.
     ///
-    /// Events that are newer than `AuditPosition.lastSettled` are kept. If `event` is given and an event is deleted, the
-    /// store appends `event` in the same transaction.
+    /// Events that are newer than `AuditPosition.lastSettled` are kept. If `event` is given and an event is deleted,
+    /// the store appends `event` in the same transaction.
     public func removeAudit(
         through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
     ) async throws(StoreFault) -> Int {

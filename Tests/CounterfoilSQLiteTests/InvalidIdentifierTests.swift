@@ -6,7 +6,6 @@ import Testing
 
 /// Access ends whatever identifiers and names the records have.
 struct InvalidIdentifierTests {
-    // SEC-372
     @Test func `a scope is removed from the grants and consents of clients with invalid identifiers`() async throws {
         try await NewerVersion.run { newer in
             let photos = try #require(NewerVersion.photos)
@@ -22,7 +21,6 @@ struct InvalidIdentifierTests {
         }
     }
 
-    // SEC-372
     @Test func `a session with an invalid identifier ends, and the grants to a client with one are revoked`()
         async throws
     {
@@ -37,7 +35,6 @@ struct InvalidIdentifierTests {
         }
     }
 
-    // SEC-374
     @Test func `a user with an invalid session, name and email address is disabled and deleted`() async throws {
         try await NewerVersion.run { newer in
             let (store, ada) = (newer.store, newer.ada)

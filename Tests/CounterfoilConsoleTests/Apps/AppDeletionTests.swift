@@ -26,7 +26,6 @@ struct AppDeletionTests {
         #expect(again.status == .seeOther && again.location == "/apps")
     }
 
-    // SEC-374
     @Test func `an app that this version cannot read is deleted`() async throws {
         let store = FaultyStore()
         let test = try await TestServer(store: store)

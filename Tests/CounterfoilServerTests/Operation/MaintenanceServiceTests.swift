@@ -87,7 +87,7 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
-    // SEC-39, SEC-385
+    // SEC-39
     @Test func `audit events are deleted while records of a deleted client are left`() async throws {
         let test = try await TestServer { $0.auditRetention = 30 }
         let world = World(

@@ -71,7 +71,6 @@ struct NewerRecordTests {
         }
     }
 
-    // SEC-374
     @Test func `a user with an invalid email address is exported, disabled and deleted by name`() async throws {
         try await Site.make { site in
             try await Self.fill(site, changes: ["UPDATE people SET email = 'ada at example'"])
@@ -123,7 +122,6 @@ struct NewerRecordTests {
         }
     }
 
-    // SEC-374
     @Test func `an unregistered app that this version cannot read is deleted`() async throws {
         try await Site.make { site in
             let document = "UPDATE clients SET type = 'agent', owner_id = NULL, source = 'registration'"

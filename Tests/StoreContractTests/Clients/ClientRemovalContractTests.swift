@@ -235,7 +235,6 @@ struct ClientRemovalContractTests {
         }
     }
 
-    // SEC-385
     @Test(arguments: StoreKind.allCases)
     func `one transaction deletes the records of several clients, up to its limit`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
