@@ -240,7 +240,7 @@ struct AuditedCommitContractTests {
             }
             #expect(try await removal(.refuse) == .ownsClients([owned.id]))
             #expect(try await world.store.audit(AuditQuery()).isEmpty)
-            #expect(try await removal(.delete) == .begun([owned.id]))
+            #expect(try await removal(.delete([owned.id])) == .begun([owned.id]))
             let events = try await world.store.auditLog(after: nil, limit: 9).map(\.event)
             #expect(events.map(\.kind) == [.account, .application])
             #expect(events.last?.clientID == owned.id)
