@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
