@@ -15,6 +15,8 @@ struct Console: Sendable {
     let random: RandomBytes
     let logger: Logger
     let auditor: Auditor
+    /// The clock of the store.
+    let clock: @Sendable () -> Date
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -27,6 +29,7 @@ struct Console: Sendable {
         random = components.random
         logger = components.logger
         auditor = components.auditor
+        clock = components.clock
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
@@ -66,11 +69,14 @@ struct Console: Sendable {
     }
 
     /// Creates the event of a change that a signed-in user makes, for the commit of the change.
+    ///
+    /// - Parameter time: The time of the event; nil for that of the request.
     func event(
-        _ kind: AuditEvent.Kind, by visit: Visit, client: ClientIdentifier? = nil, detail: String? = nil
+        _ kind: AuditEvent.Kind, by visit: Visit, client: ClientIdentifier? = nil, detail: String? = nil,
+        at time: Date? = nil
     ) -> AuditEvent {
         auditor.event(
-            kind, by: visit.request, person: visit.person.id, client: client, detail: detail, now: visit.now)
+            kind, by: visit.request, person: visit.person.id, client: client, detail: detail, now: time ?? visit.now)
     }
 
     /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for

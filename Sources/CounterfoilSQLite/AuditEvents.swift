@@ -37,13 +37,12 @@ extension SQLiteStore: AuditStore {
 
     /// Deletes the oldest events, up to and including a position and at most `rows`, and returns how many it deleted.
     ///
-    /// Events that are newer than `AuditPosition.lastSettled` are kept. If `event` is given, it records the deletion,
-    /// and the store appends it in the same transaction.
+    /// Events that are newer than `AuditPosition.lastSettled` are kept. If `event` is given and an event is deleted,
+    /// the store appends `event` in the same transaction.
     public func removeAudit(
         through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
     ) async throws(StoreFault) -> Int {
         try await commits.commit { database in
-            if let event { try database.append(event) }
             // The trigger `audit_is_never_shortened` allows the deletion of events up to the position in the table
             // `audit_removal`. Outside this transaction, that table is empty.
             let last = min(position, .lastSettled(at: time))
@@ -51,6 +50,7 @@ extension SQLiteStore: AuditStore {
                 "INSERT INTO audit_removal (through_at, through_number) VALUES (?, ?)", last.microseconds, last.number)
             let removed = try database.run(AuditEntry.removal, last.microseconds, last.number, rows)
             try database.run("DELETE FROM audit_removal")
+            if let event, removed > 0 { try database.append(event) }
             return removed
         }
     }

@@ -215,13 +215,20 @@ extension Database {
         try answers("SELECT EXISTS (SELECT 1 FROM client_removals WHERE id = ?)", id.rawValue) == [true]
     }
 
-    /// Deletes at most `rows` records of the client that was deleted first, and returns the number of deleted rows.
+    /// Deletes at most `rows` records of deleted clients in the order of their deletion, and returns the number of
+    /// deleted rows.
+    ///
+    /// A client without further records counts as one row.
     func continueClientRemoval(atMost rows: Int) throws -> Int {
-        let id = try first("SELECT id FROM client_removals ORDER BY number LIMIT 1") { columns in try columns.text() }
-        guard let id else { return 0 }
         var left = rows
-        let isComplete = try continueRemoval(ofClient: id, atMost: &left)
-        return rows - left + (isComplete ? 1 : 0)
+        while left > 0 {
+            let id = try first("SELECT id FROM client_removals ORDER BY number LIMIT 1") { columns in
+                try columns.text()
+            }
+            guard let id else { break }
+            if try continueRemoval(ofClient: id, atMost: &left) { left -= 1 }
+        }
+        return rows - left
     }
 
     /// Deletes at most `rows` records of a deleted client, and returns true if none is left.

@@ -46,6 +46,19 @@ extension SQLiteStore: ClientStore {
         }
     }
 
+    /// Reads the owner and the source of a client, and no other column; nil if there is no such client.
+    public func clientOwnership(_ id: ClientIdentifier) async throws(StoreFault) -> ClientOwnership? {
+        try read { database in
+            try database.first(
+                "SELECT owner_id, source IN ('documents', 'registration') FROM clients WHERE id = ?", id.rawValue
+            ) { columns in
+                ClientOwnership(
+                    id: id, owner: try columns.optionalText().flatMap(PersonIdentifier.init(_:)),
+                    isUnregistered: try columns.flag())
+            }
+        }
+    }
+
     /// Returns true if any client has registered an origin that covers this one (RFC 6454), which CORS then allows.
     public func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool {
         try read { database in

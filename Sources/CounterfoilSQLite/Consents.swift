@@ -109,14 +109,18 @@ extension SQLiteStore: ConsentStore {
 
 extension Database {
     func consent(of person: PersonIdentifier, to client: ClientIdentifier) throws -> Consent? {
+        try consent(of: person.rawValue, to: client.rawValue)
+    }
+
+    private func consent(of person: String, to client: String) throws -> Consent? {
         try first(
             """
             SELECT \(Consent.columns) FROM consents
             WHERE consents.person_id = ?1 AND consents.client_id = ?2
                 AND EXISTS (SELECT 1 FROM clients WHERE clients.id = ?2)
             """,
-            person.rawValue,
-            client.rawValue,
+            person,
+            client,
             read: Consent.init(_:)
         )
     }
@@ -178,23 +182,26 @@ extension Database {
 
     /// Narrows a consent to the scopes of its active grants, after a grant was revoked or narrowed.
     ///
-    /// Deletes the consent if no active grant is left. If the consent or a grant has a value that this version does not
-    /// know, the consent forgets what it remembers, so that the user is asked again. The end of a grant never depends
-    /// on such a value.
+    /// Deletes the consent if no active grant is left. If the consent or a grant has a value that is invalid, or that
+    /// this version does not know, the consent forgets what it remembers, so that the user is asked again. The end of a
+    /// grant never depends on such a value.
     func followConsent(of person: PersonIdentifier, to client: ClientIdentifier) throws {
+        try followConsent(of: person.rawValue, to: client.rawValue)
+    }
+
+    /// Narrows the consent with a pair of identifiers, which may be invalid.
+    func followConsent(of person: String, to client: String) throws {
         do {
             if let consent = try consent(of: person, to: client) { try follow(consent) }
-        } catch StoreFault.unsupported {
+        } catch StoreFault.unsupported, StoreFault.damaged {
             let consent = "person_id = ?1 AND client_id = ?2"
             try run(
                 """
                 DELETE FROM consents WHERE \(consent) AND NOT EXISTS (
                     SELECT 1 FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
                 )
-                """, person.rawValue, client.rawValue)
-            try run(
-                "UPDATE consents SET remembered = '', remembered_at = '' WHERE \(consent)", person.rawValue,
-                client.rawValue)
+                """, person, client)
+            try run("UPDATE consents SET remembered = '', remembered_at = '' WHERE \(consent)", person, client)
         }
     }
 

@@ -129,7 +129,7 @@ extension SQLiteStore: PeopleStore {
     public func disablePerson(
         _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let disabled = try database.run(
                 "UPDATE people SET disabled_at = ifnull(disabled_at, ?2), changed_at = ?2 WHERE id = ?1",
                 person.rawValue,
@@ -137,7 +137,6 @@ extension SQLiteStore: PeopleStore {
             )
             guard disabled == 1 else { return false }
             _ = try database.endSessions(of: person, at: time)
-            for event in events { try database.append(event) }
             return true
         }
     }

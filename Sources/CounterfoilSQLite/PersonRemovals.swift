@@ -117,8 +117,9 @@ extension RemovedPerson {
         self.init(
             id: try columns.value(PersonIdentifier.init(_:)),
             pseudonym: try columns.value(PersonIdentifier.init(_:)),
-            username: try columns.value(Username.init(_:)),
-            email: try columns.optionalValue(EmailAddress.init(_:)),
+            // No value that an administrator could have to correct first keeps the records of a deleted user.
+            username: try columns.text(),
+            email: try columns.optionalText(),
             displayName: try columns.text()
         )
     }

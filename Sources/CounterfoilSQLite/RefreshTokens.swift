@@ -97,6 +97,11 @@ extension Database {
     /// given.
     func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws
     {
+        try countRefresh(of: client.rawValue, repeats: repeats, reuseAt: reuseAt, revocations: revocations)
+    }
+
+    /// Counts for the client with an identifier, which may be invalid.
+    func countRefresh(of client: String, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws {
         try run(
             """
             INSERT INTO refresh_statistics (client_id, repeats, reuses, last_reuse_at, revocations)
@@ -105,7 +110,7 @@ extension Database {
                 repeats = repeats + ?2, reuses = reuses + ?3, revocations = revocations + ?5,
                 last_reuse_at = max(ifnull(last_reuse_at, ?4), ifnull(?4, last_reuse_at))
             """,
-            client.rawValue,
+            client,
             repeats,
             reuseAt == nil ? 0 : 1,
             reuseAt?.microseconds,

@@ -137,7 +137,7 @@ extension Database {
     /// Removes a scope from every active grant and every consent, and revokes the grants that have no other scope.
     ///
     /// Each statement changes all affected grants at once, so the number of statements does not depend on the number
-    /// of grants.
+    /// of grants. No identifier of a user or a client is parsed, so an invalid one keeps no scope.
     fileprivate func takeFromGrants(_ token: Scope.Token, at time: Date) throws {
         let name = token.rawValue
         let isMeant = "revoked_at IS NULL AND \(Self.holdsFirst("scope"))"
@@ -151,16 +151,14 @@ extension Database {
             """, name)
         let revoked = try all(
             "SELECT client_id, count(*) FROM grants WHERE revoked_at IS NULL AND scope = ? GROUP BY client_id", name
-        ) { columns in (try columns.value(ClientIdentifier.init(_:)), Int(try columns.integer())) }
+        ) { columns in (try columns.text(), Int(try columns.integer())) }
         for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
         try run(
             "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
         try run("UPDATE grants SET scope = \(Self.withoutFirst("scope")) WHERE \(isMeant)", name)
         let consents = try all(
             "SELECT person_id, client_id FROM consents WHERE \(Self.holdsFirst("scope"))", name
-        ) { columns in
-            (try columns.value(PersonIdentifier.init(_:)), try columns.value(ClientIdentifier.init(_:)))
-        }
+        ) { columns in (try columns.text(), try columns.text()) }
         for (person, client) in consents { try followConsent(of: person, to: client) }
     }
 }

@@ -33,6 +33,7 @@ extension SQLiteStore: SessionStore {
     ) async throws(StoreFault) -> BeginSessionOutcome {
         try await commits.commit(recording: events) { database in
             let continued = try former.flatMap { try database.session($0, of: session.personID) }
+                .flatMap(SessionIdentifier.init(_:))
             let id = continued ?? session.id
             let begun = try database.run(
                 """
@@ -148,7 +149,9 @@ extension SQLiteStore: SessionStore {
                 time.microseconds,
                 idle.microseconds
             )
-            if try !database.exists(session) { try database.revokeDependents(ofSession: session, at: time) }
+            if try !database.exists(session: session.rawValue) {
+                try database.revokeDependents(ofSession: session.rawValue, at: time)
+            }
         }
     }
 }
@@ -161,7 +164,7 @@ extension Database {
             "person_id = ?1 AND digest IS NOT ?2", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
         try revokeGrants(
             "\(Grant.isOfFirst) AND grants.session_id IS NOT ?2",
-            [person.rawValue, try kept.flatMap { try session($0, of: person) }?.rawValue], at: time)
+            [person.rawValue, try kept.flatMap { try session($0, of: person) }], at: time)
         return ended
     }
 
@@ -170,11 +173,12 @@ extension Database {
         try endSessions("person_id = ?1", [person.rawValue], at: time)
     }
 
-    /// Reads the identifier (`sid`) of a session of a user; nil if there is none with this digest.
-    fileprivate func session(_ digest: ArtefactDigest, of person: PersonIdentifier) throws -> SessionIdentifier? {
+    /// Reads the identifier (`sid`) of a session of a user, which may be invalid; nil if there is none with this
+    /// digest.
+    fileprivate func session(_ digest: ArtefactDigest, of person: PersonIdentifier) throws -> String? {
         try first(
             "SELECT id FROM sessions WHERE digest = ? AND person_id = ?", Data(digest.bytes), person.rawValue
-        ) { columns in try columns.value(SessionIdentifier.init(_:)) }
+        ) { columns in try columns.text() }
     }
 
     /// Reads the digests of the sessions that must end so that the user has at most `Session.limitPerPerson` sessions.
@@ -186,22 +190,22 @@ extension Database {
         ) { columns in Data(try columns.bytes()) }
     }
 
-    fileprivate func exists(_ session: SessionIdentifier) throws -> Bool {
-        try answers("SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)", session.rawValue) == [true]
+    fileprivate func exists(session: String) throws -> Bool {
+        try answers("SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)", session) == [true]
     }
 
     /// Ends the sessions that match a condition and returns their number.
     ///
     /// It also calls `revokeDependents` for each ended session, unless another session continues it under the same
-    /// session ID (`sid`).
+    /// session ID (`sid`). No identifier of a session is parsed, so a session with an invalid one ends, too.
     func endSessions(
         _ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date
     ) throws -> Int {
         let ended = try all("SELECT id FROM sessions WHERE \(condition)", values: values) { columns in
-            try columns.value(SessionIdentifier.init(_:))
+            try columns.text()
         }
         let count = try run("DELETE FROM sessions WHERE \(condition)", values: values)
-        for session in ended where try !exists(session) { try revokeDependents(ofSession: session, at: time) }
+        for session in ended where try !exists(session: session) { try revokeDependents(ofSession: session, at: time) }
         return count
     }
 
@@ -209,7 +213,7 @@ extension Database {
     /// notifications to its clients.
     ///
     /// It marks each active grant with the end of the session, so that a second call does not notify a client again.
-    fileprivate func revokeDependents(ofSession session: SessionIdentifier, at time: Date) throws {
+    fileprivate func revokeDependents(ofSession session: String, at time: Date) throws {
         try run(
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
@@ -218,7 +222,7 @@ extension Database {
             WHERE grants.session_id = ?1 AND grants.revoked_at IS NULL AND grants.session_ended_at IS NULL
                 AND clients.backchannel_logout_uri IS NOT NULL
             """,
-            session.rawValue,
+            session,
             time.microseconds
         )
         try revokeGrants(
@@ -226,27 +230,28 @@ extension Database {
             grants.session_id = ? AND grants.session_ended_at IS NULL
                 AND (clients.type = 'spa' OR \(Grant.hasUnusedDeviceCode))
             """,
-            [session.rawValue], at: time)
+            [session], at: time)
         try run(
             """
             UPDATE grants SET session_ended_at = ?2
             WHERE session_id = ?1 AND revoked_at IS NULL AND session_ended_at IS NULL
             """,
-            session.rawValue,
+            session,
             time.microseconds
         )
     }
 
     /// Revokes the grants that match a condition on grants and clients, and counts the revocations for the clients.
     func revokeGrants(_ condition: String, _ values: [(any DatabaseValueConvertible)?], at time: Date) throws {
-        // Only these columns are read, so that a grant with a value that this version does not know is revoked, too.
+        // Only these columns are read, and not parsed, so that a grant with a value that this version does not know, or
+        // an invalid one, is revoked, too.
         let grants = try all(
             """
             SELECT grants.number, grants.client_id FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
             WHERE grants.revoked_at IS NULL AND \(condition)
             """,
             values: values
-        ) { columns in (number: try columns.integer(), client: try columns.value(ClientIdentifier.init(_:))) }
+        ) { columns in (number: try columns.integer(), client: try columns.text()) }
         for grant in grants {
             try run("UPDATE grants SET revoked_at = ?2 WHERE number = ?1", grant.number, time.microseconds)
             try countRefresh(of: grant.client, revocations: 1)

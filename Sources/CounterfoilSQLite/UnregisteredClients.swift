@@ -168,7 +168,7 @@ extension SQLiteStore: UnregisteredClientStore {
     public func refuseHost(
         _ host: HostPattern, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commits.commit { database in
+        try await commits.commit(recording: events) { database in
             let refused = try database.first("SELECT refused_hosts FROM unregistered_client_policy") { columns in
                 try columns.text()
             }
@@ -183,7 +183,6 @@ extension SQLiteStore: UnregisteredClientStore {
             } else {
                 try database.keep(UnregisteredClientPolicy(refusedHosts: [host], revision: 1))
             }
-            for event in events { try database.append(event) }
             return true
         }
     }

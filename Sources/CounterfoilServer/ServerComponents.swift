@@ -33,7 +33,7 @@ package struct ServerComponents: Sendable {
 
     let serverKey: ServerKey
     let keys: KeyRing
-    let clock: @Sendable () -> Date
+    package let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
     let cookies: Cookies
     let subjects: SubjectIdentifiers

@@ -56,7 +56,7 @@ struct ClientRemovalTests {
         await store.close()
     }
 
-    // SEC-381: the database itself refuses the identifier.
+    // SEC-384: the database itself refuses the identifier.
     @Test func `no statement inserts a client with the identifier of a deleted one`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
@@ -80,7 +80,7 @@ struct ClientRemovalTests {
         await store.close()
     }
 
-    // SEC-382
+    // SEC-385
     @Test func `no row of a deleted client is left`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

@@ -97,6 +97,28 @@ struct CommitQueueTests {
         await busy.store.close()
     }
 
+    // A commit alone in its transaction has no savepoint.
+    @Test func `if the transaction of one commit cannot be committed, nothing of it is written`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        for name in ["test.a", "test.b"] {
+            let fault = await #expect(throws: StoreFault.self) {
+                try await store.commits.commit { database in
+                    _ = try Self.add(name)(database)
+                    try Self.addDanglingSession(to: database)
+                }
+            }
+            // The constraint is certain, so the caller knows that nothing was committed.
+            guard case .damaged = fault else { throw try #require(fault) }
+        }
+        #expect(try await Self.names(in: store) == [])
+        let sessions = try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sessions") }
+        #expect(sessions == 0)
+        #expect(try await store.commits.commit(Self.add("test.c")) == 1)
+        #expect(try await Self.names(in: store) == ["test.c"])
+        await store.close()
+    }
+
     @Test func `a full queue refuses at once and answers every caller`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

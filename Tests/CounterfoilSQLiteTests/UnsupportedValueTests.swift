@@ -180,6 +180,8 @@ struct UnsupportedValueTests {
             try await newer.write("UPDATE clients SET id = 'äpp' WHERE id = 'app-other'")
             try await newer.write("UPDATE clients SET logo = NULL, source = 'federation' WHERE id = 'äpp'")
             #expect(try await store.personID(named: ada.person.username) == ada.person.id)
+            let ownership = ClientOwnership(id: ada.client.id, owner: ada.person.id, isUnregistered: false)
+            #expect(try await store.clientOwnership(ada.client.id) == ownership)
             let event = AuditEvent(at: World.now, .account, personID: ada.person.id, detail: "disabled")
             for later in 1...2 {
                 #expect(

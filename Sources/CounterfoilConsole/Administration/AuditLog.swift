@@ -127,7 +127,9 @@ struct AuditLog: Sendable {
                 person: event.personID.map { people[$0] ?? DisplayName($0.rawValue) },
                 application: event.clientID.flatMap { applications[$0] },
                 clientID: event.clientID?.rawValue,
-                source: event.source ?? (event.isFromCommand ? words(AuditMessage.terminal) : ""),
+                source: event.source
+                    ?? (event.isFromCommand
+                        ? words(AuditMessage.terminal) : event.isFromServer ? words(AuditMessage.server) : ""),
                 detail: event.detail
             )
         }
@@ -140,6 +142,7 @@ private enum AuditMessage: String, LocalizationKey {
     case done = "audit.done"
     case refused = "audit.refused"
     case terminal = "audit.terminal"
+    case server = "audit.server"
     case noPerson = "audit.no-person"
     case noClient = "audit.no-client"
     case noDay = "audit.no-day"

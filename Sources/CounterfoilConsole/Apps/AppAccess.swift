@@ -22,6 +22,11 @@ enum AppAccess {
         if person.isAdministrator { return AccessibleApp(client, byAdministrator: true) }
         return client.owner == person.id ? AccessibleApp(client, byAdministrator: false) : nil
     }
+
+    /// Returns true if the user may delete the client.
+    static func mayDelete(_ client: ClientOwnership, _ person: Person) -> Bool {
+        !client.isUnregistered && (person.isAdministrator || client.owner == person.id)
+    }
 }
 
 extension Console {
@@ -31,6 +36,15 @@ extension Console {
             let application = AppAccess.judge(try await registry.client(id), by: visit.person)
         else { throw NotFoundError() }
         return application
+    }
+
+    /// Returns the client in the path, even if this version cannot read its record, if the user may delete it;
+    /// otherwise throws `NotFoundError`.
+    func clientToDelete(_ visit: Visit) async throws -> ClientOwnership {
+        guard let id = visit.request.parameters.clientID, let client = try await store.clientOwnership(id),
+            AppAccess.mayDelete(client, visit.person)
+        else { throw NotFoundError() }
+        return client
     }
 
     /// Returns the part of the console to which a client belongs: My Apps if it is the user's own client, or else the

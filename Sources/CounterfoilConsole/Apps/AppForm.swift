@@ -75,8 +75,12 @@ struct AppForm: Sendable {
             recording: events
         )
         switch outcome {
-        case .added, .identifierTaken, .identifierBeingFreed:
+        case .added:
             break
+        case .identifierTaken, .identifierBeingFreed:
+            // The form was sent before. The client that it registered can be deleted since then.
+            let isLeft = try await console.store.clientOwnership(id) != nil
+            return .seeOther(isLeft ? console.path(.application, of: id) : console.path(.applications))
         case .ownerNotFound:
             // The user was deleted during the request. The next page asks for a sign-in.
             return .seeOther(console.path(.applications))
@@ -85,7 +89,6 @@ struct AppForm: Sendable {
         case .tooMany:
             return try await again([ClientProblem(.whole, .tooManyApplications)])
         }
-        guard outcome == .added else { return .seeOther(console.path(.application, of: id)) }
         console.logger.notice(
             "registered a client",
             metadata: [

@@ -56,29 +56,36 @@ struct AppOverview: Sendable {
     }
 
     func askToDelete(_ visit: Console.Visit) async throws -> Reply {
-        let client = try await console.application(visit).client
+        let client = try await console.clientToDelete(visit)
+        let record = try await StoreFault.supported { () async throws(StoreFault) in
+            try await console.registry.client(client.id)
+        }
+        let isOwn = client.owner == visit.person.id
         let action = console.path(.deleteApp, of: client.id)
         let page = DeleteAppPage(
-            console: console.head(visit, in: console.part(of: client, visit)),
-            application: console.summary(client, visit),
+            console: console.head(visit, in: isOwn ? .applications : .administration),
+            application: record.map { console.summary($0, visit) }
+                ?? AppSummary(
+                    clientID: client.id.rawValue, name: DisplayName(client.id.rawValue), typeName: "",
+                    isVouchedFor: false, path: listPath(isOwn: isOwn)),
             action: action, ticket: console.ticket(visit, for: action))
         return Reply(.ok, .page(page))
     }
 
+    private func listPath(isOwn: Bool) -> String { console.path(isOwn ? .applications : .administration) }
+
     func delete(_ visit: Console.Visit) async throws -> Reply {
-        let application = try await console.application(visit)
+        let client = try await console.clientToDelete(visit)
         _ = try console.form(visit)
-        let event = console.event(.application, by: visit, client: application.client.id, detail: "deleted")
-        let isDeleted = try await console.store.removeClient(application.client.id, recording: [event])
+        let event = console.event(.application, by: visit, client: client.id, detail: "deleted")
+        let isDeleted = try await console.store.removeClient(client.id, recording: [event])
         if isDeleted { console.auditor.countRecorded(event) }
         console.logger.notice(
             "deleted a client",
             metadata: [
-                "client_id": "\(application.client.id)", "user": "\(visit.person.id)",
-                "request": "\(visit.request.id)",
+                "client_id": "\(client.id)", "user": "\(visit.person.id)", "request": "\(visit.request.id)",
             ])
-        let paths = console.paths(of: application.client, at: nil, visit)
-        return .done(AppNotice.deleted, at: paths.list)
+        return .done(AppNotice.deleted, at: listPath(isOwn: client.owner == visit.person.id))
     }
 
     private func address(

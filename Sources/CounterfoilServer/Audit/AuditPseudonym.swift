@@ -15,8 +15,18 @@ extension PersonIdentifier {
 }
 
 extension AuditEvent {
-    /// Whether a command caused the event, and no request; false for a deleted user, whose events do not show it.
-    package var isFromCommand: Bool { source == nil && requestID == nil && personID?.isPseudonym != true }
+    /// The beginning of the detail of each event that a command causes.
+    private static let commandPrefix = "at the command line: "
+
+    /// Whether a command caused the event; false for a deleted user, whose events do not show it.
+    package var isFromCommand: Bool { hasNoRequest && detail?.hasPrefix(Self.commandPrefix) == true }
+
+    /// Whether the server itself caused the event, such as the rotation of a signing key.
+    ///
+    /// Such an event has a detail. An event without one can be that of a user whose deletion has removed the request.
+    package var isFromServer: Bool { hasNoRequest && detail.map { !$0.hasPrefix(Self.commandPrefix) } == true }
+
+    private var hasNoRequest: Bool { source == nil && requestID == nil && personID?.isPseudonym != true }
 }
 
 extension ServerKey {

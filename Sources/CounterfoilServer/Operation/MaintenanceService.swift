@@ -7,9 +7,11 @@ import Logging
 /// already done its work.
 public struct MaintenanceService: Sendable {
     /// The maximum number of rows of each kind that one step deletes.
-    static let batch = 200
+    package static let batch = 200
     /// The pause after a step that deleted rows, in which other transactions can write.
     static let batchPause = Duration.milliseconds(50)
+    /// The maximum number of steps of one kind in a round.
+    package static let stepLimit = 100
     /// The pause after all expired records are deleted, or after a failure.
     static let idleInterval = Duration.seconds(60)
 
@@ -45,12 +47,7 @@ public struct MaintenanceService: Sendable {
     public func run() async {
         while !Task.isCancelled {
             do {
-                try await maintainKeys()
-                let limits = try await limits()
-                while try await removeBatch(limits) > 0 { try await Task.sleep(for: Self.batchPause) }
-                while try await continueRemovals() > 0 { try await Task.sleep(for: Self.batchPause) }
-                await auditor.noteSummaries(now: clock())
-                try await removeOldAuditEvents()
+                if try await runRound() { continue }
             } catch is CancellationError {
                 break
             } catch {
@@ -66,6 +63,32 @@ public struct MaintenanceService: Sendable {
         // The number of events that were left out in a minute is recorded only after the end of that minute. With a
         // time in the next minute, the number of the current minute is recorded too. It would otherwise be lost.
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
+    }
+
+    /// Carries out each kind of work, with a limited number of deletions.
+    ///
+    /// Many records of one deleted client therefore do not delay the rotation of keys, nor other deletions.
+    ///
+    /// - Parameter steps: The maximum number of steps that delete expired records, and of those that delete records of
+    ///   deleted users and clients.
+    /// - Returns: True if there may be more to delete.
+    package func runRound(steps: Int = Self.stepLimit) async throws -> Bool {
+        try await maintainKeys()
+        let limits = try await limits()
+        let isMoreExpired = try await take(steps) { try await removeBatch(limits) }
+        let isMoreRemoved = try await take(steps) { try await continueRemovals() }
+        await auditor.noteSummaries(now: clock())
+        try await removeOldAuditEvents()
+        return isMoreExpired || isMoreRemoved
+    }
+
+    /// Takes steps until one deletes nothing; returns true if the last one deleted something.
+    private func take(_ steps: Int, _ step: () async throws -> Int) async throws -> Bool {
+        for _ in 0..<steps {
+            guard try await step() > 0 else { return false }
+            try await Task.sleep(for: Self.batchPause)
+        }
+        return true
     }
 
     /// Deletes all expired records, and all records of deleted users and clients.
@@ -131,10 +154,10 @@ public struct MaintenanceService: Sendable {
                 detail: "events from before \(end.formatted(.iso8601)), after a retention of \(days) days")
             let count = try await store.removeAudit(
                 through: last.position, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
-            if removed == 0 { auditor.countRecorded(event) }
             guard count > 0 else { return removed }
+            if removed == 0 { auditor.countRecorded(event) }
             removed += count
-            metrics.add(oldest.count, to: .rowRemoved)
+            metrics.add(count, to: .rowRemoved)
             try await Task.sleep(for: Self.batchPause)
         }
     }

@@ -275,7 +275,8 @@ public protocol AuditStore: Sendable {
     /// - Parameters:
     ///   - position: The position of the last event to delete.
     ///   - rows: The maximum number of events to delete.
-    ///   - event: The event of the deletion, which the store appends in the same transaction; nil for none.
+    ///   - event: The event of the deletion; nil for none. If an event is deleted, the store appends it in the same
+    ///     transaction.
     ///   - time: The current time.
     /// - Returns: The number of deleted events, without the appended one.
     func removeAudit(

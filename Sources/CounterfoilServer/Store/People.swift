@@ -193,8 +193,8 @@ public protocol PeopleStore: Sendable {
     ) async throws(StoreFault) -> UpdatePersonOutcome
     /// Disables a user; a user who is disabled already keeps the former time.
     ///
-    /// It ends the sessions as ``updatePerson(_:at:recording:)`` does, but reads no other value of the record. A value that this
-    /// version does not know therefore does not keep an account enabled.
+    /// It ends the sessions as ``updatePerson(_:at:recording:)`` does, but reads no other value of the record. A value
+    /// that this version does not know therefore does not keep an account enabled.
     ///
     /// - Parameters:
     ///   - person: The user.

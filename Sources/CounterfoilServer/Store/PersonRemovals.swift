@@ -63,16 +63,16 @@ public struct RemovedPerson: Sendable, Hashable {
     public let id: PersonIdentifier
     /// The identifier that replaces ``id`` in the audit log.
     public let pseudonym: PersonIdentifier
-    /// The former username.
-    public let username: Username
-    /// The former email address; nil if there was none.
-    public let email: EmailAddress?
+    /// The former username as the store had it, which can be an invalid one.
+    public let username: String
+    /// The former email address as the store had it, which can be an invalid one; nil if there was none.
+    public let email: String?
     /// The former display name.
     public let displayName: String
 
     /// Creates a record.
     public init(
-        id: PersonIdentifier, pseudonym: PersonIdentifier, username: Username, email: EmailAddress?,
+        id: PersonIdentifier, pseudonym: PersonIdentifier, username: String, email: String?,
         displayName: String
     ) {
         self.id = id
@@ -108,10 +108,10 @@ public struct RemovedPerson: Sendable, Hashable {
         return form.pairs.contains { pair in
             let value = pair.value.lowercased()
             if value.contains(id.rawValue.lowercased()) { return true }
-            if let email, value.contains(email.rawValue) { return true }
+            if let email, !email.isEmpty, value.contains(email.lowercased()) { return true }
             switch pair.name {
             case "login_hint":
-                return Username(pair.value.trimmingCharacters(in: .whitespaces)) == username
+                return Username(pair.value.trimmingCharacters(in: .whitespaces))?.rawValue == username
             case "id_token_hint":
                 let parts = pair.value.split(separator: ".", omittingEmptySubsequences: false)
                 guard parts.count == 3, let claims = Base64URL.decode(String(parts[1])) else { return false }
@@ -124,7 +124,7 @@ public struct RemovedPerson: Sendable, Hashable {
     /// Returns true if a text contains a name of the user as whole words, in any case.
     private func names(in text: String) -> Bool {
         let text = text.lowercased()
-        return [id.rawValue, username.rawValue, email?.rawValue, displayName].contains { name in
+        return [id.rawValue, username, email, displayName].contains { name in
             guard let name, !name.isEmpty else { return false }
             return text.ranges(of: name.lowercased()).contains { range in
                 let before = text[..<range.lowerBound].last

@@ -238,6 +238,25 @@ public struct PKCEExceptionUse: Sendable, Hashable {
     }
 }
 
+/// The values of a client that its deletion needs.
+///
+/// A store reads them even if the record has another value that is invalid, or that this version does not know.
+public struct ClientOwnership: Sendable, Hashable {
+    /// The identifier of the client.
+    public let id: ClientIdentifier
+    /// The developer who owns the client; nil if there is none, or if the stored identifier is invalid.
+    public let owner: PersonIdentifier?
+    /// Whether no person registered the client: it identified or registered itself.
+    public let isUnregistered: Bool
+
+    /// Creates a record that a store has read.
+    public init(id: ClientIdentifier, owner: PersonIdentifier?, isUnregistered: Bool) {
+        self.id = id
+        self.owner = owner
+        self.isUnregistered = isUnregistered
+    }
+}
+
 /// The registered clients, their secrets and logos; ``RegistryReader`` looks up one client.
 public protocol ClientStore: Sendable {
     /// Reads all clients that a person registered, oldest first.
@@ -248,6 +267,8 @@ public protocol ClientStore: Sendable {
     ///
     /// It also returns clients that ``clients(of:)`` leaves out because of a value that this version does not know.
     func clientIdentifiers(of owner: PersonIdentifier) async throws(StoreFault) -> [ClientIdentifier]
+    /// Reads what the deletion of a client needs, and no other value of its record; nil if there is no such client.
+    func clientOwnership(_ id: ClientIdentifier) async throws(StoreFault) -> ClientOwnership?
     /// Returns whether the ``RegisteredClient/origins`` of any client cover the given origin (RFC 6454).
     func isRegistered(_ origin: WebOrigin) async throws(StoreFault) -> Bool
     /// Registers a client with an optional logo and first secret.

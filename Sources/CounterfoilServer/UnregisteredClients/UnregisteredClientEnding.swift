@@ -2,22 +2,39 @@ import CounterfoilProtocol
 package import Foundation
 
 extension UnregisteredClientUseStore {
-    /// Deletes every client of a family in several transactions, and returns their number and the recorded events.
+    /// Deletes every client of a family in several transactions, and returns their number and the appended events.
     ///
     /// - Parameters:
     ///   - family: The family.
     ///   - batch: The maximum number of clients in one transaction.
-    ///   - event: Returns the event of one transaction for the number of clients that it deletes.
+    ///   - event: Returns the event of one transaction for the number of clients that it deletes. Its time must be that
+    ///     of the call, because the last transaction can follow the first after more than
+    ///     ``AuditPosition/settlingTime``.
     package func removeAllUnregisteredClients(
         of family: UnregisteredClientFamily, batch: Int, recording event: @escaping @Sendable (Int) -> AuditEvent
     ) async throws(StoreFault) -> (count: Int, events: [AuditEvent]) {
         var (removed, events) = (0, [AuditEvent]())
         while true {
-            let last = try await removeUnregisteredClients(of: family, atMost: batch) { [event($0)] }
+            let appended = LastEvents()
+            let last = try await removeUnregisteredClients(of: family, atMost: batch) { count in
+                appended.set([event(count)])
+            }
             removed += last
-            if last > 0 { events.append(event(last)) }
+            if last > 0 { events += appended.value }
             guard last == batch else { return (removed, events) }
         }
+    }
+}
+
+/// The events of the last attempt of a commit.
+private final class LastEvents: Sendable {
+    private let events = Mutex<[AuditEvent]>([])
+
+    var value: [AuditEvent] { events.withLock { $0 } }
+
+    func set(_ new: [AuditEvent]) -> [AuditEvent] {
+        events.withLock { $0 = new }
+        return new
     }
 }
 

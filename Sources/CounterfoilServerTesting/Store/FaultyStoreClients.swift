@@ -25,6 +25,11 @@ extension FaultyStore: ClientStore {
         return try await store.clientIdentifiers(of: owner)
     }
 
+    public func clientOwnership(_ id: ClientIdentifier) async throws(StoreFault) -> ClientOwnership? {
+        try await enter(.clients)
+        return try await store.clientOwnership(id)
+    }
+
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,

@@ -57,15 +57,20 @@ extension MemoryStore.State {
         return true
     }
 
-    /// Counts records of the client that was deleted first as deleted, and returns their number.
+    /// Counts records of deleted clients as deleted, in the order of their deletion, and returns their number.
+    ///
+    /// A client without further records counts as one row.
     mutating func continueClientRemoval(atMost rows: Int) -> Int {
-        guard let removal = clientRemovals.first else { return 0 }
-        guard removal.rows < rows else {
-            clientRemovals[0].rows -= rows
-            return rows
+        var left = rows
+        while left > 0, let removal = clientRemovals.first {
+            guard removal.rows < left else {
+                clientRemovals[0].rows -= left
+                return rows
+            }
+            clientRemovals.removeFirst()
+            left -= removal.rows + 1
         }
-        clientRemovals.removeFirst()
-        return removal.rows + 1
+        return rows - left
     }
 
     /// Counts the records of a client that ``ClientRemoval/rowsAtOnce`` limits.

@@ -26,6 +26,14 @@ extension MemoryStore: ClientStore {
         try await clients(of: owner).map(\.id)
     }
 
+    public func clientOwnership(_ id: ClientIdentifier) async throws(StoreFault) -> ClientOwnership? {
+        state.withLock { state in
+            state.clients.first { $0.id == id }.map {
+                ClientOwnership(id: $0.id, owner: $0.owner, isUnregistered: $0.isUnregistered)
+            }
+        }
+    }
+
     public func addClient(
         _ client: RegisteredClient,
         logo: Logo?,

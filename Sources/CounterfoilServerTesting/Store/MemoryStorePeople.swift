@@ -66,12 +66,11 @@ extension MemoryStore: PeopleStore {
     public func disablePerson(
         _ person: PersonIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+        commit(recording: events) { state in
             guard let stored = state.people[person] else { return false }
             state.people[person]?.disabledAt = stored.disabledAt ?? time
             state.people[person]?.changedAt = time
             _ = state.endSessions(of: person, except: nil, at: time)
-            for event in events { state.append(event) }
             return true
         }
     }

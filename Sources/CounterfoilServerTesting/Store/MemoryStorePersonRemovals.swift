@@ -40,8 +40,8 @@ extension MemoryStore {
             state.people[person] = nil
             state.removals.append(
                 RemovedPerson(
-                    id: person, pseudonym: terms.pseudonym, username: removed.username, email: removed.email,
-                    displayName: removed.displayName))
+                    id: person, pseudonym: terms.pseudonym, username: removed.username.rawValue,
+                    email: removed.email?.rawValue, displayName: removed.displayName))
             state.append(events(owned))
             return .begun(owned)
         }

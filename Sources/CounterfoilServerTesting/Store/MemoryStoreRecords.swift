@@ -97,11 +97,11 @@ extension MemoryStore: AuditStore {
         through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
     ) async throws(StoreFault) -> Int {
         state.withLock { state in
-            if let event { state.append(event) }
             let last = min(position, .lastSettled(at: time))
             let removed = state.audit.filter { $0.position <= last }.sorted { $0.position < $1.position }.prefix(rows)
             let numbers = Set(removed.map(\.number))
             state.audit.removeAll { numbers.contains($0.number) }
+            if let event, !numbers.isEmpty { state.append(event) }
             return numbers.count
         }
     }

@@ -25,12 +25,11 @@ extension MemoryStore: UnregisteredClientStore {
     public func refuseHost(
         _ host: HostPattern, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        state.withLock { state in
+        commit(recording: events) { state in
             let refused = state.unregisteredClientPolicy.refusedHosts
             guard !refused.contains(where: { $0.matches(host.rawValue) }) else { return false }
             state.unregisteredClientPolicy.refusedHosts.append(host)
             state.unregisteredClientPolicy.revision += 1
-            for event in events { state.append(event) }
             return true
         }
     }

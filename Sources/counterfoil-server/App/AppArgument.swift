@@ -15,15 +15,16 @@ extension DataDirectory {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {
             throw CommandFailure.noApp(clientID)
         }
-        guard !client.isUnregistered else {
-            throw CommandFailure.refused(
-                "the app \(id) is unregistered; see: counterfoil-server unregistered --help")
-        }
+        guard !client.isUnregistered else { throw CommandFailure.unregistered(id) }
         return client
     }
 }
 
 extension CommandFailure {
+    static func unregistered(_ id: ClientIdentifier) -> CommandFailure {
+        .refused("the app \(id) is unregistered; see: counterfoil-server unregistered --help")
+    }
+
     static func noApp(_ clientID: String) -> CommandFailure {
         .refused("there is no app with the client_id \(clientID.prefix(100)); see: counterfoil-server app list")
     }

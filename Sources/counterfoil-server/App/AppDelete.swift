@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
@@ -21,16 +22,39 @@ struct AppDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            // If the deletion of this app was interrupted, there is no such app any more, but records are left.
-            try await directory.finishRemovals()
-            let client = try await directory.client(app.clientID)
-            let event = directory.event(.application, client: client.id, detail: "deleted")
-            guard try await directory.store.removeClient(client.id, recording: [event]) else {
+            guard let id = ClientIdentifier(app.clientID),
+                let client = try await directory.store.clientOwnership(id)
+            else {
+                // If the deletion of this app was interrupted, there is no such app any more, but records are left.
+                try await directory.finishRemovals()
+                throw CommandFailure.noApp(app.clientID)
+            }
+            guard !client.isUnregistered else { throw CommandFailure.unregistered(id) }
+            let record = try await StoreFault.readable { () async throws(StoreFault) in
+                try await directory.store.client(id)
+            }
+            let event = directory.event(.application, client: id, detail: "deleted")
+            guard try await directory.store.removeClient(id, recording: [event]) else {
                 throw CommandFailure.noApp(app.clientID)
             }
             try await directory.finishRemovals()
-            if options.json { return try Output.json(AppDocument(client)) }
-            Output.line("Deleted \(client.displayName), \(client.id), with all consent that users gave to it.")
+            guard options.json else {
+                let name = record.map { "\($0.displayName), " } ?? ""
+                return Output.line("Deleted \(name)\(id), with all consent that users gave to it.")
+            }
+            guard let record else { return try Output.json(DeletedClientDocument(id)) }
+            try Output.json(AppDocument(record))
         }
+    }
+}
+
+/// The known value of a deleted client whose record this version cannot read.
+struct DeletedClientDocument: Encodable {
+    private let clientID: String
+
+    init(_ id: ClientIdentifier) { clientID = id.rawValue }
+
+    private enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
     }
 }

@@ -34,11 +34,12 @@ struct AuditDelete: AsyncParsableCommand {
             let store = directory.store
             let now = store.now()
             var removed = 0
-            // Nothing is recorded if there is nothing to delete.
-            let oldest = try await store.auditLog(after: nil, limit: 1).first?.position
             let last = min(through, .lastSettled(at: now))
-            while let oldest, oldest <= last {
-                let event = directory.event(.auditRemoval, detail: "events from position \(oldest) to \(through)")
+            let oldest = try await store.auditLog(after: nil, limit: 1).first?.position
+            // No event is appended before the last settled position, so this stays the last event to delete.
+            let newest = try await store.audit(AuditQuery(before: last.next, limit: 1)).first?.position
+            while let oldest, let newest {
+                let event = directory.event(.auditRemoval, detail: "events from position \(oldest) to \(newest)")
                 let count = try await store.removeAudit(
                     through: last, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
                 guard count > 0 else { break }
@@ -51,5 +52,12 @@ struct AuditDelete: AsyncParsableCommand {
                     ? "There are no events up to position \(last)."
                     : "Deleted \(removed) event\(removed == 1 ? "" : "s").")
         }
+    }
+}
+
+extension AuditPosition {
+    /// The position directly after this one.
+    fileprivate var next: AuditPosition {
+        AuditPosition(microseconds: microseconds, number: number == .max ? .max : number + 1)
     }
 }

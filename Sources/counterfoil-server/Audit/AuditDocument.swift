@@ -19,7 +19,7 @@ struct AuditDocument: Encodable {
     let detail: String?
 
     /// Only the text shows it.
-    private let isFromCommand: Bool
+    private let origin: String?
 
     private enum CodingKeys: String, CodingKey {
         case number, position, at, kind, outcome, sub, username, source, detail
@@ -54,12 +54,12 @@ struct AuditDocument: Encodable {
         source = event.source
         requestID = event.requestID
         detail = event.detail
-        isFromCommand = event.isFromCommand
+        origin = event.isFromCommand ? "from a terminal" : event.isFromServer ? "by the server" : nil
     }
 
     /// The event as one line of text.
     var words: String {
-        let origin = source.map { "from \($0)" } ?? (isFromCommand ? "from a terminal" : nil)
+        let origin = source.map { "from \($0)" } ?? origin
         let parts = [username ?? sub, clientID, origin, detail.map { "(\($0))" }]
         return "\(at)  \(kind) \(outcome)  " + parts.compactMap(\.self).joined(separator: "  ")
     }

@@ -41,14 +41,16 @@ extension DataDirectory {
     func unregisteredClient(_ clientID: String) async throws -> UnregisteredClientUse {
         guard let id = ClientIdentifier(clientID) else { throw CommandFailure.noUnregisteredApp(clientID) }
         if let use = try await store.unregisteredClient(id) { return use }
-        guard try await store.client(id) == nil else {
-            throw CommandFailure.refused("the app \(id) is registered; see: counterfoil-server app show --help")
-        }
+        guard try await store.client(id) == nil else { throw CommandFailure.registered(id) }
         throw CommandFailure.noUnregisteredApp(clientID)
     }
 }
 
 extension CommandFailure {
+    static func registered(_ id: ClientIdentifier) -> CommandFailure {
+        .refused("the app \(id) is registered; see: counterfoil-server app show --help")
+    }
+
     static func noUnregisteredApp(_ clientID: String) -> CommandFailure {
         .refused(
             "there is no unregistered app with the client_id \(clientID.prefix(100)); "

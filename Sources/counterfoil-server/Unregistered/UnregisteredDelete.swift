@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
@@ -22,17 +23,28 @@ struct UnregisteredDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            // If the deletion of this app was interrupted, there is no such app any more, but records are left.
-            try await directory.finishRemovals()
-            let use = try await directory.unregisteredClient(app.clientID)
-            let event = directory.event(.application, client: use.client.id, detail: "deleted, unregistered")
-            guard try await directory.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
+            guard let id = ClientIdentifier(app.clientID),
+                let client = try await directory.store.clientOwnership(id)
+            else {
+                // If the deletion of this app was interrupted, there is no such app any more, but records are left.
+                try await directory.finishRemovals()
+                throw CommandFailure.noUnregisteredApp(app.clientID)
+            }
+            guard client.isUnregistered else { throw CommandFailure.registered(id) }
+            let use = try await StoreFault.readable { () async throws(StoreFault) in
+                try await directory.store.unregisteredClient(id)
+            }
+            let event = directory.event(.application, client: id, detail: "deleted, unregistered")
+            guard try await directory.store.removeUnregisteredClient(id, recording: [event]) else {
                 throw CommandFailure.noUnregisteredApp(app.clientID)
             }
             try await directory.finishRemovals()
-            if options.json { return try Output.json(UnregisteredClientDocument(use)) }
-            Output.line(
-                "Deleted \(use.client.displayName), \(use.client.id), with all consent that users gave to it.")
+            guard options.json else {
+                let name = use.map { "\($0.client.displayName), " } ?? ""
+                return Output.line("Deleted \(name)\(id), with all consent that users gave to it.")
+            }
+            guard let use else { return try Output.json(DeletedClientDocument(id)) }
+            try Output.json(UnregisteredClientDocument(use))
         }
     }
 }

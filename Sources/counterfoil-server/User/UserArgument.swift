@@ -20,24 +20,28 @@ extension DataDirectory {
 
     /// A user of whom a command reads only what it needs to end the account.
     ///
-    /// A value that this version does not know keeps no account from being disabled or deleted.
+    /// An invalid value, and one that this version does not know, keep no account from being disabled or deleted.
     struct Account {
         let id: PersonIdentifier
         let username: Username
-        /// The whole record; nil if it has a value that this version does not know.
+        /// The whole record; nil if it has an invalid value, or one that this version does not know.
         let person: Person?
 
         /// The user as one line of text.
         var line: String { person.map { UserDocument($0).line } ?? username.rawValue }
     }
 
-    /// Returns the user with a user name, even if the record has a value that this version does not know; fails the
-    /// command if there is none.
+    /// Returns the user with a user name, even if this version cannot read the record; fails the command if there is
+    /// none.
     func account(_ name: String) async throws -> Account {
-        guard let username = Username(name), let id = try await store.personID(named: username) else {
-            throw CommandFailure.noUser(name)
-        }
-        let person = try await StoreFault.supported { () async throws(StoreFault) in try await store.person(id) }
+        guard let account = try await existingAccount(name) else { throw CommandFailure.noUser(name) }
+        return account
+    }
+
+    /// Returns the user with a user name, even if this version cannot read the record; nil if there is none.
+    func existingAccount(_ name: String) async throws -> Account? {
+        guard let username = Username(name), let id = try await store.personID(named: username) else { return nil }
+        let person = try await StoreFault.readable { () async throws(StoreFault) in try await store.person(id) }
         return Account(id: id, username: username, person: person)
     }
 
@@ -49,6 +53,21 @@ extension DataDirectory {
         case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(person.username)")
         case .emailTaken:
             throw CommandFailure.refused("another user has the email address \(person.email?.rawValue ?? "")")
+        }
+    }
+}
+
+extension StoreFault {
+    /// Returns the result of a read; nil if the record has an invalid value, or one that this version does not know.
+    ///
+    /// It is for commands that need the record only for their output.
+    static func readable<Value>(
+        _ read: () async throws(StoreFault) -> Value?
+    ) async throws(StoreFault) -> Value? {
+        do {
+            return try await read()
+        } catch .unsupported, .damaged {
+            return nil
         }
     }
 }

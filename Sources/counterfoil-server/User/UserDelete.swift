@@ -45,9 +45,11 @@ struct UserDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            // If the deletion of this user was interrupted, there is no such user any more, but records are left.
-            try await directory.finishRemovals()
-            let person = try await directory.account(user.name)
+            guard let person = try await directory.existingAccount(user.name) else {
+                // If the deletion of this user was interrupted, there is no such user any more, but records are left.
+                try await directory.finishRemovals()
+                throw CommandFailure.noUser(user.name)
+            }
             let newOwner = try await owner(after: person, in: directory)
             let owned = try await directory.store.clientIdentifiers(of: person.id)
             let names = owned.isEmpty ? [] : try await words(owned, of: person, in: directory)

@@ -38,7 +38,7 @@ struct UserDisable: AsyncParsableCommand {
         }
     }
 
-    /// The known values of a user whose record has a value that this version does not know.
+    /// The known values of a user whose record this version cannot read.
     private struct Disabled: Encodable {
         let sub: String
         let username: String

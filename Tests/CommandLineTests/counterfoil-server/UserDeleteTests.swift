@@ -70,6 +70,18 @@ struct UserDeleteTests {
         }
     }
 
+    @Test func `the log shows whether a command or the server caused an event`() async throws {
+        try await Site.make { site in
+            try await Self.create("alice", at: site)
+            let store = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
+            try await store.appendAudit(AuditEvent(at: store.now(), .signingKey, detail: "ES256 rotated by age"))
+            await store.close()
+            let log = try await site.administer(["audit", "list"])
+            #expect(log.output.contains("  by the server  (ES256 rotated by age)"), "\(log.output)")
+            #expect(log.output.contains("  from a terminal  (at the command line: "), "\(log.output)")
+        }
+    }
+
     @Test func `the only administrator is not deleted`() async throws {
         try await Site.make { site in
             try await Self.create("root", at: site, options: ["--administrator"])

@@ -57,6 +57,19 @@ struct AuditPageTests {
         #expect(try await page("?person=alice", status: .badRequest).person.problem != nil)
     }
 
+    @Test mutating func `an event shows whether a command or the server caused it`() async throws {
+        let details = ["ES256 rotated by age", "at the command line: ES256", nil]
+        for detail in details {
+            try await test.store.appendAudit(AuditEvent(at: test.clock.now, .signingKey, detail: detail))
+        }
+        let rows = try await page("?kind=signing-key").rows
+        let sources = ["ES256 rotated by age": "the server", "at the command line: ES256": "a terminal of the server"]
+        for row in rows where details.contains(row.detail) {
+            #expect(row.source == row.detail.map { sources[$0] ?? "" } ?? "")
+        }
+        #expect(rows.count { $0.source == "a terminal of the server" } == 1)
+    }
+
     @Test mutating func `an invalid filter is marked`() async throws {
         #expect(try await page("?person=nobody", status: .badRequest).person.problem != nil)
         #expect(try await page("?since=tomorrow", status: .badRequest).since.problem != nil)

@@ -47,4 +47,22 @@ struct AuditedCommitTests {
             #expect(try await count(.codeRedemption, of: test) == [replays, replays])
         }
     }
+
+    // The request lasts longer than the time after which positions are settled.
+    @Test func `each transaction of a long deletion has an event with its own time`() async throws {
+        let test = try await TestServer(store: store)
+        for number in 1...5 {
+            let client = try test.documentClient("https://app.example.com/\(number)")
+            #expect(try await store.addClient(client) == .added)
+        }
+        let clock = test.clock
+        let (count, events) = try await store.removeAllUnregisteredClients(of: .host("app.example.com"), batch: 2) {
+            clock.advance(by: AuditPosition.settlingTime)
+            return AuditEvent(at: clock.now, .application, detail: "deleted \($0)")
+        }
+        #expect(count == 5 && events.map(\.detail) == ["deleted 2", "deleted 2", "deleted 1"])
+        #expect(Set(events.map(\.at)).count == 3)
+        let stored = try await store.audit(AuditQuery(kind: .application)).map(\.event)
+        #expect(stored == events.reversed())
+    }
 }

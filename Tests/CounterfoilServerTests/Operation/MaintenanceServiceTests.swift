@@ -74,7 +74,7 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
     }
 
-    // SEC-382: the process that deletes a client can end before all records are deleted.
+    // SEC-385: the process that deletes a client can end before all records are deleted.
     @Test func `housekeeping deletes the records that are left of a deleted client`() async throws {
         let world = World(
             test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
@@ -85,6 +85,26 @@ struct MaintenanceServiceTests {
         #expect(try await test.server.maintenance.deleteAllExpired() > 0)
         #expect(try await test.store.addClient(test.lightbox) == .added)
         #expect(try await test.server.maintenance.deleteAllExpired() == 0)
+    }
+
+    // SEC-39
+    @Test func `audit events are deleted while records of a deleted client are left`() async throws {
+        let test = try await TestServer { $0.auditRetention = 30 }
+        let world = World(
+            test.store, person: test.alice, client: test.lightbox, session: .lasting(of: test.alice))
+        _ = try await test.store.beginSession(world.session, proving: test.alice.passwordHash, replacing: nil)
+        // The first step leaves some of these records.
+        for _ in 0..<ClientRemoval.rowsAtOnce + MaintenanceService.batch + 10 {
+            try await world.approve(world.grant())
+        }
+        #expect(try await test.store.removeClient(test.lightbox.id))
+        try await test.store.appendAudit(AuditEvent(at: test.clock.now, .setting, detail: "old"))
+        test.clock.advance(by: 32 * Self.day)
+        #expect(try await test.server.maintenance.runRound(steps: 1))
+        #expect(try await test.store.addClient(test.lightbox) == .identifierBeingFreed)
+        #expect(try await test.store.audit(AuditQuery(kind: .setting)).isEmpty)
+        while try await test.server.maintenance.runRound(steps: 1) {}
+        #expect(try await test.store.addClient(test.lightbox) == .added)
     }
 
     // SEC-39

@@ -3,6 +3,7 @@ import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ struct DeletedAppTests {
         "--client-id", "app-lightbox",
     ]
 
-    // SEC-382: the command deletes every record, without a server.
+    // SEC-385: the command deletes every record, without a server.
     @Test func `a deleted app leaves no record`() async throws {
         try await Site.make { site in
             let store = try await Self.fill(site)
@@ -38,7 +39,7 @@ struct DeletedAppTests {
         }
     }
 
-    // SEC-381
+    // SEC-384
     @Test func `the client_id of a deleted app is refused while records of it are left`() async throws {
         try await Site.make { site in
             let store = try await Self.fill(site)
@@ -57,6 +58,33 @@ struct DeletedAppTests {
             #expect(again.status == 3)
             #expect(again.errors.hasPrefix("counterfoil-server: there is no app with the client_id app-lightbox"))
             #expect(try await site.administer(Self.creation).status == 0)
+        }
+    }
+
+    // SEC-383: the end of access does not wait for records of other apps.
+    @Test func `an app and a user are deleted although records of another app cannot be`() async throws {
+        try await Site.make { site in
+            let store = try await Self.fill(site)
+            for name in ["app-one", "app-two"] { #expect(try await store.addClient(.named(name)) == .added) }
+            #expect(try await store.removeClient(try #require(ClientIdentifier("app-lightbox"))))
+            await store.close()
+            let database = try DatabaseQueue(path: site.dataDirectory + "/counterfoil.db")
+            try await database.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER broken BEFORE DELETE ON grants WHEN OLD.client_id = 'app-lightbox'
+                            BEGIN SELECT RAISE(ABORT, 'broken'); END
+                        """)
+            }
+            try database.close()
+            for command in [["app", "delete", "app-one"], ["user", "delete", "ada", "--yes"]] {
+                let deleted = try await site.administer(command)
+                #expect(deleted.status == 6)
+                #expect(deleted.errors.contains("records of a deleted user or app are left"), "\(deleted.errors)")
+            }
+            #expect(try await site.administer(["app", "show", "app-one"]).status == 3)
+            #expect(try await site.administer(["app", "show", "app-two"]).status == 0)
+            #expect(try await site.administer(["user", "list"]).output.isEmpty)
         }
     }
 }

@@ -71,6 +71,19 @@ struct NewerRecordTests {
         }
     }
 
+    @Test func `a user with an invalid email address is exported, disabled and deleted by name`() async throws {
+        try await Site.make { site in
+            try await Self.fill(site, changes: ["UPDATE people SET email = 'ada at example'"])
+            let exported = try await site.administer(["user", "export", "ada", "--output", "-"])
+            #expect(exported.status == 0 && exported.errors.contains("whose email"), "\(exported.errors)")
+            let disabled = try await site.administer(["user", "disable", "ada"])
+            #expect(disabled.status == 0 && disabled.output == "Disabled the user ada.\n", "\(disabled.errors)")
+            let deleted = try await site.administer(["user", "delete", "ada", "--yes", "--delete-apps"])
+            #expect(deleted.status == 0 && deleted.errors.isEmpty, "\(deleted.errors)")
+            #expect(try await site.administer(["user", "list"]).output.isEmpty)
+        }
+    }
+
     // SEC-374
     @Test func `a user whose profile this version cannot read is disabled and deleted by name`() async throws {
         try await Site.make { site in
@@ -92,6 +105,31 @@ struct NewerRecordTests {
             for app in ["app-one", "app-two"] {
                 #expect(try await site.administer(["app", "show", app]).status == 3)
             }
+        }
+    }
+
+    // SEC-374
+    @Test func `an app that this version cannot read is deleted`() async throws {
+        try await Site.make { site in
+            try await Self.fill(
+                site, changes: [Self.client, "UPDATE clients SET type = 'agent', owner_id = NULL WHERE id = 'app-two'"])
+            let json = try await site.administer(["app", "delete", "app-one", "--json"])
+            #expect(json.status == 0 && json.output == "{\"client_id\":\"app-one\"}\n", "\(json.errors)")
+            #expect(try await site.administer(["unregistered", "delete", "app-two"]).status == 3)
+            let text = try await site.administer(["app", "delete", "app-two"])
+            #expect(text.output == "Deleted app-two, with all consent that users gave to it.\n", "\(text.errors)")
+            #expect(try await site.administer(["app", "delete", "app-two"]).status == 3)
+        }
+    }
+
+    @Test func `an unregistered app that this version cannot read is deleted`() async throws {
+        try await Site.make { site in
+            let document = "UPDATE clients SET type = 'agent', owner_id = NULL, source = 'registration'"
+            try await Self.fill(site, changes: [document + " WHERE id = 'app-two'"])
+            #expect(try await site.administer(["app", "delete", "app-two"]).status == 3)
+            let deleted = try await site.administer(["unregistered", "delete", "app-two", "--json"])
+            #expect(deleted.status == 0 && deleted.output == "{\"client_id\":\"app-two\"}\n", "\(deleted.errors)")
+            #expect(try await site.administer(["unregistered", "delete", "app-two"]).status == 3)
         }
     }
 }

@@ -148,6 +148,18 @@ struct OperatorTests {
             #expect(nothing.output == "{\"deleted\":0}\n")
             let all = try await site.administer(["audit", "--json"])
             #expect(all.output == left.output)
+            // The event names the last event that was deleted, not the position of the command.
+            let reopened = try SQLiteStore(at: site.dataDirectory + "/counterfoil.db")
+            try await reopened.appendAudit(
+                AuditEvent(at: Date() - 2 * AuditPosition.settlingTime, .setting, detail: "another"))
+            let another = try #require(try await reopened.auditLog(after: nil, limit: 1).first?.position)
+            let one = try await site.administer(["audit", "delete", "--through", recent, "--json"])
+            #expect(one.output == "{\"deleted\":1}\n", "\(one.errors)")
+            let removal = try #require(try await reopened.audit(AuditQuery(limit: 1)).first)
+            await reopened.close()
+            #expect(removal.event.kind == .auditRemoval)
+            #expect(
+                removal.event.detail == "at the command line: events from position \(another) to \(another)")
             #expect(try await site.administer(["audit", "delete", "--through", "0"]).status == 64)
             #expect(try await site.administer(["audit", "export", "--before", "soon"]).status == 64)
         }

@@ -112,7 +112,7 @@ struct ClientRemovalContractTests {
         [try await Busy(world, world.client), try await Busy(world, documentClient())]
     }
 
-    // SEC-380: the commit of the deletion is the end of the access.
+    // SEC-383: the commit of the deletion is the end of the access.
     @Test(arguments: StoreKind.allCases)
     func `a deleted client is gone before its last record is deleted`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -140,7 +140,7 @@ struct ClientRemovalContractTests {
         }
     }
 
-    // SEC-381: the records of one client never belong to another one.
+    // SEC-384: the records of one client never belong to another one.
     @Test(arguments: StoreKind.allCases)
     func `no client gets the identifier of a deleted one while records of it are left`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -171,7 +171,7 @@ struct ClientRemovalContractTests {
         }
     }
 
-    // SEC-382: a process that ends between two transactions loses nothing.
+    // SEC-385: a process that ends between two transactions loses nothing.
     @Test(arguments: StoreKind.allCases)
     func `the records of deleted clients go in transactions of a limited size, also after a restart`(
         _ kind: StoreKind
@@ -236,6 +236,28 @@ struct ClientRemovalContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `one transaction deletes the records of several clients, up to its limit`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            let owned = try (1...9).map { try RegisteredClient.named("app-\($0)", owner: world.person.id) }
+            for client in owned { #expect(try await store.addClient(client) == .added) }
+            let bob = try await world.adding("bob")
+            let busy = World(store, person: bob.person, client: owned[0], session: bob.session)
+            for _ in 0..<ClientRemoval.rowsAtOnce + 50 { try await busy.approve(busy.grant()) }
+            let ids = owned.map(\.id)
+            #expect(try await world.beginRemoval(ownedClients: .delete(ids)) == .begun(ids))
+            // Fifty grants and a consent are left of one client, and nothing of the others but their identifiers.
+            let steps = try await world.finishRemovals(atMost: 1000)
+            #expect(steps.count == 2 && steps.last == 51 + 9, "\(steps)")
+            for client in owned {
+                var again = client
+                again.owner = nil
+                #expect(try await store.addClient(again) == .added)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `the removal of a scope and the deletion of a user do not wait for a deleted client`(
         _ kind: StoreKind
     ) async throws {
@@ -265,7 +287,7 @@ struct ClientRemovalContractTests {
 
     private enum Ended: Hashable { case carriedOut, refused, deleted }
 
-    // SEC-380: a request is carried out before the deletion or not at all, and leaves nothing behind.
+    // SEC-383: a request is carried out before the deletion or not at all, and leaves nothing behind.
     @Test(arguments: StoreKind.allCases, Request.allCases)
     func `a request is carried out before the deletion of its client, or is refused`(
         _ kind: StoreKind, _ request: Request

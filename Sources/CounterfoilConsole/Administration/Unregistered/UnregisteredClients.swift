@@ -103,7 +103,9 @@ struct UnregisteredClients: Sendable {
         let (removed, events) = try await console.store.removeAllUnregisteredClients(
             of: .host(host.rawValue), batch: Self.batch
         ) { [console] count in
-            console.event(.application, by: visit, detail: "deleted \(count) unregistered apps of \(host)")
+            // The request can last longer than the time after which the position of an event is settled.
+            console.event(
+                .application, by: visit, detail: "deleted \(count) unregistered apps of \(host)", at: console.clock())
         }
         console.auditor.countRecorded(events)
         console.logger.notice(
