@@ -56,6 +56,11 @@ struct ConnectionStringTests {
         #expect("\(string)" == "x@y at a:5432")
     }
 
+    @Test func `the longest connect_timeout is no error`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        _ = try Connection.open(server.uri("connect_timeout=\(Int.max)"))
+    }
+
     @Test func `an unknown service is refused with its name`() throws {
         let refusal = #expect(throws: OpeningRefusal.self) { try ConnectionString("postgresql:///?service=nowhere") }
         #expect("\(try #require(refusal))".contains("nowhere"))
