@@ -35,6 +35,17 @@ struct ValueTests {
         #expect(isSame == true)
     }
 
+    @Test func `rows outlive their connection, also when a column is missing`() async throws {
+        let rows = try await Self.connection().exchange([Statement("SELECT 'a'")], by: .now + .seconds(30))
+        let text = try rows.first?.first { columns in
+            let text = try columns.text()
+            #expect(throws: StoreFault.self) { try columns.text() }
+            return text
+        }
+        #expect(text == "a")
+        #expect(rows.first?.columnName(1) == "?")
+    }
+
     @Test func `nulls come back as nil`() async throws {
         let isNull = try await Self.echo("text", "bytea", "int8", "text[]", values: [nil, nil, nil, nil]) { columns in
             try columns.optionalText() == nil && columns.optionalBytes() == nil && columns.optionalInteger() == nil

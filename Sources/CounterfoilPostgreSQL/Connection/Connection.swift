@@ -146,7 +146,7 @@ final class Connection {
                     prepared.add(key, name: name)
                     PQclear(result)
                 } else {
-                    rows.append(Rows(taking: result))
+                    rows.append(Rows(taking: result, notices: notices))
                 }
             case PGRES_PIPELINE_ABORTED:
                 PQclear(result)
