@@ -85,7 +85,7 @@ extension Connection {
                 // The primary has become a standby; another connection finds the new primary.
                 close()
                 return .again(reason: error.description)
-            } catch let error as ServerError where error.state == .unknownStatement {
+            } catch let error as ServerError where error.needsNewConnection {
                 close()
                 return .again(reason: error.description)
             } catch let loss as ConnectionLoss {

@@ -70,7 +70,7 @@ struct ConnectionThread: Sendable {
             return schedule.putBack(job)
         }
         let end = job.run(connection, job.unconfirmed)
-        if connection.hasSeenFailover { schedule.dropConnections() }
+        if connection.makesOthersUseless { schedule.dropConnections() }
         if connection.isUsable, clock.claimMeasurement() {
             connection.measureClock().map(clock.note)
         }
