@@ -121,6 +121,34 @@ struct OutageTests {
 
     @Test func `a full queue refuses at once`() async throws {
         let server = try await PostgreSQLServer.shared.value
+    @Test func `a request without enough time is refused, and its connection stays`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let threads = try await Self.threads(server.uri(), count: 1)
+        func process() async throws -> Int64? {
+            try await threads.read { transaction in
+                try transaction.first("SELECT pg_backend_pid()") { columns in try columns.integer() }
+            }
+        }
+        let first = try await process()
+        for microseconds in 1...100 {
+            let reason = await Self.unavailable {
+                try await threads.commit([Statement("SELECT 1")], by: .now + .microseconds(microseconds * 20)) { _ in }
+            }
+            #expect(reason == "no connection to the database was free before the deadline")
+        }
+        #expect(try await process() == first)
+        await threads.close()
+    }
+
+    @Test func `a connection on which nothing was sent before the deadline can be used`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let connection = try Connection.open(server.uri()).connection
+        #expect(throws: StoreFault.unavailable("the deadline has passed")) {
+            try connection.exchange([Statement("SELECT 1")], by: .now)
+        }
+        #expect(try connection.exchange([Statement("SELECT 1")], by: .now + .seconds(30)).count == 1)
+    }
+
         let threads = try await Self.threads(server.uri(), count: 1) { $0.queueLimit = 2 }
         let isBusy = Counter()
         let slow: @Sendable () async -> Void = {

@@ -79,7 +79,7 @@ extension Connection {
                 return try attempt()
             } catch let error as ServerError where error.state.allowsRepetition {
                 let pause = backOff.next()
-                guard isUsable, .now + pause < deadline else { return .failed(error.fault) }
+                guard isUsable, .now + pause + Job.leastTime < deadline else { return .failed(error.fault) }
                 BlockingPause.sleep(pause)
             } catch let error as ServerError where error.state == .readOnlyTransaction {
                 // The primary has become a standby; another connection finds the new primary.

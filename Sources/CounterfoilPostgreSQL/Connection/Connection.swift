@@ -74,11 +74,11 @@ final class Connection {
     ///   - deadline: The time at which the connection is closed if the answer is incomplete.
     /// - Throws: ``ServerError`` if the server has answered an error: the transaction has changed nothing, and the
     ///   connection can be used. ``ConnectionLoss`` if the connection cannot be used any more. `StoreFault` if a
-    ///   parameter cannot be sent.
+    ///   parameter cannot be sent, or if the deadline has passed: nothing was sent.
     func exchange(_ statements: [Statement], by deadline: ContinuousClock.Instant) throws -> [Rows] {
         for statement in statements { try statement.check() }
         guard isUsable else { throw lost("the connection was closed", isAfterEnd: false) }
-        guard deadline > .now else { throw lost("the deadline has passed", isAfterEnd: false) }
+        guard deadline > .now else { throw StoreFault.unavailable("the deadline has passed") }
         notices.startRequest()
         let steps = try send(statements)
         // From here on, libpq can have sent the end of the transaction.

@@ -48,12 +48,6 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
     private let waitingLimit: Int
     private let state = Mutex(State())
 
-    /// The time that a commit must have left when its batch begins.
-    ///
-    /// The deadline of a batch is the earliest of its commits. Without this, a commit that has almost none left would
-    /// make the outcome of all others unknown.
-    private static var leastTime: Duration { .milliseconds(100) }
-
     /// Creates a queue for one kind of commit.
     ///
     /// - Parameters:
@@ -130,13 +124,15 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
     /// Takes the commits of the next batch, sorted by key, and refuses those whose deadline is too near.
     private func takeBatch() -> [Waiting] {
         let (batch, expired): ([Waiting], [Waiting]) = state.withLock { state in
-            let limit = ContinuousClock.now + Self.leastTime
+            // The deadline of a batch is the earliest of its commits. A commit that has almost no time left would make
+            // the outcome of all others unknown.
+            let limit = ContinuousClock.now + Job.leastTime
             var keys: Set<[UInt8]> = []
             var batch: [Waiting] = []
             var expired: [Waiting] = []
             var rest: [Waiting] = []
             for waiting in state.waiting {
-                if waiting.deadline < limit {
+                if waiting.deadline <= limit {
                     expired.append(waiting)
                 } else if batch.count < batchLimit, keys.insert(waiting.commit.key).inserted {
                     batch.append(waiting)
@@ -200,9 +196,10 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
         let refused = state.withLock { state in
             state.queued -= 1
             let now = ContinuousClock.now
+            let limit = now + Job.leastTime
             func isRefused(_ waiting: Waiting) -> Bool {
                 switch refusal {
-                case .expired: waiting.deadline <= now
+                case .expired: waiting.deadline <= limit
                 // Commits whose result is unknown wait for the end of the outage.
                 case .outage: waiting.unconfirmed == nil || waiting.deadline <= now
                 case .crowded, .closed, .lost: true

@@ -88,7 +88,7 @@ final class Schedule: Sendable {
             }
             var expired: [Job] = []
             while let job = state.jobs.popFirst() {
-                if job.deadline > now { return (.run(job), expired) }
+                if job.deadline > now + Job.leastTime { return (.run(job), expired) }
                 expired.append(job)
             }
             state.idle.append(place)
