@@ -43,6 +43,9 @@ final class Schedule: Sendable {
     /// The number of jobs that wait for a connection.
     var waitingCount: Int { state.withLock { $0.jobs.count } }
 
+    /// Whether new jobs are refused.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     var openConnections: Int { state.withLock { $0.openConnections } }
 
     /// Adds a job to the queue, or refuses it at once.
@@ -167,13 +170,14 @@ final class Schedule: Sendable {
 
     /// Queues a job again, before all others.
     func putBack(_ job: Job) {
-        let (outage, wake, watch): (String?, Int?, Bool) = state.withLock { state in
-            if let reason = state.outage, job.unconfirmed == nil { return (reason, nil, false) }
+        let (refusal, wake, watch): (Job.Refusal?, Int?, Bool) = state.withLock { state in
+            if state.hasGivenUp { return (.closed, nil, false) }
+            if let reason = state.outage, job.unconfirmed == nil { return (.outage(reason: reason), nil, false) }
             state.jobs.prepend(job)
             let wake = state.threadToWake()
             return (nil, wake?.place, state.mustWatch(job))
         }
-        if let outage { return job.refuse(.outage(reason: outage)) }
+        if let refusal { return job.refuse(refusal) }
         if let wake { bells[wake].signal() }
         if watch { watchBell.signal() }
     }
@@ -193,7 +197,7 @@ final class Schedule: Sendable {
         return isFirst
     }
 
-    /// Refuses the jobs that still wait, and resumes the caller of `close`.
+    /// Refuses the jobs that still wait and those that come back later, and resumes the caller of `close`.
     func giveUpClosing() {
         let (jobs, continuation) = state.withLock { state in
             defer { state.whenEnded = nil }
@@ -210,6 +214,7 @@ final class Schedule: Sendable {
             let expired = state.jobs.removeAll { $0.deadline <= now }
             state.watchedUntil = state.jobs.firstDeadline
             return (expired, state.watchedUntil, state.isClosed && state.running == 0)
+            state.hasGivenUp = true
         }
         for job in expired { job.refuse(.expired) }
         guard !hasEnded else { return false }
@@ -222,15 +227,7 @@ final class Schedule: Sendable {
     }
 
     private func reportEnd() {
-        let continuation = state.withLock { state in
-            guard state.running == 0 else { return nil as CheckedContinuation<Void, Never>? }
-            defer { state.whenEnded = nil }
-            return state.whenEnded
-        }
-        if let continuation {
-            giveUpClosing()
-            continuation.resume()
-        }
+        if state.withLock({ $0.running == 0 }) { giveUpClosing() }
         ringAll()
     }
 

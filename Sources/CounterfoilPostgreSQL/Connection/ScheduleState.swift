@@ -19,6 +19,8 @@ struct ScheduleState {
     var failovers = 0
     var isClosed = false
     var running: Int
+    /// Whether closing no longer waits for jobs.
+    var hasGivenUp = false
     var whenEnded: CheckedContinuation<Void, Never>?
     /// The time until which the watch of the deadlines sleeps; nil if it sleeps until it is woken.
     var watchedUntil: ContinuousClock.Instant?
