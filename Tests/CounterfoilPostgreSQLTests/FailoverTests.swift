@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: replication and ended server processes")
+@Suite("PostgreSQL: replication and ended server processes", .timeLimit(.minutes(2)))
 struct FailoverTests {
     private static func threads(_ server: PostgreSQLServer) async throws -> ConnectionThreads {
         var settings = ConnectionThreads.Settings()
@@ -96,5 +96,32 @@ struct FailoverTests {
         }
         await threads.close()
         try await standby.stop()
+    }
+
+    @Test func `a primary that becomes read-only costs no request, however many connections to it are idle`()
+        async throws
+    {
+        let (former, new) = (try await PostgreSQLServer.start(), try await PostgreSQLServer.shared.value)
+        let name = "f_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+        for server in [former, new] { try server.sql("CREATE TABLE \(name) (id int8)") }
+        let string = try ConnectionString(
+            "postgresql://counterfoil@127.0.0.1:\(former.port.number),127.0.0.1:\(new.port.number)/postgres")
+        let threads = try await ConnectionThreads.open(string)
+        try await threads.openConnections(5)
+        try former.sql("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()::text")
+        let insert = Statement("INSERT INTO \(name) VALUES (1) RETURNING inet_server_port()")
+        _ = try await Waiting.until("a commit on the other server") {
+            // The deadline is so far away that a request which waits for it would not end.
+            let port = try await threads.commit([insert], by: .now + .seconds(3600)) { rows in
+                try rows.first?.first { columns in try columns.integer() }
+            }
+            return port == Int64(new.port.number) ? true : nil
+        }
+        let port = try await threads.read(by: .now + .seconds(3600)) { transaction in
+            try transaction.first("SELECT inet_server_port()") { columns in try columns.integer() }
+        }
+        #expect(port == Int64(new.port.number))
+        await threads.close()
+        try await former.stop()
     }
 }

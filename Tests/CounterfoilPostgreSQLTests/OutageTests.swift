@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: outages and deadlines", .serialized)
+@Suite("PostgreSQL: outages and deadlines", .serialized, .timeLimit(.minutes(2)))
 struct OutageTests {
     private static func threads(
         _ string: ConnectionString, count: Int = 3, _ change: (inout ConnectionThreads.Settings) -> Void = { _ in }
@@ -17,8 +17,10 @@ struct OutageTests {
         return try await ConnectionThreads.open(string, settings: settings)
     }
 
-    private static func ping(_ threads: ConnectionThreads) async throws(StoreFault) {
-        _ = try await threads.read { transaction in try transaction.answers("SELECT true") }
+    private static func ping(
+        _ threads: ConnectionThreads, by deadline: ContinuousClock.Instant? = nil
+    ) async throws(StoreFault) {
+        _ = try await threads.read(by: deadline) { transaction in try transaction.answers("SELECT true") }
     }
 
     /// Runs a statement and returns the reason of the fault, which must be `unavailable`.
@@ -119,8 +121,6 @@ struct OutageTests {
         await threads.close()
     }
 
-    @Test func `a full queue refuses at once`() async throws {
-        let server = try await PostgreSQLServer.shared.value
     @Test func `a request without enough time is refused, and its connection stays`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let threads = try await Self.threads(server.uri(), count: 1)
@@ -149,6 +149,8 @@ struct OutageTests {
         #expect(try connection.exchange([Statement("SELECT 1")], by: .now + .seconds(30)).count == 1)
     }
 
+    @Test func `a full queue refuses at once`() async throws {
+        let server = try await PostgreSQLServer.shared.value
         let threads = try await Self.threads(server.uri(), count: 1) { $0.queueLimit = 2 }
         let isBusy = Counter()
         let slow: @Sendable () async -> Void = {
@@ -190,25 +192,20 @@ struct OutageTests {
         let server = try await PostgreSQLServer.start()
         let threads = try await Self.threads(server.uri())
         try server.sql("CREATE TABLE t (id int8)")
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<3 {
-                group.addTask {
-                    _ = try? await threads.read { transaction in try transaction.run("SELECT pg_sleep(0.1)") }
-                }
-            }
-        }
+        try await threads.openConnections(3)
         try server.sql("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()::text")
         let insert = Statement("INSERT INTO t VALUES (1)")
         _ = try await Waiting.until("a refusal of the server that is read-only") {
             do throws(StoreFault) {
-                try await threads.commit([insert]) { _ in }
+                // The deadline is so far away that a request which waits for it would not end.
+                try await threads.commit([insert], by: .now + .seconds(3600)) { _ in }
                 return nil as Bool?
             } catch {
                 if case .unavailable = error { return true }
                 throw error
             }
         }
-        let reason = await Self.unavailable { try await Self.ping(threads) }
+        let reason = await Self.unavailable { try await Self.ping(threads, by: .now + .seconds(3600)) }
         #expect(reason.contains("read-only"))
         #expect(threads.schedule.openConnections == 0)
         let options = "-c default_transaction_read_only=off".replacingOccurrences(of: " ", with: "%20")

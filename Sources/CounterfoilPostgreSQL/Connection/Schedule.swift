@@ -73,20 +73,23 @@ final class Schedule: Sendable {
     /// Returns what a thread does next, and notes that it does it.
     func next(_ situation: Situation) -> Step {
         let now = ContinuousClock.now
+        // The jobs for which this thread was woken wait for a new connection.
+        var mustWatch = false
         let (step, expired): (Step, [Job]) = state.withLock { state in
             let place = situation.place
             state.idle.removeAll { $0 == place }
             state.unconnected.removeAll { $0 == place }
             if state.isClosed && (state.jobs.isEmpty || state.outage != nil) {
                 state.running -= 1
-                if situation.connection != nil { state.openConnections -= 1 }
+                if let connection = situation.connection { state.disconnected(connection.failovers) }
                 return (.end, [])
             }
             guard let connection = situation.connection else {
                 return (state.nextWithoutConnection(place, pauseEnd: situation.pauseEnd ?? now, now: now), [])
             }
             guard connection.failovers == state.failovers, connection.end > now else {
-                state.openConnections -= 1
+                state.disconnected(connection.failovers)
+                mustWatch = !state.jobs.isEmpty
                 return (.disconnect, [])
             }
             var expired: [Job] = []
@@ -97,6 +100,7 @@ final class Schedule: Sendable {
             state.idle.append(place)
             return (.wait(until: connection.end), expired)
         }
+        if mustWatch { watchBell.signal() }
         for job in expired { job.refuse(.expired) }
         if case .end = step { reportEnd() }
         return step
@@ -145,11 +149,21 @@ final class Schedule: Sendable {
         for job in refused { job.refuse(.outage(reason: reason)) }
     }
 
-    /// Notes that a thread has lost or closed its connection.
-    func disconnected() { state.withLock { $0.openConnections -= 1 } }
+    /// Notes that a thread has lost or closed its connection, which was opened at a number of failovers.
+    func disconnected(_ failovers: Int) { state.withLock { $0.disconnected(failovers) } }
 
-    /// Makes every connection that is open now end before its next use.
-    func dropConnections() { state.withLock { $0.failovers += 1 } }
+    /// Makes every connection end before its next use that was opened at a number of failovers or before.
+    func dropConnections(_ failovers: Int) {
+        let idle: [Int] = state.withLock { state in
+            // Another connection may have noticed the same failover.
+            guard failovers == state.failovers else { return [] }
+            state.failovers += 1
+            state.openConnections = 0
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for place in idle { bells[place].signal() }
+    }
 
     /// Queues a job again, before all others, or refuses it.
     func resubmit(_ job: Job, after end: Job.End) {
@@ -200,6 +214,7 @@ final class Schedule: Sendable {
     /// Refuses the jobs that still wait and those that come back later, and resumes the caller of `close`.
     func giveUpClosing() {
         let (jobs, continuation) = state.withLock { state in
+            state.hasGivenUp = true
             defer { state.whenEnded = nil }
             return (state.jobs.removeAll { _ in true }, state.whenEnded)
         }
@@ -214,7 +229,6 @@ final class Schedule: Sendable {
             let expired = state.jobs.removeAll { $0.deadline <= now }
             state.watchedUntil = state.jobs.firstDeadline
             return (expired, state.watchedUntil, state.isClosed && state.running == 0)
-            state.hasGivenUp = true
         }
         for job in expired { job.refuse(.expired) }
         guard !hasEnded else { return false }
