@@ -217,4 +217,29 @@ struct GatheringTests {
         #expect(try table.sums.last == "0")
         await table.close()
     }
+
+    @Test func `closing waits for the commits that wait for a batch, and refuses later ones`() async throws {
+        let table = try await Table(rows: 3, threads: 1, batchesLimit: 1)
+        let (gathering, name, threads) = (table.gathering, table.name, table.threads)
+        let lock = try table.lock(row: 1)
+        let first = Task { try await gathering.commit(Increment(table: name, id: 1), by: Self.farDeadline) }
+        try await table.awaitBlockedCommit()
+        // Two commits of one row need two more batches.
+        let others = [2, 3, 3].map { id in
+            Task { try await gathering.commit(Increment(table: name, id: id), by: Self.farDeadline) }
+        }
+        _ = try await Waiting.until("the other commits") { gathering.waitingCount == 3 ? true : nil }
+        let closing = Task { await threads.close(within: .seconds(100)) }
+        _ = try await Waiting.until("closing") { threads.schedule.isClosed ? true : nil }
+        let fault = await #expect(throws: StoreFault.self) { try await gathering.commit(Increment(table: name, id: 2)) }
+        #expect(fault == .unavailable("the store is closed"))
+        _ = try lock.exchange([Statement("COMMIT")], by: .now + .seconds(30))
+        #expect(try await first.value == 1)
+        var sums: [Int64?] = []
+        for other in others { sums.append(try await other.value) }
+        #expect(sums.compactMap { $0 }.sorted() == [1, 1, 2])
+        await closing.value
+        #expect(try table.sums == ["1", "1", "2"])
+        await table.close()
+    }
 }

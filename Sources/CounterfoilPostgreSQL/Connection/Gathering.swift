@@ -105,6 +105,7 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
     }
 
     private func add(_ new: Waiting) {
+        if threads.schedule.isClosed { return new.resume(with: StoreFault(.closed, unconfirmed: nil)) }
         // During an outage, only commits with an unknown result wait.
         if let reason = threads.schedule.outage {
             return new.resume(with: StoreFault(.outage(reason: reason), unconfirmed: nil))
@@ -136,7 +137,9 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
             Job(
                 deadline: first.deadline, isRepeatable: true,
                 run: { connection, _ in self.run(kind, on: connection) },
-                refuse: { refusal, _ in self.refuse(kind, refusal) }, unconfirmed: first.unconfirmed))
+                refuse: { refusal, _ in self.refuse(kind, refusal) }, unconfirmed: first.unconfirmed),
+            // `close` waits for the commits that were accepted before it.
+            isAccepted: true)
     }
 
     private func run(_ kind: Kind, on connection: Connection) -> Job.End {

@@ -49,13 +49,17 @@ final class Schedule: Sendable {
     var openConnections: Int { state.withLock { $0.openConnections } }
 
     /// Adds a job to the queue, or refuses it at once.
-    func submit(_ job: Job) {
+    ///
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - isAccepted: Whether the job is for requests that were accepted earlier, so that closing waits for it.
+    func submit(_ job: Job, isAccepted: Bool = false) {
         enum Outcome {
             case refused(Job.Refusal)
             case queued(wake: Int?, watch: Bool)
         }
         let outcome: Outcome = state.withLock { state in
-            if state.isClosed { return .refused(.closed) }
+            if state.isClosed && !(isAccepted && state.running > 0 && !state.hasGivenUp) { return .refused(.closed) }
             if let reason = state.outage, job.unconfirmed == nil { return .refused(.outage(reason: reason)) }
             if state.jobs.count >= queueLimit { return .refused(.crowded(limit: queueLimit)) }
             state.jobs.append(job)
@@ -98,7 +102,8 @@ final class Schedule: Sendable {
                 expired.append(job)
             }
             state.idle.append(place)
-            return (.wait(until: connection.end), expired)
+            // After closing, no bell rings for the end of the last job. The expired jobs can be followed by others.
+            return (.wait(until: state.isClosed ? now : connection.end), expired)
         }
         if mustWatch { watchBell.signal() }
         for job in expired { job.refuse(.expired) }
