@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: the outcomes of commits")
+@Suite("PostgreSQL: the outcomes of commits", .timeLimit(.minutes(2)))
 struct CommitOutcomeTests {
     /// A table of its own, and connections to it through a proxy.
     private struct Table {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: connection strings")
+@Suite("PostgreSQL: connection strings", .timeLimit(.minutes(2)))
 struct ConnectionStringTests {
     @Test(arguments: [
         ("postgresql://me:s3cret@db.example.com/x", "password"), ("postgres://me:s3cret@/x", "password"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: the clock of the database")
+@Suite("PostgreSQL: the clock of the database", .timeLimit(.minutes(2)))
 struct DatabaseClockTests {
     private let start = ContinuousClock.now
 
@@ -56,7 +56,7 @@ struct DatabaseClockTests {
         #expect(time(clock, at: 50) == 1040)
     }
 
-    @Test func `a clock that is slowed down goes on however often it is read`() {
+    @Test func `a clock that is slowed down continues however often it is read`() {
         let clock = DatabaseClock(measurement(at: 0, roundTrip: 0.01, says: 1000))
         #expect(time(clock, at: 10) == 1010)
         clock.note(measurement(at: 10, roundTrip: 0.01, says: 990))

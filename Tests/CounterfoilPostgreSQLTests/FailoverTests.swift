@@ -16,8 +16,19 @@ struct FailoverTests {
     /// Starts a server whose commits wait for a standby that does not exist.
     private static func withoutStandby() async throws -> PostgreSQLServer {
         let server = try await PostgreSQLServer.start()
-        try server.sql("CREATE TABLE t (id int8)")
+        try server.sql("CREATE TABLE t (id int8)", "CREATE TABLE probes (id int8)")
         try server.sql("ALTER SYSTEM SET synchronous_standby_names = 'missing'", "SELECT pg_reload_conf()::text")
+        // The setting is in force when a commit waits.
+        _ = try await Waiting.until("a commit that waits") {
+            let connection = try Connection.open(server.uri()).connection
+            let probe = Statement("INSERT INTO probes VALUES (1)")
+            return (try? connection.exchange([probe], by: .now + .milliseconds(300))) == nil ? true : nil
+        }
+        try await Self.endWait(on: server, by: "pg_terminate_backend")
+        _ = try await Waiting.until("the end of the probe") {
+            try server.sql("SELECT count(*)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == ["0"]
+                ? true : nil
+        }
         return server
     }
 
@@ -57,6 +68,7 @@ struct FailoverTests {
         var settings = ConnectionThreads.Settings()
         settings.limits = SessionLimits(statement: .milliseconds(100), lock: .milliseconds(100))
         let threads = try await ConnectionThreads.open(server.uri(), settings: settings)
+        try await threads.openConnections(1)
         let fault = await #expect(throws: StoreFault.self) {
             try await threads.commit([Statement("INSERT INTO t VALUES (1)")], by: .now + .seconds(1)) { _ in }
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: values of statements")
+@Suite("PostgreSQL: values of statements", .timeLimit(.minutes(2)))
 struct ValueTests {
     private static func connection() async throws -> Connection {
         try Connection.open(await PostgreSQLServer.shared.value.socketURI()).connection

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import CounterfoilPostgreSQL
 
-/// A place in the closure of a request at which the thread of its connection waits until the test goes on.
+/// A place in the closure of a request at which the thread of its connection waits for the test.
 final class Gate: Sendable {
     private let arrivals = Counter()
     private let bell = DispatchSemaphore(value: 0)
