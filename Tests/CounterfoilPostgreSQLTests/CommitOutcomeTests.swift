@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: the outcomes of commits")
+@Suite("PostgreSQL: the outcomes of commits", .timeLimit(.minutes(2)))
 struct CommitOutcomeTests {
     /// A table of its own, and connections to it through a proxy.
     private struct Table {
@@ -162,6 +162,40 @@ struct CommitOutcomeTests {
                 try transaction.run("INSERT INTO \(name) VALUES (1, 'a')")
                 _ = try? transaction.run("INSERT INTO \(name) VALUES (1, 'a')")
             }
+        }
+        #expect(try table.rows == [])
+        await table.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `a statement that cannot be sent fails its transaction, even if the error is hidden`(
+        isFirst: Bool
+    ) async throws {
+        let table = try await Table(threads: 1)
+        let name = table.name
+        let fault = await #expect(throws: StoreFault.self) {
+            try await table.threads.commit { transaction in
+                if !isFirst { try transaction.run("INSERT INTO \(name) VALUES (1, 'a')") }
+                _ = try? transaction.run("INSERT INTO \(name) VALUES (2, $1)", "\0")
+                _ = try? transaction.run("INSERT INTO \(name) VALUES (3, 'c')")
+            }
+        }
+        #expect(fault == .damaged("a text to be stored contains a NUL character"))
+        #expect(try table.rows == [])
+        await table.close()
+    }
+
+    @Test func `a transaction whose BEGIN fails sends no further statement`() async throws {
+        let table = try await Table(threads: 1)
+        let name = table.name
+        let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED").key.name
+        try await table.threads.read { transaction in
+            _ = try transaction.run("PREPARE \(begin) AS SELECT 1")
+        }
+        _ = try? await table.threads.commit { transaction in
+            _ = try? transaction.run("INSERT INTO \(name) VALUES (1, 'a')")
+            _ = try? transaction.run("INSERT INTO \(name) VALUES (2, 'b')")
+            throw StoreFault.damaged("to roll back")
         }
         #expect(try table.rows == [])
         await table.close()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: connection strings")
+@Suite("PostgreSQL: connection strings", .timeLimit(.minutes(2)))
 struct ConnectionStringTests {
     @Test(arguments: [
         ("postgresql://me:s3cret@db.example.com/x", "password"), ("postgres://me:s3cret@/x", "password"),
@@ -23,6 +23,10 @@ struct ConnectionStringTests {
         "POSTGRESQL://s3cret/x",
         "postgresql://db.example.com/x?s3cret=1", "postgresql://me:s3cret@db.example.com:5432:1/x%zz",
         "postgresql://db.example.com/x%00s3cret", "postgresql://db.example.com/x\0s3cret",
+        // libpq takes what is before the `/` for a host and a port.
+        "postgresql://me:s3/cret@db.example.com/x", "postgresql://me:5432/s3cret@db.example.com/x?sslmode=require",
+        "postgresql://me:s3cret/x", "postgresql://me:54s3cret/x", "postgresql://a:5432,b:s3cret/x",
+        "postgresql://a:0/s3cret", "postgresql://a:65536/s3cret", "postgresql://a/x?port=s3cret",
     ])
     func `a string that is no URI of PostgreSQL is refused without being shown`(text: String) throws {
         let refusal = #expect(throws: OpeningRefusal.invalidString) { try ConnectionString(text) }
@@ -45,6 +49,16 @@ struct ConnectionStringTests {
             "postgresql://a,b/x?target_session_attrs=primary&tcp_user_timeout=7&keepalives_idle=1&connect_timeout=9")
         #expect(own.defaults["target_session_attrs"] == nil && own.defaults["tcp_user_timeout"] == nil)
         #expect(own.defaults["keepalives_idle"] == nil && own.connectLimit == .seconds(9))
+    }
+
+    @Test func `an at sign after the host needs an escape, and in an option none`() throws {
+        let string = try ConnectionString("postgresql://a/x%40y?user=me@tenant")
+        #expect("\(string)" == "x@y at a:5432")
+    }
+
+    @Test func `the longest connect_timeout is no error`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        _ = try Connection.open(server.uri("connect_timeout=\(Int.max)"))
     }
 
     @Test func `an unknown service is refused with its name`() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: the clock of the database")
+@Suite("PostgreSQL: the clock of the database", .timeLimit(.minutes(2)))
 struct DatabaseClockTests {
     private let start = ContinuousClock.now
 
@@ -54,6 +54,15 @@ struct DatabaseClockTests {
         #expect(last == 1020)
         #expect(time(clock, at: 60) == 1040)
         #expect(time(clock, at: 50) == 1040)
+    }
+
+    @Test func `a clock that is slowed down continues however often it is read`() {
+        let clock = DatabaseClock(measurement(at: 0, roundTrip: 0.01, says: 1000))
+        #expect(time(clock, at: 10) == 1010)
+        clock.note(measurement(at: 10, roundTrip: 0.01, says: 990))
+        for step in 1...10_000 { _ = clock.now(at: start + .seconds(10) + .nanoseconds(step * 300)) }
+        let end = clock.now(at: start + .seconds(10) + .milliseconds(3))
+        #expect(end == Date(microseconds: 1010_001_500))
     }
 
     @Test func `it agrees with the clock of the server`() async throws {

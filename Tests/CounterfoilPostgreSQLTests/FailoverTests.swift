@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: replication and ended server processes")
+@Suite("PostgreSQL: replication and ended server processes", .timeLimit(.minutes(2)))
 struct FailoverTests {
     private static func threads(_ server: PostgreSQLServer) async throws -> ConnectionThreads {
         var settings = ConnectionThreads.Settings()
@@ -16,8 +16,19 @@ struct FailoverTests {
     /// Starts a server whose commits wait for a standby that does not exist.
     private static func withoutStandby() async throws -> PostgreSQLServer {
         let server = try await PostgreSQLServer.start()
-        try server.sql("CREATE TABLE t (id int8)")
+        try server.sql("CREATE TABLE t (id int8)", "CREATE TABLE probes (id int8)")
         try server.sql("ALTER SYSTEM SET synchronous_standby_names = 'missing'", "SELECT pg_reload_conf()::text")
+        // The setting is in force when a commit waits.
+        _ = try await Waiting.until("a commit that waits") {
+            let connection = try Connection.open(server.uri()).connection
+            let probe = Statement("INSERT INTO probes VALUES (1)")
+            return (try? connection.exchange([probe], by: .now + .milliseconds(300))) == nil ? true : nil
+        }
+        try await Self.endWait(on: server, by: "pg_terminate_backend")
+        _ = try await Waiting.until("the end of the probe") {
+            try server.sql("SELECT count(*)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == ["0"]
+                ? true : nil
+        }
         return server
     }
 
@@ -57,6 +68,7 @@ struct FailoverTests {
         var settings = ConnectionThreads.Settings()
         settings.limits = SessionLimits(statement: .milliseconds(100), lock: .milliseconds(100))
         let threads = try await ConnectionThreads.open(server.uri(), settings: settings)
+        try await threads.openConnections(1)
         let fault = await #expect(throws: StoreFault.self) {
             try await threads.commit([Statement("INSERT INTO t VALUES (1)")], by: .now + .seconds(1)) { _ in }
         }
@@ -96,5 +108,32 @@ struct FailoverTests {
         }
         await threads.close()
         try await standby.stop()
+    }
+
+    @Test func `a primary that becomes read-only costs no request, however many connections to it are idle`()
+        async throws
+    {
+        let (former, new) = (try await PostgreSQLServer.start(), try await PostgreSQLServer.shared.value)
+        let name = "f_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+        for server in [former, new] { try server.sql("CREATE TABLE \(name) (id int8)") }
+        let string = try ConnectionString(
+            "postgresql://counterfoil@127.0.0.1:\(former.port.number),127.0.0.1:\(new.port.number)/postgres")
+        let threads = try await ConnectionThreads.open(string)
+        try await threads.openConnections(5)
+        try former.sql("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()::text")
+        let insert = Statement("INSERT INTO \(name) VALUES (1) RETURNING inet_server_port()")
+        _ = try await Waiting.until("a commit on the other server") {
+            // The deadline is so far away that a request which waits for it would not end.
+            let port = try await threads.commit([insert], by: .now + .seconds(3600)) { rows in
+                try rows.first?.first { columns in try columns.integer() }
+            }
+            return port == Int64(new.port.number) ? true : nil
+        }
+        let port = try await threads.read(by: .now + .seconds(3600)) { transaction in
+            try transaction.first("SELECT inet_server_port()") { columns in try columns.integer() }
+        }
+        #expect(port == Int64(new.port.number))
+        await threads.close()
+        try await former.stop()
     }
 }

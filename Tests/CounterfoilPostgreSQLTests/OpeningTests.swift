@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: opening")
+@Suite("PostgreSQL: opening", .timeLimit(.minutes(2)))
 struct OpeningTests {
     private static func refusal(
         _ string: ConnectionString, rights: DatabaseRights = .use

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: outages and deadlines", .serialized)
+@Suite("PostgreSQL: outages and deadlines", .serialized, .timeLimit(.minutes(2)))
 struct OutageTests {
     private static func threads(
         _ string: ConnectionString, count: Int = 3, _ change: (inout ConnectionThreads.Settings) -> Void = { _ in }
@@ -17,8 +17,10 @@ struct OutageTests {
         return try await ConnectionThreads.open(string, settings: settings)
     }
 
-    private static func ping(_ threads: ConnectionThreads) async throws(StoreFault) {
-        _ = try await threads.read { transaction in try transaction.answers("SELECT true") }
+    private static func ping(
+        _ threads: ConnectionThreads, by deadline: ContinuousClock.Instant? = nil
+    ) async throws(StoreFault) {
+        _ = try await threads.read(by: deadline) { transaction in try transaction.answers("SELECT true") }
     }
 
     /// Runs a statement and returns the reason of the fault, which must be `unavailable`.
@@ -40,13 +42,7 @@ struct OutageTests {
         let server = try await PostgreSQLServer.start()
         let threads = try await Self.threads(server.uri())
         // Several connections, which all die.
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<3 {
-                group.addTask {
-                    _ = try? await threads.read { transaction in try transaction.run("SELECT pg_sleep(0.1)") }
-                }
-            }
-        }
+        try await threads.openConnections(3)
         #expect(threads.schedule.openConnections == 3)
         for _ in 0..<2 {
             try await server.stop()
@@ -73,13 +69,7 @@ struct OutageTests {
     @Test func `a restart between two requests costs no request`() async throws {
         let server = try await PostgreSQLServer.start()
         let threads = try await Self.threads(server.uri())
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<3 {
-                group.addTask {
-                    _ = try? await threads.read { transaction in try transaction.run("SELECT pg_sleep(0.1)") }
-                }
-            }
-        }
+        try await threads.openConnections(3)
         try await server.stop()
         try await server.start()
         _ = try await threads.commit([Statement("CREATE TABLE t (id int8)")]) { _ in }
@@ -90,8 +80,9 @@ struct OutageTests {
     @Test func `a slow statement is ended by the deadline, and its connection is replaced`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let threads = try await Self.threads(server.uri(), count: 1)
+        try await Self.ping(threads)
         let reason = await Self.unavailable {
-            _ = try await threads.read(by: .now + .milliseconds(200)) { transaction in
+            _ = try await threads.read(by: .now + .seconds(1)) { transaction in
                 try transaction.run("SELECT pg_sleep(60)")
             }
         }
@@ -103,41 +94,63 @@ struct OutageTests {
     @Test func `a request that waits for a connection is refused at its deadline`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let threads = try await Self.threads(server.uri(), count: 1)
-        let isBusy = Counter()
-        let slow = Task {
-            _ = try? await threads.read(by: .now + .seconds(3)) { transaction in
-                isBusy.next()
-                _ = try transaction.run("SELECT pg_sleep(60)")
-            }
-        }
-        _ = try await Waiting.until("the slow statement") { isBusy.value > 0 ? true : nil }
+        let gate = Gate()
+        let slow = Task { try await threads.read { _ in gate.pass() } }
+        try await gate.awaitArrivals()
         let reason = await Self.unavailable {
             _ = try await threads.read(by: .now + .milliseconds(100)) { transaction in try transaction.run("SELECT 1") }
         }
         #expect(reason == "no connection to the database was free before the deadline")
-        await slow.value
+        gate.open()
+        try await slow.value
         await threads.close()
+    }
+
+    @Test func `a request without enough time is refused, and its connection stays`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let threads = try await Self.threads(server.uri(), count: 1)
+        func process() async throws -> Int64? {
+            try await threads.read { transaction in
+                try transaction.first("SELECT pg_backend_pid()") { columns in try columns.integer() }
+            }
+        }
+        let first = try await process()
+        for microseconds in 1...100 {
+            let reason = await Self.unavailable {
+                try await threads.commit([Statement("SELECT 1")], by: .now + .microseconds(microseconds * 20)) { _ in }
+            }
+            #expect(reason == "no connection to the database was free before the deadline")
+        }
+        #expect(try await process() == first)
+        await threads.close()
+    }
+
+    @Test func `a connection on which nothing was sent before the deadline can be used`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let connection = try Connection.open(server.uri()).connection
+        #expect(throws: StoreFault.unavailable("the deadline has passed")) {
+            try connection.exchange([Statement("SELECT 1")], by: .now)
+        }
+        #expect(try connection.exchange([Statement("SELECT 1")], by: .now + .seconds(30)).count == 1)
     }
 
     @Test func `a full queue refuses at once`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let threads = try await Self.threads(server.uri(), count: 1) { $0.queueLimit = 2 }
-        let isBusy = Counter()
-        let slow: @Sendable () async -> Void = {
-            _ = try? await threads.read(by: .now + .seconds(1)) { transaction in
-                isBusy.next()
-                _ = try transaction.run("SELECT pg_sleep(60)")
-            }
+        let gate = Gate()
+        let slow: @Sendable () async throws -> Void = {
+            try await threads.read(by: .now + .seconds(60)) { _ in gate.pass() }
         }
-        let first = Task { await slow() }
-        _ = try await Waiting.until("the slow statement") { isBusy.value == 1 ? true : nil }
-        let others = (0..<2).map { _ in Task { await slow() } }
+        let first = Task { try await slow() }
+        try await gate.awaitArrivals()
+        let others = (0..<2).map { _ in Task { try await slow() } }
         _ = try await Waiting.until("a full queue") { threads.schedule.waitingCount == 2 ? true : nil }
         let reason = await Self.unavailable {
             _ = try await threads.read(by: .now + .seconds(3600)) { transaction in try transaction.run("SELECT 1") }
         }
         #expect(reason == "the queue for the database is full (2 requests)")
-        for task in [first] + others { await task.value }
+        gate.open()
+        for task in [first] + others { try await task.value }
         await threads.close()
     }
 
@@ -151,7 +164,7 @@ struct OutageTests {
         kill(pid, SIGSTOP)
         defer { kill(pid, SIGCONT) }
         let error = await #expect(throws: StoreFault.self) {
-            try await threads.commit([Statement("SELECT 1")], by: .now + .milliseconds(200)) { _ in }
+            try await threads.commit([Statement("SELECT 1")], by: .now + .seconds(1)) { _ in }
         }
         #expect(error == .unconfirmed("no answer before the deadline"))
         try await Self.ping(threads)
@@ -162,25 +175,20 @@ struct OutageTests {
         let server = try await PostgreSQLServer.start()
         let threads = try await Self.threads(server.uri())
         try server.sql("CREATE TABLE t (id int8)")
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<3 {
-                group.addTask {
-                    _ = try? await threads.read { transaction in try transaction.run("SELECT pg_sleep(0.1)") }
-                }
-            }
-        }
+        try await threads.openConnections(3)
         try server.sql("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()::text")
         let insert = Statement("INSERT INTO t VALUES (1)")
         _ = try await Waiting.until("a refusal of the server that is read-only") {
             do throws(StoreFault) {
-                try await threads.commit([insert]) { _ in }
+                // The deadline is so far away that a request which waits for it would not end.
+                try await threads.commit([insert], by: .now + .seconds(3600)) { _ in }
                 return nil as Bool?
             } catch {
                 if case .unavailable = error { return true }
                 throw error
             }
         }
-        let reason = await Self.unavailable { try await Self.ping(threads) }
+        let reason = await Self.unavailable { try await Self.ping(threads, by: .now + .seconds(3600)) }
         #expect(reason.contains("read-only"))
         #expect(threads.schedule.openConnections == 0)
         let options = "-c default_transaction_read_only=off".replacingOccurrences(of: " ", with: "%20")
@@ -241,19 +249,21 @@ struct OutageTests {
     @Test func `closing waits for what is under way, and refuses what comes later`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let threads = try await Self.threads(server.uri(), count: 1)
-        let isBusy = Counter()
+        let gate = Gate()
         let running = Task {
-            try await threads.read { transaction in
-                isBusy.next()
-                _ = try transaction.run("SELECT pg_sleep(0.3)")
-                return true
+            try await threads.read(by: .now + .seconds(60)) { transaction in
+                gate.pass()
+                return try transaction.answers("SELECT true")
             }
         }
-        _ = try await Waiting.until("the statement") { isBusy.value > 0 ? true : nil }
-        let waiting = Task { try await Self.ping(threads) }
+        try await gate.awaitArrivals()
+        let waiting = Task { try await Self.ping(threads, by: .now + .seconds(60)) }
         _ = try await Waiting.until("a waiting request") { threads.schedule.waitingCount == 1 ? true : nil }
-        await threads.close()
-        #expect(try await running.value)
+        let closing = Task { await threads.close(within: .seconds(60)) }
+        _ = try await Waiting.until("closing") { threads.schedule.isClosed ? true : nil }
+        gate.open()
+        await closing.value
+        #expect(try await running.value == [true])
         try await waiting.value
         #expect(await Self.unavailable { try await Self.ping(threads) } == "the store is closed")
         #expect(threads.schedule.openConnections == 0)
@@ -262,18 +272,14 @@ struct OutageTests {
     @Test func `closing ends after its time limit`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let threads = try await Self.threads(server.uri(), count: 1)
-        let isBusy = Counter()
-        let running = Task {
-            _ = try? await threads.read(by: .now + .seconds(2)) { transaction in
-                isBusy.next()
-                _ = try transaction.run("SELECT pg_sleep(60)")
-            }
-        }
-        _ = try await Waiting.until("the statement") { isBusy.value > 0 ? true : nil }
-        let waiting = Task { await Self.unavailable { try await Self.ping(threads) } }
+        let gate = Gate()
+        let running = Task { try await threads.read { _ in gate.pass() } }
+        try await gate.awaitArrivals()
+        let waiting = Task { await Self.unavailable { try await Self.ping(threads, by: .now + .seconds(60)) } }
         _ = try await Waiting.until("a waiting request") { threads.schedule.waitingCount == 1 ? true : nil }
         await threads.close(within: .milliseconds(100))
         #expect(await waiting.value == "the store is closed")
-        await running.value
+        gate.open()
+        try await running.value
     }
 }

@@ -5,7 +5,9 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: behind PgBouncer", .enabled(if: PgBouncer.program != nil, "PgBouncer is not installed"))
+@Suite(
+    "PostgreSQL: behind PgBouncer", .enabled(if: PgBouncer.program != nil, "PgBouncer is not installed"),
+    .timeLimit(.minutes(2)))
 struct PoolerTests {
     /// The version that supports prepared statements in transaction mode, as text of `pgbouncer --version`.
     private static var supportsStatements: Bool {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: random faults")
+@Suite("PostgreSQL: random faults", .timeLimit(.minutes(2)))
 struct RandomFaultTests {
     /// Inserts a row once, however often it is sent.
     private struct Insert: GatheredCommit {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CounterfoilPostgreSQL
 
-@Suite("PostgreSQL: values of statements")
+@Suite("PostgreSQL: values of statements", .timeLimit(.minutes(2)))
 struct ValueTests {
     private static func connection() async throws -> Connection {
         try Connection.open(await PostgreSQLServer.shared.value.socketURI()).connection
@@ -33,6 +33,17 @@ struct ValueTests {
                 && columns.integer() == 0 && columns.flag() && !columns.flag() && !columns.hasMore
         }
         #expect(isSame == true)
+    }
+
+    @Test func `rows outlive their connection, also when a column is missing`() async throws {
+        let rows = try await Self.connection().exchange([Statement("SELECT 'a'")], by: .now + .seconds(30))
+        let text = try rows.first?.first { columns in
+            let text = try columns.text()
+            #expect(throws: StoreFault.self) { try columns.text() }
+            return text
+        }
+        #expect(text == "a")
+        #expect(rows.first?.columnName(1) == "?")
     }
 
     @Test func `nulls come back as nil`() async throws {

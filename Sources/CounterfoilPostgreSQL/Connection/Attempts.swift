@@ -79,13 +79,13 @@ extension Connection {
                 return try attempt()
             } catch let error as ServerError where error.state.allowsRepetition {
                 let pause = backOff.next()
-                guard isUsable, .now + pause < deadline else { return .failed(error.fault) }
+                guard isUsable, .now + pause + Job.leastTime < deadline else { return .failed(error.fault) }
                 BlockingPause.sleep(pause)
             } catch let error as ServerError where error.state == .readOnlyTransaction {
                 // The primary has become a standby; another connection finds the new primary.
                 close()
                 return .again(reason: error.description)
-            } catch let error as ServerError where error.state == .unknownStatement {
+            } catch let error as ServerError where error.needsNewConnection {
                 close()
                 return .again(reason: error.description)
             } catch let loss as ConnectionLoss {

@@ -22,7 +22,7 @@ final class Connection {
     private var prepared = PreparedStatements()
     private var isOpen = true
     /// Whether an answer has shown that other connections are useless, too.
-    private(set) var hasSeenFailover = false
+    private(set) var makesOthersUseless = false
 
     /// Takes over a connection that libpq has established, and closes it with its last reference.
     init(taking handle: OpaquePointer, notices: NoticeRecord) {
@@ -74,11 +74,11 @@ final class Connection {
     ///   - deadline: The time at which the connection is closed if the answer is incomplete.
     /// - Throws: ``ServerError`` if the server has answered an error: the transaction has changed nothing, and the
     ///   connection can be used. ``ConnectionLoss`` if the connection cannot be used any more. `StoreFault` if a
-    ///   parameter cannot be sent.
+    ///   parameter cannot be sent, or if the deadline has passed: nothing was sent.
     func exchange(_ statements: [Statement], by deadline: ContinuousClock.Instant) throws -> [Rows] {
         for statement in statements { try statement.check() }
         guard isUsable else { throw lost("the connection was closed", isAfterEnd: false) }
-        guard deadline > .now else { throw lost("the deadline has passed", isAfterEnd: false) }
+        guard deadline > .now else { throw StoreFault.unavailable("the deadline has passed") }
         notices.startRequest()
         let steps = try send(statements)
         // From here on, libpq can have sent the end of the transaction.
@@ -146,7 +146,7 @@ final class Connection {
                     prepared.add(key, name: name)
                     PQclear(result)
                 } else {
-                    rows.append(Rows(taking: result))
+                    rows.append(Rows(taking: result, notices: notices))
                 }
             case PGRES_PIPELINE_ABORTED:
                 PQclear(result)
@@ -162,7 +162,7 @@ final class Connection {
 
     /// Judges an error that the server has sent; throws if the connection cannot be used after it.
     private func note(_ error: ServerError) throws(ConnectionLoss) {
-        if error.state.endsEveryConnection { hasSeenFailover = true }
+        if error.state.endsEveryConnection || error.hasStalePlan { makesOthersUseless = true }
         if error.state.showsPooler { prepared.removeAll() }
         // A server process that ends may do so between the commit and its answer.
         if error.isFatal || error.state.endsConnection || PQstatus(handle) != CONNECTION_OK {
@@ -226,7 +226,9 @@ extension ServerError {
             state: SQLState(field("C") ?? "08006"),
             message: field("M") ?? LibPQText.line(PQresultErrorMessage(result)),
             constraint: field("n"),
-            isFatal: severity == "FATAL" || severity == "PANIC"
+            isFatal: severity == "FATAL" || severity == "PANIC",
+            // The language of the message is that of the server; the name of the function is always the same.
+            hasStalePlan: field("C") == "0A000" && field("R") == "RevalidateCachedQuery"
         )
     }
 }

@@ -32,6 +32,9 @@ public struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
         guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://"), !text.utf8.contains(0) else {
             throw .invalidString
         }
+        // libpq ends the host at the first `/`. A password with a `/` would become a part of the database's name.
+        let place = text.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "?" }
+        guard !place.drop(while: { $0 != "/" }).contains("@") else { throw .invalidString }
         var message: UnsafeMutablePointer<CChar>?
         let options = PQconninfoParse(text, &message)
         // The message can quote the string.
@@ -42,7 +45,10 @@ public struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
         for secret in ["password", "sslpassword"] where given[secret] != nil {
             throw .passwordInString(option: secret)
         }
+        // A password without its `@` is such a port, so it is not shown.
+        guard Self.arePorts(given["port"]) else { throw .invalidString }
         let resolved = try Self.resolve(text)
+        guard Self.arePorts(resolved["port"]) else { throw .invalidOptions(reason: "a port is not a number") }
         self.text = text
         hosts = Self.hosts(resolved)
         defaults = Self.defaults(given: given, resolved: resolved)
@@ -73,6 +79,13 @@ public struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
         options.append(("hostaddr", hosts.map(\.address).joined(separator: ",")))
         options.append(("port", hosts.map(\.port).joined(separator: ",")))
         return options
+    }
+
+    /// Returns true if a list contains only ports, or empty places for the default port.
+    private static func arePorts(_ list: String?) -> Bool {
+        (list ?? "").split(separator: ",").allSatisfy { port in
+            port.allSatisfy { $0.isASCII && $0.isNumber } && (UInt16(port) ?? 0) > 0
+        }
     }
 
     private static func defaults(given: [String: String], resolved: [String: String]) -> [String: String] {

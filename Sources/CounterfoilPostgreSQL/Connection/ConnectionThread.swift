@@ -32,8 +32,8 @@ struct ConnectionThread: Sendable {
         while true {
             switch schedule.next(situation) {
             case .run(let job):
-                guard let current = connection else { continue }
-                run(job, on: current)
+                guard let current = connection, let failovers = situation.connection?.failovers else { continue }
+                run(job, on: current, failovers: failovers)
                 guard !current.isUsable else { continue }
                 connection = nil
                 situation.connection = nil
@@ -63,18 +63,18 @@ struct ConnectionThread: Sendable {
         }
     }
 
-    private func run(_ job: Job, on connection: Connection) {
+    private func run(_ job: Job, on connection: Connection, failovers: Int) {
         // After a restart of the server, every idle connection is dead. None of them is a try.
         guard (try? connection.checkIdle()) != nil else {
-            schedule.disconnected()
+            schedule.disconnected(failovers)
             return schedule.putBack(job)
         }
         let end = job.run(connection, job.unconfirmed)
-        if connection.hasSeenFailover { schedule.dropConnections() }
+        if connection.makesOthersUseless { schedule.dropConnections(failovers) }
         if connection.isUsable, clock.claimMeasurement() {
             connection.measureClock().map(clock.note)
         }
-        if !connection.isUsable { schedule.disconnected() }
+        if !connection.isUsable { schedule.disconnected(failovers) }
         schedule.resubmit(job, after: end)
     }
 }

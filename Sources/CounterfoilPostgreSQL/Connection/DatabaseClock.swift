@@ -34,8 +34,10 @@ final class DatabaseClock: Sendable {
     private struct State {
         var best: ClockMeasurement
         var measuredAt: ContinuousClock.Instant
-        /// The time that was returned last, and the instant of that call.
-        var last: Int64
+        /// The time that was returned last, since 1970, and the instant of that call.
+        ///
+        /// It is exact, so that the clock does not stand still if it is read more than once in a microsecond.
+        var last: Duration
         var lastAt: ContinuousClock.Instant
     }
 
@@ -43,7 +45,7 @@ final class DatabaseClock: Sendable {
 
     init(_ first: ClockMeasurement) {
         state = Mutex(
-            State(best: first, measuredAt: first.middle, last: first.microseconds, lastAt: first.middle))
+            State(best: first, measuredAt: first.middle, last: .microseconds(first.microseconds), lastAt: first.middle))
     }
 
     /// Returns true if it is time for another measurement, which the caller then makes.
@@ -77,12 +79,12 @@ final class DatabaseClock: Sendable {
 
     func now(at instant: ContinuousClock.Instant) -> Date {
         state.withLock { state in
-            let estimate = state.best.microseconds + (instant - state.best.middle).microseconds
-            let elapsed = max(0, (instant - state.lastAt).microseconds)
+            let estimate = .microseconds(state.best.microseconds) + (instant - state.best.middle)
+            let elapsed = max(.zero, instant - state.lastAt)
             // Half speed while the database is behind what this clock has already shown.
             state.last = max(estimate, state.last + elapsed / 2)
             state.lastAt = max(state.lastAt, instant)
-            return Date(microseconds: state.last)
+            return Date(microseconds: state.last.microseconds)
         }
     }
 }

@@ -35,11 +35,34 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
         }
     }
 
-    private struct State {
+    /// The commits that wait for a batch, and the batches of them.
+    private struct Line {
         var waiting: [Waiting] = []
         /// The batches that wait for a connection, and those that are under way.
         var queued = 0
         var underWay = 0
+    }
+
+    /// Commits whose result is unknown have batches of their own, because only these wait for the end of an outage.
+    private enum Kind: CaseIterable {
+        case ordinary, unconfirmed
+    }
+
+    private struct State {
+        private var ordinary = Line()
+        private var unconfirmed = Line()
+
+        subscript(kind: Kind) -> Line {
+            get { kind == .ordinary ? ordinary : unconfirmed }
+            _modify {
+                switch kind {
+                case .ordinary: yield &ordinary
+                case .unconfirmed: yield &unconfirmed
+                }
+            }
+        }
+
+        var waitingCount: Int { ordinary.waiting.count + unconfirmed.waiting.count }
     }
 
     private let threads: ConnectionThreads
@@ -48,18 +71,13 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
     private let waitingLimit: Int
     private let state = Mutex(State())
 
-    /// The time that a commit must have left when its batch begins.
-    ///
-    /// The deadline of a batch is the earliest of its commits. Without this, a commit that has almost none left would
-    /// make the outcome of all others unknown.
-    private static var leastTime: Duration { .milliseconds(100) }
-
     /// Creates a queue for one kind of commit.
     ///
     /// - Parameters:
     ///   - threads: The connections.
     ///   - batchLimit: The maximum number of commits in one transaction.
     ///   - batchesLimit: The maximum number of transactions at a time. While they are under way, the next batch grows.
+    ///     Commits that are sent again because their result is unknown have the same number in addition.
     init(_ threads: ConnectionThreads, batchLimit: Int = 32, batchesLimit: Int = 2) {
         self.threads = threads
         self.batchLimit = batchLimit
@@ -68,7 +86,7 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
     }
 
     /// The number of commits that wait for a batch.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var waitingCount: Int { state.withLock { $0.waitingCount } }
 
     /// Commits together with others of this kind, and returns the outcome.
     ///
@@ -87,56 +105,63 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
     }
 
     private func add(_ new: Waiting) {
+        if threads.schedule.isClosed { return new.resume(with: StoreFault(.closed, unconfirmed: nil)) }
         // During an outage, only commits with an unknown result wait.
         if let reason = threads.schedule.outage {
             return new.resume(with: StoreFault(.outage(reason: reason), unconfirmed: nil))
         }
         let isAdded = state.withLock { state in
-            guard state.waiting.count < waitingLimit else { return false }
-            state.waiting.append(new)
+            guard state.waitingCount < waitingLimit else { return false }
+            state[.ordinary].waiting.append(new)
             return true
         }
         guard isAdded else { return new.resume(with: StoreFault(.crowded(limit: waitingLimit), unconfirmed: nil)) }
-        submitBatch()
+        submitBatch(.ordinary)
     }
 
     /// Asks for a connection for the commits that wait, unless enough batches are under way.
     ///
     /// Which commits belong to the batch is decided when a connection is free.
-    private func submitBatch() {
+    private func submitBatch(_ kind: Kind) {
         let first: (deadline: ContinuousClock.Instant, unconfirmed: String?)? = state.withLock { state in
+            let line = state[kind]
             // A queued batch takes all that wait when its turn comes.
-            guard state.queued + state.underWay < batchesLimit, state.waiting.count > state.queued * batchLimit,
-                let deadline = state.waiting.map(\.deadline).min()
+            guard line.queued + line.underWay < batchesLimit, line.waiting.count > line.queued * batchLimit,
+                let deadline = line.waiting.map(\.deadline).min()
             else { return nil }
-            state.queued += 1
-            return (deadline, state.waiting.lazy.compactMap(\.unconfirmed).first)
+            state[kind].queued += 1
+            return (deadline, line.waiting.lazy.compactMap(\.unconfirmed).first)
         }
         guard let first else { return }
         threads.schedule.submit(
             Job(
-                deadline: first.deadline, isRepeatable: true, run: { connection, _ in self.run(on: connection) },
-                refuse: { refusal, _ in self.refuse(refusal) }, unconfirmed: first.unconfirmed))
+                deadline: first.deadline, isRepeatable: true,
+                run: { connection, _ in self.run(kind, on: connection) },
+                refuse: { refusal, _ in self.refuse(kind, refusal) }, unconfirmed: first.unconfirmed),
+            // `close` waits for the commits that were accepted before it.
+            isAccepted: true)
     }
 
-    private func run(on connection: Connection) -> Job.End {
-        let batch = takeBatch()
+    private func run(_ kind: Kind, on connection: Connection) -> Job.End {
+        let batch = takeBatch(kind)
         if !batch.isEmpty { run(batch, on: connection) }
-        state.withLock { $0.underWay -= 1 }
-        submitBatch()
+        state.withLock { $0[kind].underWay -= 1 }
+        for kind in Kind.allCases { submitBatch(kind) }
         return .answered
     }
 
     /// Takes the commits of the next batch, sorted by key, and refuses those whose deadline is too near.
-    private func takeBatch() -> [Waiting] {
+    private func takeBatch(_ kind: Kind) -> [Waiting] {
         let (batch, expired): ([Waiting], [Waiting]) = state.withLock { state in
-            let limit = ContinuousClock.now + Self.leastTime
+            // The deadline of a batch is the earliest of its commits. A commit that has almost no time left would make
+            // the outcome of all others unknown.
+            let limit = ContinuousClock.now + Job.leastTime
             var keys: Set<[UInt8]> = []
             var batch: [Waiting] = []
             var expired: [Waiting] = []
             var rest: [Waiting] = []
-            for waiting in state.waiting {
-                if waiting.deadline < limit {
+            for waiting in state[kind].waiting {
+                if waiting.deadline <= limit {
                     expired.append(waiting)
                 } else if batch.count < batchLimit, keys.insert(waiting.commit.key).inserted {
                     batch.append(waiting)
@@ -144,9 +169,9 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
                     rest.append(waiting)
                 }
             }
-            state.waiting = rest
-            state.queued -= 1
-            state.underWay += 1
+            state[kind].waiting = rest
+            state[kind].queued -= 1
+            state[kind].underWay += 1
             return (batch, expired)
         }
         for waiting in expired { waiting.resume(with: StoreFault(.expired, unconfirmed: nil)) }
@@ -191,28 +216,32 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
                 waiting.resume(with: StoreFault(.lost(reason: reason), unconfirmed: nil))
             }
         }
-        let first = again
-        state.withLock { $0.waiting.insert(contentsOf: first, at: 0) }
+        let (ordinary, unknown) = (again.filter { $0.unconfirmed == nil }, again.filter { $0.unconfirmed != nil })
+        state.withLock { state in
+            state[.ordinary].waiting.insert(contentsOf: ordinary, at: 0)
+            state[.unconfirmed].waiting.insert(contentsOf: unknown, at: 0)
+        }
     }
 
     /// Refuses the commits that wait, because there was no connection for their batch.
-    private func refuse(_ refusal: Job.Refusal) {
+    private func refuse(_ kind: Kind, _ refusal: Job.Refusal) {
         let refused = state.withLock { state in
-            state.queued -= 1
+            state[kind].queued -= 1
             let now = ContinuousClock.now
+            let limit = now + Job.leastTime
             func isRefused(_ waiting: Waiting) -> Bool {
                 switch refusal {
-                case .expired: waiting.deadline <= now
+                case .expired: waiting.deadline <= limit
                 // Commits whose result is unknown wait for the end of the outage.
                 case .outage: waiting.unconfirmed == nil || waiting.deadline <= now
                 case .crowded, .closed, .lost: true
                 }
             }
-            let refused = state.waiting.filter(isRefused)
-            state.waiting.removeAll(where: isRefused)
+            let refused = state[kind].waiting.filter(isRefused)
+            state[kind].waiting.removeAll(where: isRefused)
             return refused
         }
         for waiting in refused { waiting.resume(with: StoreFault(refusal, unconfirmed: nil)) }
-        submitBatch()
+        submitBatch(kind)
     }
 }

@@ -23,6 +23,8 @@ extension Connection {
             throw refusal
         } catch let loss as ConnectionLoss {
             throw .unreachable(database: database, reason: loss.reason)
+        } catch StoreFault.unavailable(let reason) {
+            throw .unreachable(database: database, reason: reason)
         } catch let error as ServerError where error.state.isPassing {
             throw .unreachable(database: database, reason: error.description)
         } catch {

@@ -56,6 +56,11 @@ struct Job: Sendable {
     /// connections are found without a try unless the server has vanished.
     static let triesLimit = 3
 
+    /// The time that must be left when a job is sent.
+    ///
+    /// With less, the answer would hardly come in time. Under overload, every such job would cost a connection.
+    static let leastTime = Duration.milliseconds(100)
+
     func refuse(_ refusal: Refusal) { refuse(refusal, unconfirmed) }
 }
 

@@ -12,7 +12,7 @@ final class NoticeRecord {
 
     func startRequest() { skippedReplication = false }
 
-    /// Installs this receiver; the connection must not outlive it.
+    /// Installs this receiver; the connection and its results must not outlive it.
     func attach(to handle: OpaquePointer) {
         PQsetNoticeReceiver(
             handle,

@@ -6,8 +6,13 @@ import CounterfoilServer
 /// It stays on the thread of its connection.
 final class Rows {
     private let result: OpaquePointer
+    /// The receiver that libpq calls if a row or column does not exist, also when the connection has ended.
+    private let notices: NoticeRecord
 
-    init(taking result: OpaquePointer) { self.result = result }
+    init(taking result: OpaquePointer, notices: NoticeRecord) {
+        self.result = result
+        self.notices = notices
+    }
 
     deinit { PQclear(result) }
 

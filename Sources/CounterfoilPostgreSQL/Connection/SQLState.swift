@@ -65,13 +65,19 @@ struct ServerError: Error, Sendable, Hashable, CustomStringConvertible {
     let constraint: String?
     /// Whether the server ends the connection (FATAL or PANIC).
     let isFatal: Bool
+    /// Whether the schema has changed since the connection prepared the statement (`cached plan must not change result
+    /// type`).
+    let hasStalePlan: Bool
 
-    init(state: SQLState, message: String, constraint: String? = nil, isFatal: Bool = false) {
+    init(
+        state: SQLState, message: String, constraint: String? = nil, isFatal: Bool = false, hasStalePlan: Bool = false
+    ) {
         self.state = state
         // The messages of class 22 quote the invalid value.
         self.message = state.code.hasPrefix("22") ? "a value is invalid" : String(message.prefix(300))
         self.constraint = constraint
         self.isFatal = isFatal
+        self.hasStalePlan = hasStalePlan
     }
 
     var description: String {
@@ -82,6 +88,11 @@ struct ServerError: Error, Sendable, Hashable, CustomStringConvertible {
             : ""
         return "PostgreSQL error \(state), \(message)\(constraint)\(advice)"
     }
+
+    /// Whether the prepared statements of the connection differ from what this process has noted of them.
+    ///
+    /// A new connection has none. This one would fail with every further statement.
+    var needsNewConnection: Bool { state.showsPooler || hasStalePlan }
 
     /// The fault of a request that this error has ended, and that has changed nothing.
     var fault: StoreFault { state.isPassing ? .unavailable(description) : .damaged(description) }

@@ -43,16 +43,23 @@ final class Schedule: Sendable {
     /// The number of jobs that wait for a connection.
     var waitingCount: Int { state.withLock { $0.jobs.count } }
 
+    /// Whether new jobs are refused.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     var openConnections: Int { state.withLock { $0.openConnections } }
 
     /// Adds a job to the queue, or refuses it at once.
-    func submit(_ job: Job) {
+    ///
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - isAccepted: Whether the job is for requests that were accepted earlier, so that closing waits for it.
+    func submit(_ job: Job, isAccepted: Bool = false) {
         enum Outcome {
             case refused(Job.Refusal)
             case queued(wake: Int?, watch: Bool)
         }
         let outcome: Outcome = state.withLock { state in
-            if state.isClosed { return .refused(.closed) }
+            if state.isClosed && !(isAccepted && state.running > 0 && !state.hasGivenUp) { return .refused(.closed) }
             if let reason = state.outage, job.unconfirmed == nil { return .refused(.outage(reason: reason)) }
             if state.jobs.count >= queueLimit { return .refused(.crowded(limit: queueLimit)) }
             state.jobs.append(job)
@@ -70,30 +77,35 @@ final class Schedule: Sendable {
     /// Returns what a thread does next, and notes that it does it.
     func next(_ situation: Situation) -> Step {
         let now = ContinuousClock.now
+        // The jobs for which this thread was woken wait for a new connection.
+        var mustWatch = false
         let (step, expired): (Step, [Job]) = state.withLock { state in
             let place = situation.place
             state.idle.removeAll { $0 == place }
             state.unconnected.removeAll { $0 == place }
             if state.isClosed && (state.jobs.isEmpty || state.outage != nil) {
                 state.running -= 1
-                if situation.connection != nil { state.openConnections -= 1 }
+                if let connection = situation.connection { state.disconnected(connection.failovers) }
                 return (.end, [])
             }
             guard let connection = situation.connection else {
                 return (state.nextWithoutConnection(place, pauseEnd: situation.pauseEnd ?? now, now: now), [])
             }
             guard connection.failovers == state.failovers, connection.end > now else {
-                state.openConnections -= 1
+                state.disconnected(connection.failovers)
+                mustWatch = !state.jobs.isEmpty
                 return (.disconnect, [])
             }
             var expired: [Job] = []
             while let job = state.jobs.popFirst() {
-                if job.deadline > now { return (.run(job), expired) }
+                if job.deadline > now + Job.leastTime { return (.run(job), expired) }
                 expired.append(job)
             }
             state.idle.append(place)
-            return (.wait(until: connection.end), expired)
+            // After closing, no bell rings for the end of the last job. The expired jobs can be followed by others.
+            return (.wait(until: state.isClosed ? now : connection.end), expired)
         }
+        if mustWatch { watchBell.signal() }
         for job in expired { job.refuse(.expired) }
         if case .end = step { reportEnd() }
         return step
@@ -142,11 +154,21 @@ final class Schedule: Sendable {
         for job in refused { job.refuse(.outage(reason: reason)) }
     }
 
-    /// Notes that a thread has lost or closed its connection.
-    func disconnected() { state.withLock { $0.openConnections -= 1 } }
+    /// Notes that a thread has lost or closed its connection, which was opened at a number of failovers.
+    func disconnected(_ failovers: Int) { state.withLock { $0.disconnected(failovers) } }
 
-    /// Makes every connection that is open now end before its next use.
-    func dropConnections() { state.withLock { $0.failovers += 1 } }
+    /// Makes every connection end before its next use that was opened at a number of failovers or before.
+    func dropConnections(_ failovers: Int) {
+        let idle: [Int] = state.withLock { state in
+            // Another connection may have noticed the same failover.
+            guard failovers == state.failovers else { return [] }
+            state.failovers += 1
+            state.openConnections = 0
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for place in idle { bells[place].signal() }
+    }
 
     /// Queues a job again, before all others, or refuses it.
     func resubmit(_ job: Job, after end: Job.End) {
@@ -167,13 +189,14 @@ final class Schedule: Sendable {
 
     /// Queues a job again, before all others.
     func putBack(_ job: Job) {
-        let (outage, wake, watch): (String?, Int?, Bool) = state.withLock { state in
-            if let reason = state.outage, job.unconfirmed == nil { return (reason, nil, false) }
+        let (refusal, wake, watch): (Job.Refusal?, Int?, Bool) = state.withLock { state in
+            if state.hasGivenUp { return (.closed, nil, false) }
+            if let reason = state.outage, job.unconfirmed == nil { return (.outage(reason: reason), nil, false) }
             state.jobs.prepend(job)
             let wake = state.threadToWake()
             return (nil, wake?.place, state.mustWatch(job))
         }
-        if let outage { return job.refuse(.outage(reason: outage)) }
+        if let refusal { return job.refuse(refusal) }
         if let wake { bells[wake].signal() }
         if watch { watchBell.signal() }
     }
@@ -193,9 +216,10 @@ final class Schedule: Sendable {
         return isFirst
     }
 
-    /// Refuses the jobs that still wait, and resumes the caller of `close`.
+    /// Refuses the jobs that still wait and those that come back later, and resumes the caller of `close`.
     func giveUpClosing() {
         let (jobs, continuation) = state.withLock { state in
+            state.hasGivenUp = true
             defer { state.whenEnded = nil }
             return (state.jobs.removeAll { _ in true }, state.whenEnded)
         }
@@ -222,15 +246,7 @@ final class Schedule: Sendable {
     }
 
     private func reportEnd() {
-        let continuation = state.withLock { state in
-            guard state.running == 0 else { return nil as CheckedContinuation<Void, Never>? }
-            defer { state.whenEnded = nil }
-            return state.whenEnded
-        }
-        if let continuation {
-            giveUpClosing()
-            continuation.resume()
-        }
+        if state.withLock({ $0.running == 0 }) { giveUpClosing() }
         ringAll()
     }
 

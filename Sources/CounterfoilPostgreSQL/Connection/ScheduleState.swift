@@ -10,6 +10,7 @@ struct ScheduleState {
     var attempting: Set<Int> = []
     /// The number of attempts to connect that have failed since the last one that succeeded.
     var failures = 0
+    /// The number of connections, without those from before the last failover.
     var openConnections = 0
     /// The reason of the last failure to connect, while no connection is open.
     var outage: String?
@@ -18,6 +19,8 @@ struct ScheduleState {
     /// The number of times that every connection has become useless.
     var failovers = 0
     var isClosed = false
+    /// Whether closing no longer waits for jobs.
+    var hasGivenUp = false
     var running: Int
     var whenEnded: CheckedContinuation<Void, Never>?
     /// The time until which the watch of the deadlines sleeps; nil if it sleeps until it is woken.
@@ -38,6 +41,11 @@ struct ScheduleState {
         guard outage == nil, jobs.count > connecting.count, let place = unconnected.popLast() else { return nil }
         connecting.insert(place)
         return Woken(place: place, isConnected: false)
+    }
+
+    /// Notes that a connection has ended which was opened at a number of failovers.
+    mutating func disconnected(_ failovers: Int) {
+        if failovers == self.failovers { openConnections -= 1 }
     }
 
     /// Returns true if the watch has to be woken for the deadline of a job that waits.

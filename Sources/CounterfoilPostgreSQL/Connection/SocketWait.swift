@@ -32,8 +32,8 @@ enum SocketWait {
         while true {
             let left = deadline - .now
             guard left > .zero else { return .timedOut }
-            // One more millisecond, so that the last wait does not end before the deadline.
-            let milliseconds = Int32(clamping: Int64(left / .milliseconds(1)) + 1)
+            // One more millisecond, so that the last wait does not end before the deadline. A long wait is repeated.
+            let milliseconds = Int32(min(left, .seconds(3600)) / .milliseconds(1)) + 1
             var entry = pollfd(fd: socket, events: events.mask, revents: 0)
             let count = poll(&entry, 1, milliseconds)
             if count > 0 {

@@ -33,8 +33,8 @@ struct Transaction: ~Copyable {
     /// The state of the transaction, apart from the closure that runs it.
     private final class Progress {
         var hasBegun = false
-        /// The error after which PostgreSQL refuses every further statement of the transaction.
-        var failure: ServerError?
+        /// The first error of a statement, after which the transaction sends nothing more and does not commit.
+        var failure: (any Error)?
     }
 
     private let connection: Connection
@@ -58,17 +58,22 @@ struct Transaction: ~Copyable {
     func run(_ sql: String, values: [(any SQLValue)?]) throws -> Int { try rows(sql, values).changes }
 
     /// Runs several statements in one round trip, and returns the rows of each.
+    ///
+    /// After an error of a statement, it throws this error and sends nothing, also if the closure has caught the error.
+    /// Without a transaction block, a later statement would be committed alone.
     func runTogether(_ statements: [Statement]) throws -> [Rows] {
         guard !statements.isEmpty else { return [] }
+        if let failure = progress.failure { throw failure }
         do {
+            for statement in statements { try statement.check() }
             guard let begin = kind.begin, !progress.hasBegun else {
                 return try connection.exchange(statements, by: deadline)
             }
             // After a failure, there may be a transaction block that waits for its ROLLBACK.
             progress.hasBegun = true
             return Array(try connection.exchange([Statement(begin)] + statements, by: deadline).dropFirst())
-        } catch let error as ServerError {
-            progress.failure = progress.failure ?? error
+        } catch {
+            progress.failure = error
             throw error
         }
     }
@@ -122,13 +127,13 @@ struct Transaction: ~Copyable {
         let reason: String
     }
 
-    /// Commits, if anything was sent.
+    /// Commits, if anything was sent, unless a statement has failed.
     ///
     /// - Throws: ``UnknownCommit`` if it is unknown whether the server has committed. Any other error means that
     ///   nothing was changed.
     func commit() throws {
-        guard progress.hasBegun else { return }
         if let failure = progress.failure { throw failure }
+        guard progress.hasBegun else { return }
         let end: Rows
         do {
             guard let rows = try connection.exchange([Statement("COMMIT")], by: deadline).first else { return }

@@ -25,6 +25,8 @@ final class CuttingProxy: Sendable {
         var interval: Int?
         var chunks = 0
         var isRefusing = false
+        /// The number of times that connections were refused, so that one which is being accepted is closed, too.
+        var refusals = 0
         var connections: Set<Int32> = []
         /// The server ends of connections whose next answer is not forwarded.
         var awaited: Set<Int32> = []
@@ -56,11 +58,13 @@ final class CuttingProxy: Sendable {
 
     /// Closes every connection, and new ones at once, until it is called with false.
     func refuse(_ isRefusing: Bool = true) {
-        let open = state.withLock { state in
+        state.withLock { state in
             state.isRefusing = isRefusing
-            return isRefusing ? state.connections : []
+            guard isRefusing else { return }
+            state.refusals += 1
+            // A descriptor is closed only when it is no longer in this set.
+            for descriptor in state.connections { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
-        for descriptor in open { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
 
     /// Closes new connections at once, and lets those that are open be.
@@ -86,15 +90,24 @@ final class CuttingProxy: Sendable {
         while true {
             let client = Foundation.accept(listener, nil, nil)
             guard client >= 0 else { break }
-            let isRefused = state.withLock { state in
+            let (isRefused, refusals) = state.withLock { state in
                 state.accepted += 1
-                return state.isRefusing
+                return (state.isRefusing, state.refusals)
             }
             guard !isRefused, let server = connect() else {
                 Foundation.close(client)
                 continue
             }
-            state.withLock { $0.connections.formUnion([client, server]) }
+            let isKept = state.withLock { state in
+                guard state.refusals == refusals else { return false }
+                state.connections.formUnion([client, server])
+                return true
+            }
+            guard isKept else {
+                Foundation.close(client)
+                Foundation.close(server)
+                continue
+            }
             Thread.detachNewThread { [self] in forwardRequests(from: client, to: server) }
             Thread.detachNewThread { [self] in forwardAnswers(from: server, to: client) }
         }
