@@ -3,7 +3,7 @@ import Foundation
 
 /// The client that a document describes.
 ///
-/// The rules that turn the metadata into a client parse each URL in it. They are applied anew only after the policy or
+/// The rules that turn the metadata into a client parse each URL in it. They are applied again only after the policy or
 /// the scopes of the server have changed.
 final class DescribedClient: Sendable {
     /// The metadata in the document.
