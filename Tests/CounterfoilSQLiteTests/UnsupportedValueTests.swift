@@ -332,7 +332,8 @@ struct UnsupportedValueTests {
         try await NewerVersion.run { newer in
             let store = newer.store
             try await store.appendAudit(AuditEvent(at: World.now, .setting))
-            try await newer.write("INSERT INTO audit (at, kind, outcome) VALUES (7, 'passkey', 'deferred')")
+            try await newer.write(
+                "INSERT INTO audit (at, kind, outcome) SELECT max(at), 'passkey', 'deferred' FROM audit")
             try await store.appendAudit(AuditEvent(at: World.now, .account))
             let kinds = ["setting", "passkey", "account"]
             #expect(try await store.auditLog(after: nil, limit: 9).map(\.event.kind.rawValue) == kinds)
