@@ -76,6 +76,10 @@ struct RandomFaultTests {
                             }
                         }
                         outcomes.append((id, outcome))
+                        // During an outage requests fail at once, and all of them would end before it does.
+                        _ = try await Waiting.until("a connection") {
+                            threads.schedule.outage == nil ? true : nil
+                        }
                     }
                     return outcomes
                 }
