@@ -196,7 +196,7 @@ extension HelpText {
             deletion is recorded as an event.
 
             Example:
-              counterfoil-server audit delete --through 1801387800123456.1234 \#
+              counterfoil-server audit delete --through 1801387800123456.1234 \
                 --data-dir ./data
 
             USAGE: counterfoil-server audit delete --through <position> [--data-dir <directory>] [--json]
