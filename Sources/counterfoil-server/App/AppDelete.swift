@@ -22,39 +22,18 @@ struct AppDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            guard let id = ClientIdentifier(app.clientID),
-                let client = try await directory.store.clientOwnership(id)
-            else {
-                // If the deletion of this app was interrupted, there is no such app any more, but records are left.
-                try await directory.finishRemovals()
-                throw CommandFailure.noApp(app.clientID)
-            }
+            let absent = CommandFailure.noApp(app.clientID)
+            let (id, client) = try await directory.deletableClient(app, otherwise: absent)
             guard !client.isUnregistered else { throw CommandFailure.unregistered(id) }
             let record = try await StoreFault.readable { () async throws(StoreFault) in
                 try await directory.store.client(id)
             }
             let event = directory.event(.application, client: id, detail: "deleted")
-            guard try await directory.store.removeClient(id, recording: [event]) else {
-                throw CommandFailure.noApp(app.clientID)
-            }
+            guard try await directory.store.removeClient(id, recording: [event]) else { throw absent }
             try await directory.finishRemovals()
-            guard options.json else {
-                let name = record.map { "\($0.displayName), " } ?? ""
-                return Output.line("Deleted \(name)\(id), with all consent that users gave to it.")
-            }
+            guard options.json else { return Output.line(deletedClient: id, named: record?.displayName) }
             guard let record else { return try Output.json(DeletedClientDocument(id)) }
             try Output.json(AppDocument(record))
         }
-    }
-}
-
-/// The known value of a deleted client whose record this version cannot read.
-struct DeletedClientDocument: Encodable {
-    private let clientID: String
-
-    init(_ id: ClientIdentifier) { clientID = id.rawValue }
-
-    private enum CodingKeys: String, CodingKey {
-        case clientID = "client_id"
     }
 }

@@ -47,10 +47,11 @@ struct AuditDelete: AsyncParsableCommand {
                 try await Task.sleep(for: .milliseconds(20))
             }
             if options.json { return try Output.json(["deleted": removed]) }
+            let kept = last < through ? " Events of the last 10 minutes are kept." : ""
             Output.line(
                 removed == 0
-                    ? "There are no events up to position \(last)."
-                    : "Deleted \(removed) event\(removed == 1 ? "" : "s").")
+                    ? "There are no events up to position \(through).\(kept)"
+                    : "Deleted \(removed) event\(removed == 1 ? "" : "s").\(kept)")
         }
     }
 }

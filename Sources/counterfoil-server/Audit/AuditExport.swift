@@ -64,11 +64,10 @@ struct AuditExport: AsyncParsableCommand {
                 try file.write(lines)
             }
             try file.finish()
-            guard let last else {
-                return Output.note("There are no events before \(Moment.text(min(end, settled.time))).")
-            }
+            let leftOut = settled.time < end ? " Events of the last 10 minutes are left out." : ""
+            guard let last else { return Output.note("There are no events before \(Moment.text(end)).\(leftOut)") }
             Output.note(
-                "Exported \(count) event\(count == 1 ? "" : "s"). To delete them from the log:\n"
+                "Exported \(count) event\(count == 1 ? "" : "s").\(leftOut) To delete them from the log:\n"
                     + "  counterfoil-server audit delete --through \(last) --data-dir \(directory.path)")
         }
     }

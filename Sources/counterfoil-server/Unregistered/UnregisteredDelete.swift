@@ -23,26 +23,16 @@ struct UnregisteredDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withDirectory(creating: false) { directory in
-            guard let id = ClientIdentifier(app.clientID),
-                let client = try await directory.store.clientOwnership(id)
-            else {
-                // If the deletion of this app was interrupted, there is no such app any more, but records are left.
-                try await directory.finishRemovals()
-                throw CommandFailure.noUnregisteredApp(app.clientID)
-            }
+            let absent = CommandFailure.noUnregisteredApp(app.clientID)
+            let (id, client) = try await directory.deletableClient(app, otherwise: absent)
             guard client.isUnregistered else { throw CommandFailure.registered(id) }
             let use = try await StoreFault.readable { () async throws(StoreFault) in
                 try await directory.store.unregisteredClient(id)
             }
             let event = directory.event(.application, client: id, detail: "deleted, unregistered")
-            guard try await directory.store.removeUnregisteredClient(id, recording: [event]) else {
-                throw CommandFailure.noUnregisteredApp(app.clientID)
-            }
+            guard try await directory.store.removeUnregisteredClient(id, recording: [event]) else { throw absent }
             try await directory.finishRemovals()
-            guard options.json else {
-                let name = use.map { "\($0.client.displayName), " } ?? ""
-                return Output.line("Deleted \(name)\(id), with all consent that users gave to it.")
-            }
+            guard options.json else { return Output.line(deletedClient: id, named: use?.client.displayName) }
             guard let use else { return try Output.json(DeletedClientDocument(id)) }
             try Output.json(UnregisteredClientDocument(use))
         }

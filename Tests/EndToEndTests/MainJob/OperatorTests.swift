@@ -123,7 +123,7 @@ struct OperatorTests {
             let last = try #require(events.last?["position"] as? String)
             #expect(
                 exported.errors
-                    == "Exported 2500 events. To delete them from the log:\n"
+                    == "Exported 2500 events. Events of the last 10 minutes are left out. To delete them from the log:\n"
                     + "  counterfoil-server audit delete --through \(last) --data-dir \(site.dataDirectory)\n")
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
@@ -146,6 +146,10 @@ struct OperatorTests {
             let recent = try #require(kept.first?["position"] as? String)
             let nothing = try await site.administer(["audit", "delete", "--through", recent, "--json"])
             #expect(nothing.output == "{\"deleted\":0}\n")
+            let explained = try await site.administer(["audit", "delete", "--through", recent])
+            #expect(
+                explained.output
+                    == "There are no events up to position \(recent). Events of the last 10 minutes are kept.\n")
             let all = try await site.administer(["audit", "--json"])
             #expect(all.output == left.output)
             // The event names the last event that was deleted, not the position of the command.
