@@ -19,7 +19,7 @@ extension AuthorizationFlow {
         by session: LiveSession,
         interaction: InteractionIdentifier? = nil
     ) async throws -> AuthorizationAnswer {
-        try await checkApprover(of: visit, session)
+        try checkApprover(of: visit, session)
         try await count(visit, by: session)
         let (authorization, now) = (visit.authorization, visit.now)
         let interaction = interaction ?? InteractionIdentifier(random: random)
@@ -129,9 +129,8 @@ extension AuthorizationFlow {
     /// Throws if the user may not allow the client anything.
     ///
     /// The page was shown before this check, and the policy can have changed since.
-    private func checkApprover(of visit: AuthorizationVisit, _ session: LiveSession) async throws {
-        let approvers = try await registry.approvers(of: visit.client, settings)
-        guard !InteractionPolicy.mayApprove(session.person, approvers) else { return }
+    private func checkApprover(of visit: AuthorizationVisit, _ session: LiveSession) throws {
+        guard !InteractionPolicy.mayApprove(session.person, visit.authorization.approvers) else { return }
         guard visit.authorization.request.prompt.contains(.none) else {
             throw ApprovalError.needsAdministrator(visit.client.displayName)
         }

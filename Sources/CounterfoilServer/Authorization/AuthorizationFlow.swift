@@ -128,8 +128,10 @@ struct AuthorizationFlow: Sendable {
         _ parsed: ParsedAuthorizationRequest, for verified: VerifiedResponseTarget, now: Date
     ) async throws -> ValidatedAuthorization {
         let checked = try AuthorizationValidation.validate(parsed, for: verified, hints: hints, now: now)
+        let registry = try await registry.current()
         let valid = try AuthorizationValidation.narrow(
-            checked, to: try await registry.named(checked.request.resources, issuer: settings.issuer))
+            checked, to: try await registry.named(checked.request.resources, issuer: settings.issuer),
+            approvers: try await registry.approvers(of: verified.client, settings))
         try await registry.checkAPIs(checked.request.resources, for: valid.scope, of: verified.client, settings)
         return valid
     }
@@ -154,7 +156,7 @@ struct AuthorizationFlow: Sendable {
         }
         return InteractionPolicy.next(
             for: authorization, session: session, signedInForThis: signedInForThis, earlier: earlier,
-            approvers: try await registry.approvers(of: authorization.client, settings))
+            approvers: authorization.approvers)
     }
 
     /// Returns true if the request accepts a user: neither `id_token_hint` nor a `sub` in `claims` names

@@ -42,6 +42,7 @@ struct AuthorizationPages: Sendable {
 
     func consent(_ visit: AuthorizationVisit, session: LiveSession, earlier: Consent?) async throws -> Reply {
         let language = visit.request.language
+        let registry = try await registry.current()
         let branding = try await registry.branding()
         let question = ConsentPresenter(
             access: visit.authorization.access,

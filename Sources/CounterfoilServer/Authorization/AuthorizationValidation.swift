@@ -43,7 +43,7 @@ struct CheckedAuthorization: Sendable {
 
 /// An authorization request that was checked, and whose scope was narrowed to the APIs that it names.
 ///
-/// Only ``AuthorizationValidation/narrow(_:to:)`` creates one.
+/// Only ``AuthorizationValidation/narrow(_:to:approvers:)`` creates one.
 struct ValidatedAuthorization: Sendable {
     private let checked: CheckedAuthorization
     /// The requested scope with defaults applied.
@@ -52,11 +52,17 @@ struct ValidatedAuthorization: Sendable {
     let scope: Scope
     /// The APIs that the request names; empty if it names none.
     let apis: [NamedResources.Known]
+    /// The users who may allow the client something.
+    let approvers: UnregisteredClientPolicy.Approvers
 
-    fileprivate init(_ checked: CheckedAuthorization, scope: Scope, apis: [NamedResources.Known]) {
+    fileprivate init(
+        _ checked: CheckedAuthorization, scope: Scope, apis: [NamedResources.Known],
+        approvers: UnregisteredClientPolicy.Approvers
+    ) {
         self.checked = checked
         self.scope = scope
         self.apis = apis
+        self.approvers = approvers
     }
 
     var client: RegisteredClient { checked.client }
@@ -210,11 +216,11 @@ enum AuthorizationValidation {
     ///
     /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry.
     static func narrow(
-        _ checked: CheckedAuthorization, to named: NamedResources
+        _ checked: CheckedAuthorization, to named: NamedResources, approvers: UnregisteredClientPolicy.Approvers
     ) throws(OAuthError) -> ValidatedAuthorization {
         let client = checked.client
         let scope = try narrow(checked.scope, within: client.scope, under: client.scopeRule, to: named)
-        return ValidatedAuthorization(checked, scope: scope, apis: named.known)
+        return ValidatedAuthorization(checked, scope: scope, apis: named.known, approvers: approvers)
     }
 
     /// Throws if the request asks for `form_post`, but a browser cannot post a form to the redirect URI (OAuth

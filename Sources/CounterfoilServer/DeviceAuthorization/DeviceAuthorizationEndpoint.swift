@@ -57,6 +57,7 @@ struct DeviceAuthorizationEndpoint: Sendable {
         if let challenge = asked.presentedChallenge {
             _ = try AuthorizationValidation.pkceUse(of: challenge, under: client.policy.pkce)
         }
+        let registry = try await registry.current()
         let access = try AuthorizationValidation.access(
             to: asked.scope, at: try await registry.named(asked.resources, issuer: settings.issuer), by: client)
         try await registry.checkAPIs(asked.resources, for: access.asked, of: client, settings)

@@ -52,6 +52,7 @@ struct DeviceFlow: Sendable {
                 userCode: ArtefactDigest(of: code), at: now),
             let client = try await client(of: authorization, now: now)
         else { return nil }
+        let registry = try await registry.current()
         let named = try await registry.named(authorization.resources, issuer: settings.issuer)
         let access = try AuthorizationValidation.access(to: authorization.scope, at: named, by: client)
         try await registry.checkAPIs(authorization.resources, for: access.asked, of: client, settings)

@@ -69,6 +69,7 @@ struct DevicePages: Sendable {
     func consent(_ visit: DeviceVisit, session: LiveSession) async throws -> Reply {
         let (client, request) = (visit.access.client, visit.request)
         if let blocked = blocked(visit) { return blocked }
+        let registry = try await registry.current()
         let branding = try await registry.branding()
         let carried = Self.carried(visit.code)
         let question = ConsentPresenter(

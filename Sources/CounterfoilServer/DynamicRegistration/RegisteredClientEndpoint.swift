@@ -63,6 +63,7 @@ struct RegisteredClientEndpoint: Sendable {
 
     /// Replaces the registration; what the request omits is deleted (RFC 7592 §2.2).
     private func replace(_ owner: Owner, by request: IncomingRequest, now: Date) async throws -> Reply {
+        let registry = try await registry.current()
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw RegistrationEndpoint.NotAccepted(status: .forbidden) }
         let asked = try RegistrationRequest(request)

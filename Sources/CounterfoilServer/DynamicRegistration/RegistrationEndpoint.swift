@@ -19,6 +19,7 @@ struct RegistrationEndpoint: Sendable {
     var handlers: [EndpointHandler] { [EndpointHandler(.registration, respond)] }
 
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
+        let registry = try await registry.current()
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         guard policy.kinds.contains(.registration) else { throw NotAccepted(status: .notFound) }
         let hasToken = try await checkToken(of: request, under: policy, now: now)

@@ -61,7 +61,7 @@ final class MetadataEndpoint: Sendable {
     ///
     /// After a failure, `body` uses the facts that were read last, so that clients still get the rest of the metadata.
     private func facts() async -> Facts? {
-        guard let scopes = try? await registry.scopes(),
+        guard let registry = try? await registry.current(), let scopes = try? await registry.scopes(),
             let policy = try? await registry.effectiveUnregisteredClientPolicy(settings)
         else { return nil }
         var facts = Facts()

@@ -2,69 +2,55 @@ package import CounterfoilProtocol
 
 /// The registry of a store, cached until any process changes it.
 ///
-/// Each lookup reads the revision of the registry. A cached record is returned only if it was read at this revision. A
-/// record that does not exist is cached, too. If the revision cannot be read, the lookup fails, so that nothing is
-/// answered from a cache that may be stale.
+/// Each lookup reads the revision of the registry. Code that looks up several records reads the revision once with
+/// ``current()``. A cached record is returned only if it was read at this revision. A record that does not exist is
+/// cached, too. If the revision cannot be read, the lookup fails, so that nothing is answered from a cache that may be
+/// stale.
 ///
 /// The endpoints hold a ``CachedRegistry`` beside an ``UncachedStore``. The signing keys have a cache of their own with
 /// the same revision (``KeyRing``).
 package final class CachedRegistry: RegistryReader {
     private let store: any RegistryStore
-    private let clients = RegistryCache<ClientIdentifier, RegisteredClient?>(capacity: 1000)
-    private let secrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
-    /// The APIs by resource indicator, as it was spelled in the request.
-    private let resources = RegistryCache<String, RegisteredResource?>(capacity: 256)
-    private let callers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
-    private let scopeDefinitions = RegistryCache<Whole, [ScopeDefinition]>(capacity: 1)
-    private let policy = RegistryCache<Whole, UnregisteredClientPolicy>(capacity: 1)
-    private let look = RegistryCache<Whole, Branding>(capacity: 1)
-    private let idleLifetime = RegistryCache<Whole, Int?>(capacity: 1)
+    private let records = RegistryRecords()
     private let associations = AssociationCache()
-
-    /// The key of a record of which the registry has only one.
-    private enum Whole: Hashable, Sendable { case whole }
 
     /// Creates an empty cache above a store.
     package init(_ store: any RegistryStore) { self.store = store }
 
+    /// Returns the registry at its current revision, which is read here and by no lookup in the result.
+    ///
+    /// A request must call this method again after it has changed the registry, and after it has waited for a user or
+    /// another host.
+    package func current() async throws(StoreFault) -> CurrentRegistry {
+        CurrentRegistry(store: store, records: records, revision: try await store.registryRevision())
+    }
+
     package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
-        try await cached(id, in: clients) { () async throws(StoreFault) in try await store.client(id) }
+        try await current().client(id)
     }
 
     package func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try await cached(id, in: secrets) { () async throws(StoreFault) in try await store.clientSecrets(of: id) }
+        try await current().clientSecrets(of: id)
     }
 
     package func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
-        try await cached(resource.rawValue, in: resources) { () async throws(StoreFault) in
-            try await store.resource(resource)
-        }
+        try await current().resource(resource)
     }
 
     package func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
-        try await cached(id, in: callers) { () async throws(StoreFault) in
-            try await store.resource(authenticatingAs: id)
-        }
+        try await current().resource(authenticatingAs: id)
     }
 
-    package func scopes() async throws(StoreFault) -> [ScopeDefinition] {
-        try await cached(.whole, in: scopeDefinitions) { () async throws(StoreFault) in try await store.scopes() }
-    }
+    package func scopes() async throws(StoreFault) -> [ScopeDefinition] { try await current().scopes() }
 
     package func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
-        try await cached(.whole, in: policy) { () async throws(StoreFault) in
-            try await store.unregisteredClientPolicy()
-        }
+        try await current().unregisteredClientPolicy()
     }
 
-    package func branding() async throws(StoreFault) -> Branding {
-        try await cached(.whole, in: look) { () async throws(StoreFault) in try await store.branding() }
-    }
+    package func branding() async throws(StoreFault) -> Branding { try await current().branding() }
 
     package func longestRefreshIdleLifetime() async throws(StoreFault) -> Int? {
-        try await cached(.whole, in: idleLifetime) { () async throws(StoreFault) in
-            try await store.longestRefreshIdleLifetime()
-        }
+        try await current().longestRefreshIdleLifetime()
     }
 
     /// Returns the association files of an origin of this server.
@@ -79,18 +65,83 @@ package final class CachedRegistry: RegistryReader {
 
     /// Checks that the store answers.
     func checkStore() async throws(StoreFault) { _ = try await store.registryRevision() }
+}
+
+/// The registry at the revision that it had when ``CachedRegistry/current()`` returned.
+///
+/// Its lookups read only what the cache does not contain. It is for the steps of one request that follow each other at
+/// once.
+package struct CurrentRegistry: RegistryReader {
+    fileprivate let store: any RegistryStore
+    fileprivate let records: RegistryRecords
+    fileprivate let revision: RegistryRevision
+
+    package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
+        try await cached(id, in: records.clients) { () async throws(StoreFault) in try await store.client(id) }
+    }
+
+    package func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
+        try await cached(id, in: records.secrets) { () async throws(StoreFault) in try await store.clientSecrets(of: id) }
+    }
+
+    package func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {
+        try await cached(resource.rawValue, in: records.resources) { () async throws(StoreFault) in
+            try await store.resource(resource)
+        }
+    }
+
+    package func resource(authenticatingAs id: ClientIdentifier) async throws(StoreFault) -> RegisteredResource? {
+        try await cached(id, in: records.callers) { () async throws(StoreFault) in
+            try await store.resource(authenticatingAs: id)
+        }
+    }
+
+    package func scopes() async throws(StoreFault) -> [ScopeDefinition] {
+        try await cached(.whole, in: records.scopes) { () async throws(StoreFault) in try await store.scopes() }
+    }
+
+    package func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
+        try await cached(.whole, in: records.policy) { () async throws(StoreFault) in
+            try await store.unregisteredClientPolicy()
+        }
+    }
+
+    package func branding() async throws(StoreFault) -> Branding {
+        try await cached(.whole, in: records.look) { () async throws(StoreFault) in try await store.branding() }
+    }
+
+    package func longestRefreshIdleLifetime() async throws(StoreFault) -> Int? {
+        try await cached(.whole, in: records.idleLifetime) { () async throws(StoreFault) in
+            try await store.longestRefreshIdleLifetime()
+        }
+    }
 
     private func cached<Key, Value>(
         _ key: Key, in cache: RegistryCache<Key, Value>, orRead read: () async throws(StoreFault) -> Value
     ) async throws(StoreFault) -> Value {
-        let revision = try await store.registryRevision()
         if let value = cache.value(of: key, at: revision) { return value }
         let value = try await read()
-        // If the registry has changed since the revision was read, the value may be newer than the revision. No later
-        // lookup reads that revision, so the value is then never used.
+        // If the registry has changed since the revision was read, the value may be newer than the revision. Only
+        // requests that have read that revision already can still use the value.
         cache.keep(value, of: key, at: revision)
         return value
     }
+}
+
+/// The cached records of a registry, by kind.
+private final class RegistryRecords: Sendable {
+    let clients = RegistryCache<ClientIdentifier, RegisteredClient?>(capacity: 1000)
+    let secrets = RegistryCache<ClientIdentifier, [ClientSecretRecord]>(capacity: 1000)
+    /// The APIs by resource indicator, as it was spelled in the request.
+    let resources = RegistryCache<String, RegisteredResource?>(capacity: 256)
+    let callers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
+    let scopes = RegistryCache<Whole, [ScopeDefinition]>(capacity: 1)
+    let policy = RegistryCache<Whole, UnregisteredClientPolicy>(capacity: 1)
+    let look = RegistryCache<Whole, Branding>(capacity: 1)
+    let idleLifetime = RegistryCache<Whole, Int?>(capacity: 1)
+
+    /// The key of a record of which the registry has only one.
+    enum Whole: Hashable, Sendable { case whole }
 }
 
 /// Records of the registry that were read at one revision.

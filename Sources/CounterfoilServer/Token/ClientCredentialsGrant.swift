@@ -11,8 +11,9 @@ struct ClientCredentialsGrant: TokenGrant {
     }
 
     func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenExchange) async throws -> TokenResponse {
-        let named = try await context.registry.named(asked.resources, issuer: context.settings.issuer)
-        let defaultAPI = named.isEmpty ? try await context.registry.defaultAPI(context.settings) : nil
+        let registry = try await context.registry.current()
+        let named = try await registry.named(asked.resources, issuer: context.settings.issuer)
+        let defaultAPI = named.isEmpty ? try await registry.defaultAPI(context.settings) : nil
         let access = try Self.judge(
             asked, by: exchange.client, for: named, defaultAPI: defaultAPI, settings: context.settings)
         try access.target.requireProof(exchange.proof)

@@ -46,6 +46,7 @@ struct ClientDirectory: Sendable {
     ///
     /// It sends no request to another host.
     func existing(_ id: ClientIdentifier) async throws -> RegisteredClient? {
+        let registry = try await registry.current()
         guard let client = try await registry.client(id) else { return nil }
         guard client.isUnregistered else { return client }
         return accepted(client, under: try await registry.effectiveUnregisteredClientPolicy(settings))
@@ -55,6 +56,7 @@ struct ClientDirectory: Sendable {
     ///
     /// - Throws: ``ClientDocumentRefusal`` if the identifier is the URL of a document that cannot be used.
     func beginning(_ id: ClientIdentifier, now: Date) async throws -> RegisteredClient? {
+        let registry = try await registry.current()
         let stored = try await registry.client(id)
         guard stored?.isUnregistered ?? id.isURL else { return stored }
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
@@ -62,13 +64,14 @@ struct ClientDirectory: Sendable {
         case .console?: return stored
         case .registration?:
             guard let client = accepted(stored, under: policy) else { return nil }
-            return try await scoped(client, under: policy)
+            return scoped(client, by: try await rules(under: policy, at: registry))
         case .document?, nil:
             guard policy.kinds.contains(.document) else {
                 guard stored == nil else { throw ClientDocumentRefusal.notAccepted }
                 return nil
             }
-            var client = try await document(at: try ClientDocumentURL(id), under: policy, beside: stored, now: now)
+            let rules = try await rules(under: policy, at: registry)
+            var client = try await document(at: try ClientDocumentURL(id), by: rules, beside: stored, now: now)
             client.defaultScope = policy.defaultScope
             return client
         }
@@ -84,17 +87,17 @@ struct ClientDirectory: Sendable {
     }
 
     /// Returns a client with the scopes that the policy lets it request.
-    private func scoped(
-        _ client: RegisteredClient, under policy: UnregisteredClientPolicy
-    ) async throws -> RegisteredClient {
+    private func scoped(_ client: RegisteredClient, by rules: UnregisteredClientRules) -> RegisteredClient {
         var client = client
-        client.scope = try await rules(under: policy).scope
-        client.defaultScope = policy.defaultScope
+        client.scope = rules.scope
+        client.defaultScope = rules.policy.defaultScope
         return client
     }
 
     /// Returns the rules for clients that no person registered.
-    func rules(under policy: UnregisteredClientPolicy) async throws(StoreFault) -> UnregisteredClientRules {
+    func rules(
+        under policy: UnregisteredClientPolicy, at registry: CurrentRegistry
+    ) async throws(StoreFault) -> UnregisteredClientRules {
         UnregisteredClientRules(settings: settings, policy: policy, definitions: try await registry.scopes())
     }
 }

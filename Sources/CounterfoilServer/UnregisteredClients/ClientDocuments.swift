@@ -10,9 +10,8 @@ extension ClientDirectory {
     ///
     /// - Parameter stored: The stored client with this URL as its identifier; nil if no user has allowed it anything.
     func document(
-        at url: ClientDocumentURL, under policy: UnregisteredClientPolicy, beside stored: RegisteredClient?, now: Date
+        at url: ClientDocumentURL, by rules: UnregisteredClientRules, beside stored: RegisteredClient?, now: Date
     ) async throws -> RegisteredClient {
-        let rules = try await rules(under: policy)
         let (client, _) = try await document(at: url, by: rules, isStored: stored != nil, now: now)
         guard let stored else { return client }
         return try await updated(stored, to: client, now: now)

@@ -20,8 +20,9 @@ extension ClientDirectory {
         guard let policy = try await policy(forKeysOf: client) else { return client.keys }
         var url = client.keysURI
         if case .document = client.source, let document = try? ClientDocumentURL(client.id) {
+            let rules = try await rules(under: policy, at: try await registry.current())
             let published = try? await self.document(
-                at: document, by: try await rules(under: policy), isStored: true, isNeededNow: afterFailure, now: now)
+                at: document, by: rules, isStored: true, isNeededNow: afterFailure, now: now)
             if let published, published.client.type.isConfidential {
                 url = published.client.keysURI
                 if url == nil { return published.client.keys }

@@ -79,6 +79,17 @@ struct CachedRegistryTests {
         #expect(try await registry.client(client.id) == client)
     }
 
+    @Test func `several lookups at one revision read it once, and the next one reads it again`() async throws {
+        let registry = CachedRegistry(store)
+        let before = store.calls(of: .registryRevision)
+        let current = try await registry.current()
+        _ = try await (current.client(test.lightbox.id), current.scopes(), current.unregisteredClientPolicy())
+        #expect(store.calls(of: .registryRevision) == before + 1)
+        #expect(try await store.removeClient(test.lightbox.id))
+        #expect(try await current.client(test.lightbox.id) == test.lightbox)
+        #expect(try await registry.current().client(test.lightbox.id) == nil)
+    }
+
     // Strangers choose the identifiers that are looked up.
     @Test func `the number of cached records is limited`() async throws {
         let registry = CachedRegistry(store)
