@@ -144,9 +144,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "CounterfoilSQL",
+            dependencies: ["CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CounterfoilSQLite",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens",
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQL", "CounterfoilTokens",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -159,7 +164,7 @@ let package = Package(
         ),
         .target(
             name: "CounterfoilPostgreSQL",
-            dependencies: ["CLibPQ", "CounterfoilProtocol", "CounterfoilServer"],
+            dependencies: ["CLibPQ", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQL"],
             swiftSettings: settings
         ),
         .target(
@@ -346,8 +351,9 @@ let package = Package(
         .testTarget(
             name: "CounterfoilSQLiteTests",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilSQLite",
-                "CounterfoilTokens", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting", "CounterfoilSQL",
+                "CounterfoilSQLite", "CounterfoilTokens", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import GRDB
 
@@ -22,7 +23,7 @@ final class CommitQueue: Sendable {
         /// Performs the write and returns a closure that reports its outcome to the caller.
         ///
         /// The queue calls the closure when the transaction is on the disk.
-        let write: @Sendable (Database) throws -> @Sendable () -> Void
+        let write: @Sendable (SQLConnection) throws -> @Sendable () -> Void
         /// Reports to the caller that the commit failed.
         let refuse: @Sendable (StoreFault) -> Void
     }
@@ -56,7 +57,7 @@ final class CommitQueue: Sendable {
     ///
     /// The commit completes even if the caller's task is cancelled, so the caller always learns the actual outcome.
     func commit<Outcome: Sendable>(
-        _ write: @escaping @Sendable (Database) throws -> Outcome
+        _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
         let result: Result<Outcome, StoreFault> = await withCheckedContinuation { continuation in
             enqueue(
@@ -70,20 +71,6 @@ final class CommitQueue: Sendable {
             )
         }
         return try result.get()
-    }
-
-    /// Commits one atomic write, and appends the events that describe it in the same transaction.
-    ///
-    /// The events are appended only if the outcome is a success. If an event cannot be appended, the write is rolled
-    /// back, too.
-    func commit<Outcome: CommitOutcome>(
-        recording events: [AuditEvent], _ write: @escaping @Sendable (Database) throws -> Outcome
-    ) async throws(StoreFault) -> Outcome {
-        try await commit { database in
-            let outcome = try write(database)
-            if outcome.isCommitted { try database.append(events) }
-            return outcome
-        }
     }
 
     /// Refuses new commits and returns when all waiting commits are done.
@@ -140,19 +127,20 @@ final class CommitQueue: Sendable {
 
     private func write(_ batch: [PendingCommit], in database: Database) {
         var isCommitting = false
+        let connection = database.connection
         do {
-            try database.run("BEGIN IMMEDIATE")
+            try connection.run("BEGIN IMMEDIATE")
             // A single commit needs no savepoint: if it fails, the whole transaction is rolled back.
             let isSingle = batch.count == 1
             let answers = try batch.map { commit in
-                isSingle ? try commit.write(database) : try write(commit, in: database)
+                isSingle ? try commit.write(connection) : try write(commit, in: database)
             }
             isCommitting = true
-            try database.run("COMMIT")
+            try connection.run("COMMIT")
             for answer in answers { answer() }
         } catch {
             // SQLite may have rolled the transaction back itself.
-            if database.isInsideTransaction { _ = try? database.run("ROLLBACK") }
+            if database.isInsideTransaction { _ = try? connection.run("ROLLBACK") }
             let fault = isCommitting ? StoreFault(ofCommit: error) : StoreFault(error)
             for commit in batch { commit.refuse(fault) }
         }
@@ -162,16 +150,17 @@ final class CommitQueue: Sendable {
     /// Writes one commit of a batch and returns the closure that reports its outcome; throws only if the whole
     /// transaction fails.
     private func write(_ commit: PendingCommit, in database: Database) throws -> @Sendable () -> Void {
-        try database.run("SAVEPOINT one_commit")
+        let connection = database.connection
+        try connection.run("SAVEPOINT one_commit")
         do {
-            let answer = try commit.write(database)
-            try database.run("RELEASE one_commit")
+            let answer = try commit.write(connection)
+            try connection.run("RELEASE one_commit")
             return answer
         } catch {
             // Some errors, such as a full disk, can make SQLite roll back the whole transaction.
             guard database.isInsideTransaction else { throw error }
-            try database.run("ROLLBACK TO one_commit")
-            try database.run("RELEASE one_commit")
+            try connection.run("ROLLBACK TO one_commit")
+            try connection.run("RELEASE one_commit")
             let fault = StoreFault(error)
             return { commit.refuse(fault) }
         }

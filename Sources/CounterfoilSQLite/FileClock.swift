@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 import GRDB

@@ -1,4 +1,6 @@
 import CounterfoilProtocol
+// The operations of a store are in this module, so a program that uses the store needs no second import.
+@_exported public import CounterfoilSQL
 public import CounterfoilServer
 public import Foundation
 import GRDB
@@ -8,18 +10,16 @@ import GRDB
 /// A committed change survives a crash of the process and of the machine: each commit syncs the write-ahead log (WAL).
 /// On a file system that does not support a durable WAL, opening fails. Other processes of the same version may read
 /// and write the file at the same time, so administration commands work while a server runs.
-public final class SQLiteStore: Sendable {
+public final class SQLiteStore: SQLStore {
     /// The `application_id` of the database files of this product: "CFoi" in ASCII.
     static let applicationID: Int64 = 0x4346_6F69
 
     /// The path of the database file, as it was given to the initializer.
     public let path: String
 
-    let pool: DatabasePool
-    let commits: CommitQueue
-    let unsupported: UnsupportedValues
-    let clock: FileClock
-    private let readers: Readers
+    /// The connections to the file.
+    public let database: SQLDatabase
+    let engine: SQLiteEngine
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
@@ -47,7 +47,6 @@ public final class SQLiteStore: Sendable {
         reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) throws(OpeningRefusal) {
         self.path = path
-        self.unsupported = unsupported
         switch try FileIdentity(ofFileAt: path) {
         case .missing where !createIfMissing: throw .missing(path: path)
         case .missing: try Self.createFile(at: path)
@@ -63,47 +62,21 @@ public final class SQLiteStore: Sendable {
         case .other: throw .notADatabase(path: path)
         }
         do {
-            pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
+            let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
             try pool.writeWithoutTransaction { database in try Migration.run(database) }
-            clock = try FileClock(
-                following: pool.read { database in try database.clockMark() }, orFrom: clockStart)
-            readers = try Readers(path: path, configuration: Self.configuration(busyTimeout, readonly: true))
+            let clock = try FileClock(
+                following: pool.read { database in try database.connection.clockMark() }, orFrom: clockStart)
+            let readers = try Readers(path: path, configuration: Self.configuration(busyTimeout, readonly: true))
+            engine = SQLiteEngine(pool: pool, readers: readers, commits: CommitQueue(pool), clock: clock)
         } catch {
             throw OpeningRefusal(error, path: path)
         }
-        commits = CommitQueue(pool)
+        database = SQLDatabase(engine, reporting: unsupported)
     }
 
     /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
-    public func close() async {
-        await commits.finish()
-        let (pool, readers) = (pool, readers)
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                // The last connection that closes runs the checkpoint. Only the writer can do that, so the readers
-                // close first.
-                try? readers.close()
-                pool.releaseMemory()
-                try? pool.close()
-                continuation.resume()
-            }
-        }
-    }
-
-    /// Runs one query on the caller's thread.
-    ///
-    /// A lookup by key takes microseconds and never waits for the writer. A switch to another thread and back would
-    /// take longer. There is no transaction around `statement`, so two queries in it may see different states.
-    func read<Value>(_ statement: (Database) throws -> Value) throws(StoreFault) -> Value {
-        do {
-            return try readers.read(statement)
-        } catch {
-            let fault = StoreFault(error)
-            unsupported.note(fault)
-            throw fault
-        }
-    }
+    public func close() async { await engine.close() }
 
     private static func configuration(_ busyTimeout: Duration, readonly: Bool = false) -> Configuration {
         var configuration = Configuration()

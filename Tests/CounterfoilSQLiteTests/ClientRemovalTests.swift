@@ -65,7 +65,7 @@ struct ClientRemovalTests {
         for _ in 0..<ClientRemoval.rowsAtOnce { try await world.approve(world.grant()) }
         #expect(try await store.removeClient(world.client.id))
         await #expect(throws: DatabaseError.self) {
-            try await store.pool.write { database in
+            try await store.engine.pool.write { database in
                 try database.execute(
                     sql: """
                         CREATE TEMP TABLE copy AS SELECT * FROM clients;
@@ -99,7 +99,7 @@ struct ClientRemovalTests {
         #expect(try await store.logoutBacklog().count == 0)
         #expect(try await store.takeLogoutDeliveries(dueAt: World.now, until: World.now + 60, limit: 9).isEmpty)
         try await world.finishRemovals(atMost: 3)
-        let counts = try await store.pool.read { database in
+        let counts = try await store.engine.pool.read { database in
             try [
                 "clients", "grants", "codes", "refresh_tokens", "consents", "client_secrets", "refresh_statistics",
                 "logout_deliveries", "logout_queues", "client_origins", "client_removals",

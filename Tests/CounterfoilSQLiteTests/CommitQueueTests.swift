@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
 import Dispatch
@@ -24,7 +25,7 @@ struct CommitQueueTests {
             store = try SQLiteStore(at: try #require(directory).path("store.sqlite"))
             await withCheckedContinuation { continuation in
                 Task { [store, gate] in
-                    try await store.commits.commit { _ in
+                    try await store.engine.commits.commit { _ in
                         continuation.resume()
                         gate.wait()
                     }
@@ -34,25 +35,24 @@ struct CommitQueueTests {
 
         /// Unblocks the writer when `count` commits wait.
         func release(whenWaiting count: Int) async {
-            while store.commits.pendingCount < count { await Task.yield() }
+            while store.engine.commits.pendingCount < count { await Task.yield() }
             gate.signal()
         }
     }
 
-    private static func add(_ name: String) -> @Sendable (Database) throws -> Int {
+    private static func add(_ name: String) -> @Sendable (SQLConnection) throws -> Int {
         { database in try database.run("INSERT INTO scopes (name, description) VALUES (?, ?)", name, name) }
     }
 
     /// Adds a row that violates a foreign key only when the transaction is committed.
-    private static func addDanglingSession(to database: Database) throws {
-        try database.execute(
-            sql: """
-                PRAGMA defer_foreign_keys = ON;
-                INSERT INTO sessions (
-                    digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source
-                ) VALUES (zeroblob(32), '', 'per_nobody', 0, 0, 0, '', '');
-                """
-        )
+    private static func addDanglingSession(to database: SQLConnection) throws {
+        try database.run("PRAGMA defer_foreign_keys = ON")
+        try database.run(
+            """
+            INSERT INTO sessions (
+                digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source
+            ) VALUES (zeroblob(32), '', 'per_nobody', 0, 0, 0, '', '')
+            """)
     }
 
     private static func names(in store: SQLiteStore) async throws -> [String] {
@@ -61,7 +61,7 @@ struct CommitQueueTests {
 
     @Test func `a commit that fails in a batch rolls back only its own writes`() async throws {
         let busy = try await BusyStore()
-        let commits = busy.store.commits
+        let commits = busy.store.engine.commits
         let first = Task { try await commits.commit(Self.add("test.a")) }
         let failing = Task {
             try await commits.commit { database in
@@ -84,7 +84,7 @@ struct CommitQueueTests {
         async throws
     {
         let busy = try await BusyStore()
-        let commits = busy.store.commits
+        let commits = busy.store.engine.commits
         let first = Task { try await commits.commit(Self.add("test.a")) }
         let dangling = Task {
             try await commits.commit { database in try Self.addDanglingSession(to: database) }
@@ -103,7 +103,7 @@ struct CommitQueueTests {
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         for name in ["test.a", "test.b"] {
             let fault = await #expect(throws: StoreFault.self) {
-                try await store.commits.commit { database in
+                try await store.engine.commits.commit { database in
                     _ = try Self.add(name)(database)
                     try Self.addDanglingSession(to: database)
                 }
@@ -112,9 +112,9 @@ struct CommitQueueTests {
             guard case .damaged = fault else { throw try #require(fault) }
         }
         #expect(try await Self.names(in: store) == [])
-        let sessions = try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sessions") }
+        let sessions = try await store.engine.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sessions") }
         #expect(sessions == 0)
-        #expect(try await store.commits.commit(Self.add("test.c")) == 1)
+        #expect(try await store.engine.commits.commit(Self.add("test.c")) == 1)
         #expect(try await Self.names(in: store) == ["test.c"])
         await store.close()
     }
@@ -122,7 +122,7 @@ struct CommitQueueTests {
     @Test func `a full queue refuses at once and answers every caller`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
-        let commits = CommitQueue(store.pool, pendingLimit: 1)
+        let commits = CommitQueue(store.engine.pool, pendingLimit: 1)
         let gate = DispatchSemaphore(value: 0)
         async let blocking: Void = commits.commit { _ in gate.wait() }
         while commits.pendingCount > 0 || !commits.isWriting { await Task.yield() }
@@ -146,7 +146,7 @@ struct CommitQueueTests {
         twin.passwordHash = secret
         let changed = twin
         let fault = await #expect(throws: StoreFault.self) {
-            try await store.commits.commit { database in
+            try await store.engine.commits.commit { database in
                 _ = try database.run(
                     """
                     INSERT INTO people

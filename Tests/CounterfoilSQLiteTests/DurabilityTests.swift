@@ -13,7 +13,7 @@ struct DurabilityTests {
     @Test func `every commit is synced: the journal is a write-ahead log and synchronous is FULL`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
-        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+        try await store.engine.pool.writeWithoutTransaction { (database: Database) throws in
             #expect(try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2)
             #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal")
             #expect(try Bool.fetchOne(database, sql: "PRAGMA foreign_keys") == true)
@@ -50,7 +50,7 @@ struct DurabilityTests {
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
         let code = try await world.approve(world.grant())
-        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+        try await store.engine.pool.writeWithoutTransaction { (database: Database) throws in
             let row = try Row.fetchOne(database, sql: "SELECT code_challenge, code_challenge_method FROM codes")
             #expect(row == ["code_challenge": code.codeChallenge?.rawValue, "code_challenge_method": "S256"])
             for change in ["code_challenge_method = 'plain'", "code_challenge_method = NULL", "code_challenge = NULL"] {

@@ -14,7 +14,7 @@ struct FailureTests {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
-        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+        try await store.engine.pool.writeWithoutTransaction { (database: Database) throws in
             let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
             try database.execute(sql: "PRAGMA max_page_count = \(pages + 2)")
         }
@@ -38,7 +38,7 @@ struct FailureTests {
         #expect(try await store.code(code.digest) == nil)
         for code in recorded { #expect(try await store.code(code.digest)?.code == code) }
 
-        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+        try await store.engine.pool.writeWithoutTransaction { (database: Database) throws in
             try database.execute(sql: "PRAGMA max_page_count = 1000000")
         }
         #expect(try await store.recordConsent(world.approval(grant, code)) == .recorded)
@@ -84,7 +84,7 @@ struct FailureTests {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
         let world = try await World(in: store)
-        try await store.pool.writeWithoutTransaction { (database: Database) throws in
+        try await store.engine.pool.writeWithoutTransaction { (database: Database) throws in
             try database.execute(sql: "UPDATE people SET username = 'Not A Name'")
         }
         await #expect(throws: StoreFault.damaged("the column username holds an invalid value")) {

@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 import GRDB
@@ -64,8 +65,8 @@ struct FileClockTests {
         ])
     func strangers(change: String) async throws {
         try await withServer { server, path in
-            try await server.commits.commit { database in
-                try database.execute(sql: "UPDATE service SET \(change)")
+            _ = try await server.engine.commits.commit { database in
+                try database.run("UPDATE service SET \(change)")
             }
             let time = try await Self.time(at: path)
             #expect(Self.isNear(time, Date()))

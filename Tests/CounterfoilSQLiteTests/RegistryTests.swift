@@ -24,7 +24,7 @@ struct RegistryTests {
     @Test func `every statement that changes the registry renews the revision`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
-        let triggers = try await store.pool.read { database in
+        let triggers = try await store.engine.pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: "SELECT tbl_name, name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%UPDATE registry%'"
@@ -87,7 +87,7 @@ struct RegistryTests {
     @Test func `a file without a revision is damaged`() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
-        try await store.pool.write { try $0.execute(sql: "DELETE FROM registry") }
+        try await store.engine.pool.write { try $0.execute(sql: "DELETE FROM registry") }
         await #expect(throws: StoreFault.damaged("the table registry has no row")) {
             try await store.registryRevision()
         }

@@ -120,7 +120,7 @@ struct RemovedPeopleTests {
         #expect(try await store.grants(of: eve.id, after: nil, limit: 9).isEmpty)
         // The database itself refuses the number.
         await #expect(throws: DatabaseError.self) {
-            try await store.pool.write { database in
+            try await store.engine.pool.write { database in
                 try database.execute(
                     sql: """
                         INSERT INTO people

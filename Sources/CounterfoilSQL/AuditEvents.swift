@@ -1,0 +1,142 @@
+import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+
+extension SQLStore {
+    /// Appends an event to the audit log, and returns when the event is on the disk.
+    public func appendAudit(_ event: AuditEvent) async throws(StoreFault) {
+        try await commit { database in try database.append(event) }
+    }
+
+    /// Reads at most `AuditQuery.limit` events that match a query, newest first.
+    public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
+        try await read { database in
+            try database.all(
+                query.statement,
+                query.kind?.rawValue,
+                query.personID?.rawValue,
+                query.clientID?.rawValue,
+                query.since?.microseconds,
+                query.before?.microseconds,
+                query.before?.number,
+                query.limit,
+                read: AuditEntry.init(_:)
+            )
+        }
+    }
+
+    /// Reads at most `limit` events after a position, oldest first; nil begins with the oldest event.
+    public func auditLog(after position: AuditPosition?, limit: Int) async throws(StoreFault) -> [AuditEntry] {
+        try await read { database in
+            try database.all(
+                AuditEntry.log, position?.microseconds ?? Int64.min, position?.number ?? 0, limit,
+                read: AuditEntry.init(_:))
+        }
+    }
+
+    /// Deletes the oldest events, up to and including a position and at most `rows`, and returns how many it deleted.
+    ///
+    /// Events that are newer than `AuditPosition.lastSettled` are kept. If `event` is given and an event is deleted,
+    /// the store appends `event` in the same transaction.
+    public func removeAudit(
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
+    ) async throws(StoreFault) -> Int {
+        try await commit { database in
+            // The trigger `audit_is_never_shortened` allows the deletion of events up to the position in the table
+            // `audit_removal`. Outside this transaction, that table is empty.
+            let last = min(position, .lastSettled(at: time))
+            try database.run(
+                "INSERT INTO audit_removal (through_at, through_number) VALUES (?, ?)", last.microseconds, last.number)
+            let removed = try database.run(AuditEntry.removal, last.microseconds, last.number, rows)
+            try database.run("DELETE FROM audit_removal")
+            if let event, removed > 0 { try database.append(event) }
+            return removed
+        }
+    }
+}
+
+extension SQLConnection {
+    /// Appends the events of one commit.
+    func append(_ events: [AuditEvent]) throws {
+        for event in events { try append(event) }
+    }
+
+    /// Appends an event; if its user was deleted in the meantime, without what identifies the user.
+    func append(_ event: AuditEvent) throws {
+        let event = try withoutDeletedPerson(event)
+        try run(
+            """
+            INSERT INTO audit
+                (at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            event.at.microseconds,
+            event.kind.rawValue,
+            event.outcome.rawValue,
+            event.personID?.rawValue,
+            event.clientID?.rawValue,
+            event.grantID?.rawValue,
+            event.source,
+            event.requestID,
+            event.detail
+        )
+    }
+
+    private func withoutDeletedPerson(_ event: AuditEvent) throws -> AuditEvent {
+        guard let person = event.personID, !person.isPseudonym else { return event }
+        let exists = try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", person.rawValue)
+        guard exists != [true] else { return event }
+        return try removedPerson(person)?.pseudonymized(event) ?? event.withoutPerson
+    }
+}
+
+extension AuditQuery {
+    /// The SQL of the query, with only the conditions that are set, so that SQLite can use the index of a user, a
+    /// client or a kind.
+    var statement: String {
+        let conditions = [
+            kind == nil ? nil : "kind = ?1", personID == nil ? nil : "person_id = ?2",
+            clientID == nil ? nil : "client_id = ?3", since == nil ? nil : "at >= ?4",
+            before == nil ? nil : "(at, number) < (?5, ?6)",
+        ].compactMap(\.self)
+        return """
+            SELECT \(AuditEntry.columns) FROM audit
+            \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+            ORDER BY at DESC, number DESC LIMIT ?7
+            """
+    }
+}
+
+extension AuditEntry {
+    fileprivate static let columns =
+        "number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail"
+    /// The query for ?3 events after the position with the time ?1 and the number ?2.
+    static let log = "SELECT \(columns) FROM audit WHERE (at, number) > (?1, ?2) ORDER BY at, number LIMIT ?3"
+    /// The deletion of the oldest ?3 events up to the position with the time ?1 and the number ?2.
+    static let removal = """
+        DELETE FROM audit WHERE number IN (
+            SELECT number FROM audit WHERE (at, number) <= (?1, ?2) ORDER BY at, number LIMIT ?3
+        )
+        """
+
+    fileprivate init(_ columns: inout Columns) throws {
+        let number = Int(try columns.integer())
+        let at = try columns.date()
+        let kind = AuditEvent.Kind(rawValue: try columns.text())
+        let outcome = AuditEvent.Outcome(rawValue: try columns.text())
+        self.init(
+            number: number,
+            event: AuditEvent(
+                at: at,
+                kind,
+                outcome,
+                personID: try columns.optionalValue(PersonIdentifier.init(_:)),
+                clientID: try columns.optionalValue(ClientIdentifier.init(_:)),
+                grantID: try columns.optionalValue(GrantIdentifier.init(_:)),
+                source: try columns.optionalText(),
+                requestID: try columns.optionalText(),
+                detail: try columns.optionalText()
+            )
+        )
+    }
+}

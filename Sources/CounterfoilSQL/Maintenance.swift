@@ -1,0 +1,120 @@
+public import CounterfoilServer
+import Foundation
+
+extension SQLStore {
+    /// Deletes at most `rows` expired records of each kind, and returns the number of deleted records.
+    ///
+    /// The limit keeps the transaction short, so that other commits can run between two calls.
+    public func deleteExpired(
+        _ limits: ExpirationLimits, atMost rows: Int
+    ) async throws(StoreFault) -> Int {
+        try await commit { database in
+            var removed = try database.remove(.codes, before: limits.codesBefore, atMost: rows)
+            let expired = try database.remove(.expiredSessions, before: limits.now, atMost: rows)
+            removed += expired
+            removed += try database.remove(
+                .idleSessions, before: limits.sessionsIdleBefore, atMost: rows - expired)
+            removed += try database.removeRefreshTokens(limits, atMost: rows)
+            removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
+            removed += try database.remove(.assertions, before: limits.now, atMost: rows)
+            removed += try database.remove(.pushedRequests, before: limits.now, atMost: rows)
+            removed += try database.remove(
+                .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
+            removed += try database.remove(.initialAccessTokens, before: limits.now, atMost: rows)
+            removed += try database.removeUnusedClients(limits, atMost: rows)
+            return removed
+        }
+    }
+}
+
+/// A table, and the indexed timestamp column that decides when its rows are deleted.
+///
+/// The primary key of the table is a digest.
+struct TimedRows: Sendable, CaseIterable {
+    private let table: String
+    private let moment: String
+
+    static let codes = TimedRows(table: "codes", moment: "expires_at")
+    static let expiredSessions = TimedRows(table: "sessions", moment: "expires_at")
+    static let idleSessions = TimedRows(table: "sessions", moment: "last_seen_at")
+    static let assertions = TimedRows(table: "assertions", moment: "expires_at")
+    static let pushedRequests = TimedRows(table: "pushed_requests", moment: "expires_at")
+    static let deviceAuthorizations = TimedRows(table: "device_authorizations", moment: "expires_at")
+    static let initialAccessTokens = TimedRows(table: "initial_access_tokens", moment: "expires_at")
+    static let allCases = [
+        codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
+    ]
+
+    /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.
+    var removal: String {
+        "DELETE FROM \(table) WHERE digest IN (SELECT digest FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
+    }
+}
+
+extension SQLConnection {
+    /// Deletes at most `rows` rows with a timestamp before a moment, and returns their number.
+    fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
+        try run(kind.removal, moment.microseconds, rows)
+    }
+
+    /// Deletes expired and idle token families.
+    ///
+    /// It also sets `has_refresh_tokens` of their grants to 0, so that `removeGrants` can later delete the grants.
+    fileprivate func removeRefreshTokens(_ limits: ExpirationLimits, atMost rows: Int) throws -> Int {
+        var removed = 0
+        // There is one query for each condition, so that each can use an index.
+        for (condition, moment) in [
+            ("expires_at < ?1", limits.now),
+            ("resting_since < ?1 AND last_used_at < ?1", try idleBefore(limits)),
+        ] {
+            let grants = try all(
+                "SELECT grant_number FROM refresh_tokens WHERE \(condition) LIMIT ?2", moment.microseconds,
+                rows - removed
+            ) { columns in try columns.integer() }
+            for grant in grants {
+                try run("DELETE FROM refresh_tokens WHERE grant_number = ?", grant)
+                try run("UPDATE grants SET has_refresh_tokens = 0 WHERE number = ?", grant)
+            }
+            removed += grants.count
+        }
+        return removed
+    }
+
+    /// Returns the time since which a token family that is deleted was not used.
+    ///
+    /// `limits` allows for the policy of every client that the server could read. A client with a value that this
+    /// version does not know is not among them.
+    private func idleBefore(_ limits: ExpirationLimits) throws -> Date {
+        let longest = try first(StoreQuery.longestIdleLifetime) { columns in try columns.optionalInteger() }
+        guard let seconds = longest ?? nil else { return limits.refreshIdleBefore }
+        return min(limits.refreshIdleBefore, limits.now.addingTimeInterval(-TimeInterval(seconds)))
+    }
+
+    /// Deletes grants that were revoked before `moment`, and unrevoked grants without refresh tokens that were last
+    /// used before `moment`.
+    ///
+    /// The caller chooses `moment` so that no access token of these grants is still valid. A grant is kept while it has
+    /// a code. An unrevoked grant is also kept while its session is stored and the client must be notified of the end
+    /// of that session. The consent stays, because the user has not withdrawn it.
+    fileprivate func removeGrants(before moment: Date, atMost rows: Int) throws -> Int {
+        let over = try all(
+            """
+            SELECT number FROM grants
+            WHERE (revoked_at < ?1 OR (has_refresh_tokens = 0 AND last_used_at < ?1))
+                AND NOT EXISTS (SELECT 1 FROM codes WHERE codes.grant_id = grants.id)
+                AND (revoked_at IS NOT NULL OR NOT EXISTS (
+                    SELECT 1 FROM sessions JOIN clients ON clients.id = grants.client_id
+                    WHERE sessions.id = grants.session_id AND clients.backchannel_logout_uri IS NOT NULL
+                ))
+            LIMIT ?2
+            """,
+            moment.microseconds,
+            rows
+        ) { columns in try columns.integer() }
+        for number in over {
+            try run("DELETE FROM refresh_tokens WHERE grant_number = ?", number)
+            try run("DELETE FROM grants WHERE number = ?", number)
+        }
+        return over.count
+    }
+}

@@ -1,0 +1,243 @@
+public import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+
+extension SQLStore {
+    /// Reads a token family with its grant and user, even if the grant is revoked or the user is disabled.
+    public func refreshFacts(_ digest: ArtefactDigest) async throws(StoreFault) -> RefreshFacts? {
+        try await read { database in
+            try database.first(StoreQuery.refreshFacts, Data(digest.bytes)) { columns in
+                RefreshFacts(
+                    family: try RefreshFamily(&columns), grant: try Grant(&columns), person: try Person(&columns))
+            }
+        }
+    }
+
+    /// Records a refresh, if the generation of the token family and the scopes of its grant still equal those in
+    /// `facts`.
+    ///
+    /// The grant and the consent get a new time of use only if the stored time is at least `Grant.useResolution` old.
+    /// Most refreshes therefore change one row and no index. A call with the attempt that last changed the family
+    /// succeeds again, and writes nothing.
+    public func recordRefresh(
+        _ facts: RefreshFacts, _ step: RefreshStep, attempt: CommitAttempt, now: Date,
+        recording events: [AuditEvent]
+    ) async throws(StoreFault) -> RecordRefreshOutcome {
+        try await commit { database in
+            // RFC 9700 §4.14.2: of several concurrent rotations of one token, only one meets the condition on the
+            // generation.
+            guard try database.record(step, of: facts, attempt: attempt, now: now) else {
+                guard let isAttempt = try database.isLast(attempt, of: facts.family) else { return .gone }
+                return isAttempt ? .recorded : .changedMeanwhile
+            }
+            if now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution {
+                try database.noteUse(of: facts, at: now)
+            }
+            try database.append(events)
+            return .recorded
+        }
+    }
+
+    /// Reads the numbers of retried refreshes, token reuses and revoked grants of a client; all are 0 at first.
+    public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
+        try await read { database in
+            try database.first(
+                "SELECT repeats, reuses, last_reuse_at, revocations FROM refresh_statistics WHERE client_id = ?",
+                client.rawValue,
+                read: RefreshStatistics.init(_:)
+            ) ?? RefreshStatistics()
+        }
+    }
+
+    /// Reads the sums of the refresh statistics of all clients, with the time of the last token reuse.
+    public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
+        try await read { database in
+            try database.first(
+                """
+                SELECT CAST(coalesce(sum(repeats), 0) AS bigint), CAST(coalesce(sum(reuses), 0) AS bigint),
+                    max(last_reuse_at), CAST(coalesce(sum(revocations), 0) AS bigint)
+                FROM refresh_statistics
+                """,
+                read: RefreshStatistics.init(_:)
+            ) ?? RefreshStatistics()
+        }
+    }
+}
+
+extension StoreQuery {
+    /// Selects a token family by its digest, with its grant and its user.
+    ///
+    /// The tables are joined by integer keys.
+    package static let refreshFacts = """
+        SELECT \(RefreshFamily.columns), \(Grant.columns), \(Person.columns)
+        FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
+        WHERE refresh_tokens.digest = ?
+        """
+}
+
+extension SQLConnection {
+    func insert(_ family: RefreshFamily) throws {
+        try run(
+            """
+            INSERT INTO refresh_tokens (
+                digest, grant_number, generation, rotated_at, repeats, last_used_at, expires_at, resting_since,
+                key_thumbprint
+            ) VALUES (?1, (SELECT number FROM grants WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?6, ?8)
+            """,
+            Data(family.digest.bytes),
+            family.grantID.rawValue,
+            family.generation,
+            family.rotatedAt.microseconds,
+            family.repeats,
+            family.lastUsedAt.microseconds,
+            family.expiresAt.microseconds,
+            family.keyThumbprint?.rawValue
+        )
+    }
+
+    /// Adds counts to the refresh statistics of a client, unless it is deleted; a reuse is counted if `reuseAt` is
+    /// given.
+    func countRefresh(of client: ClientIdentifier, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws
+    {
+        try countRefresh(of: client.rawValue, repeats: repeats, reuseAt: reuseAt, revocations: revocations)
+    }
+
+    /// Counts for the client with an identifier, which may be invalid.
+    func countRefresh(of client: String, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws {
+        try run(
+            """
+            INSERT INTO refresh_statistics (client_id, repeats, reuses, last_reuse_at, revocations)
+            SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
+            ON CONFLICT (client_id) DO UPDATE SET
+                repeats = refresh_statistics.repeats + excluded.repeats,
+                reuses = refresh_statistics.reuses + excluded.reuses,
+                last_reuse_at = max(
+                    coalesce(refresh_statistics.last_reuse_at, excluded.last_reuse_at),
+                    coalesce(excluded.last_reuse_at, refresh_statistics.last_reuse_at)),
+                revocations = refresh_statistics.revocations + excluded.revocations
+            """,
+            client,
+            repeats,
+            reuseAt == nil ? 0 : 1,
+            reuseAt?.microseconds,
+            revocations
+        )
+    }
+
+    /// Applies a step to a token family; returns false if the family does not meet a condition of the step.
+    ///
+    /// The conditions are those of `RefreshFamily.step`. After `repeatLimit` repeats, the next one also requires that
+    /// `repeatPause` has passed since the last use.
+    fileprivate func record(
+        _ step: RefreshStep, of facts: RefreshFacts, attempt: CommitAttempt, now: Date
+    ) throws -> Bool {
+        let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
+        let (time, grant) = (now.microseconds, facts.grant)
+        let (scope, claimScope) = (grant.scope.description, grant.claimScope.description)
+        let mark = Data(attempt.bytes)
+        switch step {
+        case .advance(let next):
+            return try run(RefreshFamily.advance, key, generation, time, scope, claimScope, mark, next) == 1
+        case .stay:
+            return try run(RefreshFamily.stay, key, generation, time, scope, claimScope, mark) == 1
+        case .repeat:
+            guard try run(RefreshFamily.repetition, key, generation, time, scope, claimScope, mark) == 1 else {
+                return false
+            }
+            try countRefresh(of: facts.grant.clientID, repeats: 1)
+            return true
+        }
+    }
+
+    /// Updates the time of use of a grant and its consent, and postpones the idle expiry of its token family.
+    fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
+        let (key, time) = (Data(facts.family.digest.bytes), now.microseconds)
+        try run(
+            """
+            UPDATE grants SET last_used_at = ?2
+            WHERE number = (SELECT grant_number FROM refresh_tokens WHERE digest = ?1) AND last_used_at < ?2
+            """, key, time)
+        try run(
+            """
+            UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?3), ?3) WHERE person_id = ?1 AND client_id = ?2
+            """,
+            facts.person.id.rawValue, facts.grant.clientID.rawValue, time)
+        try run(
+            "UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1 AND resting_since <= ?2 - ?3",
+            key, time, RefreshFamily.restResolution)
+    }
+
+    /// Returns true if an attempt was the last to change a token family; nil if the family does not exist, its grant is
+    /// revoked or its user is disabled.
+    fileprivate func isLast(_ attempt: CommitAttempt, of family: RefreshFamily) throws -> Bool? {
+        try answers(
+            """
+            SELECT refresh_tokens.last_attempt IS NOT NULL AND refresh_tokens.last_attempt = ?2
+            FROM \(Grant.withPerson) JOIN refresh_tokens ON refresh_tokens.grant_number = grants.number
+            WHERE refresh_tokens.digest = ?1 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+            """, Data(family.digest.bytes), Data(attempt.bytes)
+        ).first
+    }
+}
+
+extension RefreshFamily {
+    /// The minimum time, in microseconds, between two updates of `resting_since`, the indexed column that finds idle
+    /// families.
+    ///
+    /// The grant records at most one use in `Grant.useResolution`, and only a recorded use updates `resting_since`.
+    /// `Grant.useResolution` and this time add up to one hour, so `resting_since` is at most one hour before
+    /// `last_used_at`.
+    fileprivate static let restResolution = Int64((3600 - Grant.useResolution) * 1_000_000)
+
+    fileprivate static let advance = step(
+        "generation = ?7, rotated_at = ?3, repeats = 0, last_used_at = max(last_used_at, ?3)")
+    fileprivate static let stay = step("last_used_at = max(last_used_at, ?3)")
+    fileprivate static let repetition = step(
+        "repeats = repeats + 1, last_used_at = max(last_used_at, ?3)",
+        if: "AND (repeats < \(repeatLimit) OR last_used_at <= ?3 - \(Int64(repeatPause * 1_000_000)))")
+
+    /// Returns the statement that updates a token family if its generation is still the one that was read.
+    ///
+    /// The statement also requires that the grant still has the scopes that were read and is not revoked, and that the
+    /// user is not disabled.
+    private static func step(_ change: String, if condition: String = "") -> String {
+        """
+        UPDATE refresh_tokens SET \(change), last_attempt = ?6
+        WHERE digest = ?1 AND generation = ?2 AND (last_attempt IS NULL OR last_attempt <> ?6) AND EXISTS (
+            SELECT 1 FROM \(Grant.withPerson)
+            WHERE grants.number = refresh_tokens.grant_number AND grants.scope = ?4 AND grants.claim_scope = ?5
+                AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+        ) \(condition)
+        """
+    }
+
+    /// The columns, qualified with their tables, for a join with grants.
+    static let columns = """
+        refresh_tokens.digest, grants.id, refresh_tokens.key_thumbprint, refresh_tokens.generation, refresh_tokens.rotated_at,
+        refresh_tokens.repeats, refresh_tokens.last_used_at, refresh_tokens.expires_at
+        """
+
+    init(_ columns: inout Columns) throws {
+        columns.record = "token family"
+        self.init(
+            digest: try columns.digest(),
+            grantID: try columns.value(GrantIdentifier.init(_:)),
+            keyThumbprint: try columns.optionalForm(KeyThumbprint.init(_:)),
+            generation: Int(try columns.integer()),
+            rotatedAt: try columns.date(),
+            repeats: Int(try columns.integer()),
+            lastUsedAt: try columns.date(),
+            expiresAt: try columns.date()
+        )
+    }
+}
+
+extension RefreshStatistics {
+    fileprivate init(_ columns: inout Columns) throws {
+        self.init()
+        repeats = Int(try columns.integer())
+        reuses = Int(try columns.integer())
+        lastReuseAt = try columns.optionalDate()
+        revocations = Int(try columns.integer())
+    }
+}

@@ -1,0 +1,89 @@
+public import CounterfoilServer
+package import Foundation
+
+/// A store whose records are rows in the tables of an SQL database.
+///
+/// An extension of this protocol contains every operation of a store once, for all databases: what it reads, and what
+/// it writes in one transaction. A store of one database adds how it opens and what its ``database`` is. It can replace
+/// an operation by statements of its own.
+///
+/// A transaction must see the same as if the transactions ran one after another.
+public protocol SQLStore: RegistryStore, UncachedStore {
+    /// The database of the store.
+    var database: SQLDatabase { get }
+}
+
+/// The database of a store, through which its operations read and commit.
+public struct SQLDatabase: Sendable {
+    package let engine: any SQLEngine
+    /// The reporter of values because of which records are left out.
+    package let unsupported: UnsupportedValues
+
+    package init(_ engine: any SQLEngine, reporting unsupported: UnsupportedValues) {
+        self.engine = engine
+        self.unsupported = unsupported
+    }
+}
+
+/// What each database does in its own way.
+package protocol SQLEngine: Sendable {
+    /// The time by the clock of the store.
+    var now: Date { get }
+
+    /// Runs queries without a transaction around them, so two of them can see different states.
+    func read<Value: Sendable>(
+        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value
+
+    /// Commits one atomic write, and returns its outcome once it is durable.
+    ///
+    /// The closure can run several times, before the one that is committed. It must do nothing but run statements and
+    /// compute.
+    func commit<Value: Sendable>(
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value
+
+    /// Adds to the record of a heartbeat what other processes need to follow the clock of the store.
+    func noteClock(on connection: SQLConnection) throws
+
+    /// Overwrites what files of the database still contain of deleted records, as far as that is possible now.
+    func eraseDeleted() async
+}
+
+/// The queries of the store that tests examine, or that the schema repeats in an index.
+package enum StoreQuery {}
+
+extension SQLStore {
+    var unsupported: UnsupportedValues { database.unsupported }
+
+    func read<Value: Sendable>(
+        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        do {
+            return try await database.engine.read(queries)
+        } catch {
+            unsupported.note(error)
+            throw error
+        }
+    }
+
+    func commit<Outcome: Sendable>(
+        _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
+    ) async throws(StoreFault) -> Outcome {
+        try await database.engine.commit(write)
+    }
+
+    /// Commits one atomic write, and appends the events that describe it in the same transaction.
+    ///
+    /// The events are appended only if the outcome is a success. If an event cannot be appended, the write is rolled
+    /// back, too.
+    func commit<Outcome: CommitOutcome>(
+        recording events: [AuditEvent], _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
+    ) async throws(StoreFault) -> Outcome {
+        try await commit { database in
+            let outcome = try write(database)
+            if outcome.isCommitted { try database.append(events) }
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,299 @@
+import CounterfoilProtocol
+public import CounterfoilServer
+public import Foundation
+
+extension SQLStore {
+    /// Reads a session with its user, even if the session has expired.
+    public func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts? {
+        try await read { database in
+            try database.first(
+                """
+                SELECT \(Session.columns), \(Person.columns)
+                FROM sessions JOIN people ON people.id = sessions.person_id
+                WHERE sessions.digest = ?
+                """,
+                Data(digest.bytes)
+            ) { columns in
+                SessionFacts(session: try Session(&columns), person: try Person(&columns))
+            }
+        }
+    }
+
+    /// Begins a session for a user, if the stored password hash still equals `password`.
+    ///
+    /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
+    /// user beyond `Session.limitPerPerson`. If the former session belongs to the same user, the new session has the
+    /// session ID (`sid`) of the former one.
+    public func beginSession(
+        _ session: Session,
+        proving password: PasswordHash,
+        replacing former: ArtefactDigest?,
+        recording events: [AuditEvent]
+    ) async throws(StoreFault) -> BeginSessionOutcome {
+        try await commit(recording: events) { database in
+            let continued = try former.flatMap { try database.session($0, of: session.personID) }
+                .flatMap(SessionIdentifier.init(_:))
+            let id = continued ?? session.id
+            let begun = try database.run(
+                """
+                INSERT INTO sessions
+                    (digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source)
+                SELECT ?, ?, id, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND disabled_at IS NULL
+                """,
+                Data(session.digest.bytes),
+                id.rawValue,
+                session.authenticatedAt.microseconds,
+                session.lastSeenAt.microseconds,
+                session.expiresAt.microseconds,
+                session.userAgent,
+                session.source,
+                session.personID.rawValue,
+                password.exposed
+            )
+            guard begun == 1 else {
+                return try database.isActive(session.personID) ? .passwordChanged : .personNotActive
+            }
+            if let former {
+                _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.authenticatedAt)
+            }
+            for digest in try database.surplusSessions(beside: session) {
+                _ = try database.endSessions("digest = ?1", [digest], at: session.authenticatedAt)
+            }
+            return .begun(id)
+        }
+    }
+
+    /// Records the time of a request in a session, unless the session has ended or a later time is recorded.
+    public func touchSession(_ digest: ArtefactDigest, at time: Date) async throws(StoreFault) {
+        try await commit { database in
+            _ = try database.run(
+                "UPDATE sessions SET last_seen_at = ?2 WHERE digest = ?1 AND last_seen_at < ?2",
+                Data(digest.bytes),
+                time.microseconds
+            )
+        }
+    }
+
+    /// Ends the session with this digest; returns false if there is no such session.
+    @discardableResult
+    public func endSession(
+        _ digest: ArtefactDigest, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commit(recording: events) { database in
+            try database.endSessions("digest = ?1", [Data(digest.bytes)], at: time) == 1
+        }
+    }
+
+    /// Reads the sessions of a user, most recently seen first, including expired ones.
+    public func sessions(of person: PersonIdentifier) async throws(StoreFault) -> [Session] {
+        try await read { database in
+            try database.list(
+                """
+                SELECT \(Session.columns) FROM sessions WHERE sessions.person_id = ?
+                ORDER BY sessions.last_seen_at DESC, sessions.authenticated_at DESC, sessions.digest
+                """,
+                person.rawValue,
+                noting: unsupported,
+                read: Session.init(_:)
+            )
+        }
+    }
+
+    /// Ends the session with this digest; returns false if the user has no such session.
+    public func endSession(
+        _ digest: ArtefactDigest,
+        of person: PersonIdentifier,
+        at time: Date,
+        recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commit(recording: events) { database in
+            try database.endSessions(
+                "digest = ?1 AND person_id = ?2", [Data(digest.bytes), person.rawValue], at: time) == 1
+        }
+    }
+
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
+    /// number of ended sessions.
+    @discardableResult
+    public func signOutEverywhere(
+        _ person: PersonIdentifier,
+        except kept: ArtefactDigest?,
+        at time: Date,
+        recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Int {
+        try await commit { database in
+            try database.append(events)
+            return try database.signOutEverywhere(person, except: kept, at: time)
+        }
+    }
+
+    /// Deletes a session that has expired or is idle, revokes its grants to single-page apps, and queues logout
+    /// notifications to its clients.
+    ///
+    /// The session may already be deleted while an active grant does not record its end (`session_ended_at`). In this
+    /// case too, the call revokes the grants and queues the notifications.
+    public func revokeDependents(
+        ofSession session: SessionIdentifier, notSeenSince idle: Date, at time: Date
+    ) async throws(StoreFault) {
+        // Any holder of an old ID token can cause this call, so it takes the write lock only if there is something to
+        // write.
+        let isSomethingToEnd = try await read { database in
+            try database.answers(Session.isOver, session.rawValue, time.microseconds, idle.microseconds)
+        }
+        guard isSomethingToEnd == [true] else { return }
+        try await commit { database in
+            try database.run(
+                "DELETE FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3)",
+                session.rawValue,
+                time.microseconds,
+                idle.microseconds
+            )
+            if try !database.exists(session: session.rawValue) {
+                try database.revokeDependents(ofSession: session.rawValue, at: time)
+            }
+        }
+    }
+}
+
+extension SQLConnection {
+    /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
+    /// number of ended sessions.
+    func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
+        let ended = try endSessions(
+            "person_id = ?1 AND (?2 IS NULL OR digest <> ?2)", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
+        try revokeGrants(
+            "\(Grant.isOfFirst) AND (grants.session_id <> ?2 OR (grants.session_id IS NULL) <> (?2 IS NULL))",
+            [person.rawValue, try kept.flatMap { try session($0, of: person) }], at: time)
+        return ended
+    }
+
+    /// Ends every session of a user and returns their number.
+    func endSessions(of person: PersonIdentifier, at time: Date) throws -> Int {
+        try endSessions("person_id = ?1", [person.rawValue], at: time)
+    }
+
+    /// Reads the identifier (`sid`) of a session of a user, which may be invalid; nil if there is none with this
+    /// digest.
+    fileprivate func session(_ digest: ArtefactDigest, of person: PersonIdentifier) throws -> String? {
+        try first(
+            "SELECT id FROM sessions WHERE digest = ? AND person_id = ?", Data(digest.bytes), person.rawValue
+        ) { columns in try columns.text() }
+    }
+
+    /// Reads the digests of the sessions that must end so that the user has at most `Session.limitPerPerson` sessions.
+    ///
+    /// These are the least recently seen ones. The new session, `session`, counts towards the limit but never ends.
+    fileprivate func surplusSessions(beside session: Session) throws -> [Data] {
+        try all(
+            Session.surplus, session.personID.rawValue, Data(session.digest.bytes), Session.limitPerPerson - 1
+        ) { columns in Data(try columns.bytes()) }
+    }
+
+    fileprivate func exists(session: String) throws -> Bool {
+        try answers("SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)", session) == [true]
+    }
+
+    /// Ends the sessions that match a condition and returns their number.
+    ///
+    /// It also calls `revokeDependents` for each ended session, unless another session continues it under the same
+    /// session ID (`sid`). No identifier of a session is parsed, so a session with an invalid one ends, too.
+    func endSessions(
+        _ condition: String, _ values: [(any SQLValue)?], at time: Date
+    ) throws -> Int {
+        let ended = try all("SELECT id FROM sessions WHERE \(condition)", values: values) { columns in
+            try columns.text()
+        }
+        let count = try run("DELETE FROM sessions WHERE \(condition)", values: values)
+        for session in ended where try !exists(session: session) { try revokeDependents(ofSession: session, at: time) }
+        return count
+    }
+
+    /// Revokes the grants of a session to single-page apps and those with an unused `device_code`, and queues logout
+    /// notifications to its clients.
+    ///
+    /// It marks each active grant with the end of the session, so that a second call does not notify a client again.
+    fileprivate func revokeDependents(ofSession session: String, at time: Date) throws {
+        try run(
+            """
+            INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
+            SELECT DISTINCT grants.client_id, people.id, grants.session_id, 0, ?2
+            FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
+            WHERE grants.session_id = ?1 AND grants.revoked_at IS NULL AND grants.session_ended_at IS NULL
+                AND clients.backchannel_logout_uri IS NOT NULL
+            """,
+            session,
+            time.microseconds
+        )
+        try revokeGrants(
+            """
+            grants.session_id = ? AND grants.session_ended_at IS NULL
+                AND (clients.type = 'spa' OR \(Grant.hasUnusedDeviceCode))
+            """,
+            [session], at: time)
+        try run(
+            """
+            UPDATE grants SET session_ended_at = ?2
+            WHERE session_id = ?1 AND revoked_at IS NULL AND session_ended_at IS NULL
+            """,
+            session,
+            time.microseconds
+        )
+    }
+
+    /// Revokes the grants that match a condition on grants and clients, and counts the revocations for the clients.
+    func revokeGrants(_ condition: String, _ values: [(any SQLValue)?], at time: Date) throws {
+        // Only these columns are read, and not parsed, so that a grant with a value that this version does not know, or
+        // an invalid one, is revoked, too.
+        let grants = try all(
+            """
+            SELECT grants.number, grants.client_id FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
+            WHERE grants.revoked_at IS NULL AND \(condition)
+            """,
+            values: values
+        ) { columns in (number: try columns.integer(), client: try columns.text()) }
+        for grant in grants {
+            try run("UPDATE grants SET revoked_at = ?2 WHERE number = ?1", grant.number, time.microseconds)
+            try countRefresh(of: grant.client, revocations: 1)
+        }
+    }
+}
+
+extension Session {
+    /// Selects the digests of the sessions of user ?1, except session ?2 and the ?3 most recently seen of the others.
+    static let surplus = """
+        SELECT digest FROM sessions WHERE person_id = ?1 AND digest <> ?2
+        ORDER BY last_seen_at DESC, authenticated_at DESC, digest LIMIT \(Int64.max) OFFSET ?3
+        """
+
+    /// Tests whether `revokeDependents` has something to do for session ?1.
+    ///
+    /// This is the case if the session has expired by ?2 or was not seen since ?3. It is also the case if the session
+    /// is deleted and one of its active grants is not marked with the end of the session.
+    static let isOver = """
+        SELECT CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1)
+            THEN EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3))
+            ELSE EXISTS (
+                SELECT 1 FROM grants WHERE session_id = ?1 AND revoked_at IS NULL AND session_ended_at IS NULL
+            ) END
+        """
+
+    /// The column names, each with the name of the table as a prefix, for joins.
+    static let columns = """
+        sessions.digest, sessions.id, sessions.person_id, sessions.authenticated_at, sessions.last_seen_at, sessions.expires_at,
+        sessions.user_agent, sessions.source
+        """
+
+    init(_ columns: inout Columns) throws {
+        columns.record = "session"
+        self.init(
+            digest: try columns.digest(),
+            id: try columns.value(SessionIdentifier.init(_:)),
+            personID: try columns.value(PersonIdentifier.init(_:)),
+            authenticatedAt: try columns.date(),
+            lastSeenAt: try columns.date(),
+            expiresAt: try columns.date(),
+            userAgent: try columns.text(),
+            source: try columns.text()
+        )
+    }
+}

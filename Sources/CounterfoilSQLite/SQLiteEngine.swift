@@ -1,0 +1,84 @@
+import CounterfoilSQL
+import CounterfoilServer
+import Foundation
+import GRDB
+
+/// The connections of a store to its file, and its clock.
+struct SQLiteEngine: SQLEngine {
+    let pool: DatabasePool
+    let readers: Readers
+    let commits: CommitQueue
+    let clock: FileClock
+
+    /// The time by the clock of the server that runs on the file; if none does, by a clock that started with the wall
+    /// clock when this store was opened.
+    ///
+    /// Setting the wall clock does not change it.
+    var now: Date { clock.now }
+
+    /// Runs queries on the caller's thread.
+    ///
+    /// A lookup by key takes microseconds and never waits for the writer. A switch to another thread and back would
+    /// take longer.
+    func read<Value: Sendable>(
+        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        do { return try readers.read { database in try queries(database.connection) } } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    func commit<Value: Sendable>(
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await commits.commit(write)
+    }
+
+    func noteClock(on connection: SQLConnection) throws {
+        let mark = clock.mark
+        try connection.run(
+            "UPDATE service SET boot = ?1, boot_clock = ?2, clock_origin = ?3", mark?.boot, mark?.beat, mark?.origin)
+    }
+
+    /// Truncates the WAL, which contains former versions of pages.
+    ///
+    /// This fails while another process reads, and the next checkpoint then overwrites them.
+    func eraseDeleted() async {
+        await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { database in
+                // While another process reads, the checkpoint would make all writers wait as long as they wait for each
+                // other.
+                let patience = try? Int.fetchOne(database, sql: "PRAGMA busy_timeout")
+                try? database.execute(sql: "PRAGMA busy_timeout = 100")
+                _ = try? database.checkpoint(.truncate)
+                if let patience { try? database.execute(sql: "PRAGMA busy_timeout = \(patience)") }
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
+    func close() async {
+        await commits.finish()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // The last connection that closes runs the checkpoint. Only the writer can do that, so the readers
+                // close first.
+                try? readers.close()
+                pool.releaseMemory()
+                try? pool.close()
+                continuation.resume()
+            }
+        }
+    }
+}
+
+extension SQLConnection {
+    /// Reads the mark of the last heartbeat; nil if there is none.
+    func clockMark() throws -> FileClock.Mark? {
+        try first("SELECT boot, boot_clock, clock_origin FROM service WHERE boot IS NOT NULL") { columns in
+            FileClock.Mark(
+                boot: try columns.text(), beat: try columns.integer(), origin: try columns.integer())
+        }
+    }
+}
