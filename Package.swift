@@ -288,6 +288,12 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "PostgreSQLTesting",
+            dependencies: ["CounterfoilPostgreSQL", "CounterfoilProtocol", "TestSupport"],
+            path: "Tests/PostgreSQLTesting",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CounterfoilProtocolTests", dependencies: ["CounterfoilProtocol", "TestSupport"],
             swiftSettings: settings
@@ -359,14 +365,18 @@ let package = Package(
         ),
         .testTarget(
             name: "CounterfoilPostgreSQLTests",
-            dependencies: ["CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer", "TestSupport"],
+            dependencies: [
+                "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQL",
+                "PostgreSQLTesting", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilSQLite", "CounterfoilTokens", "TestSupport", httpTypes,
+                "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer",
+                "CounterfoilServerTesting", "CounterfoilSQL", "CounterfoilSQLite", "CounterfoilTokens",
+                "PostgreSQLTesting", "TestSupport", httpTypes,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

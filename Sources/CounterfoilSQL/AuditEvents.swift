@@ -11,17 +11,7 @@ extension SQLStore {
     /// Reads at most `AuditQuery.limit` events that match a query, newest first.
     public func audit(_ query: AuditQuery) async throws(StoreFault) -> [AuditEntry] {
         try await read { database in
-            try database.all(
-                query.statement,
-                query.kind?.rawValue,
-                query.personID?.rawValue,
-                query.clientID?.rawValue,
-                query.since?.microseconds,
-                query.before?.microseconds,
-                query.before?.number,
-                query.limit,
-                read: AuditEntry.init(_:)
-            )
+            try database.all(query.statement, values: query.values, read: AuditEntry.init(_:))
         }
     }
 
@@ -91,20 +81,31 @@ extension SQLConnection {
 }
 
 extension AuditQuery {
-    /// The SQL of the query, with only the conditions that are set, so that SQLite can use the index of a user, a
-    /// client or a kind.
+    /// The conditions that are set, each with its values.
+    ///
+    /// With only these conditions, the database can use the index of a user, a client or a kind.
+    private var conditions: [(sql: String, values: [any SQLValue])] {
+        var conditions: [(sql: String, values: [any SQLValue])] = []
+        if let kind { conditions.append(("kind = ?", [kind.rawValue])) }
+        if let personID { conditions.append(("person_id = ?", [personID.rawValue])) }
+        if let clientID { conditions.append(("client_id = ?", [clientID.rawValue])) }
+        if let since { conditions.append(("at >= ?", [since.microseconds])) }
+        if let before { conditions.append(("(at, number) < (?, ?)", [before.microseconds, before.number])) }
+        return conditions
+    }
+
+    /// The SQL of the query.
     var statement: String {
-        let conditions = [
-            kind == nil ? nil : "kind = ?1", personID == nil ? nil : "person_id = ?2",
-            clientID == nil ? nil : "client_id = ?3", since == nil ? nil : "at >= ?4",
-            before == nil ? nil : "(at, number) < (?5, ?6)",
-        ].compactMap(\.self)
+        let conditions = conditions.map(\.sql)
         return """
             SELECT \(AuditEntry.columns) FROM audit
             \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
-            ORDER BY at DESC, number DESC LIMIT ?7
+            ORDER BY at DESC, number DESC LIMIT ?
             """
     }
+
+    /// The parameters of ``statement``.
+    fileprivate var values: [any SQLValue] { conditions.flatMap(\.values) + [limit] }
 }
 
 extension AuditEntry {

@@ -232,7 +232,7 @@ extension Approval {
         SELECT (SELECT grant_id FROM codes WHERE interaction = ?1),
             (SELECT revision FROM clients WHERE id = ?2),
             EXISTS (SELECT 1 FROM client_removals WHERE id = ?2),
-            ?7 IS NULL OR EXISTS (
+            ?8 = 0 OR EXISTS (
                 SELECT 1 FROM pushed_requests WHERE digest = ?7 AND client_id = ?2 AND expires_at > ?5
             ),
             EXISTS (SELECT 1 FROM people WHERE id = ?3 AND disabled_at IS NULL),
@@ -293,7 +293,8 @@ extension SQLConnection {
             approval.grant.sessionID?.rawValue,
             approval.grant.createdAt.microseconds,
             approval.passwordHash.exposed,
-            approval.pushedRequest.map { Data($0.bytes) }
+            approval.pushedRequest.map { Data($0.bytes) },
+            approval.pushedRequest != nil
         ) { columns in
             ApprovalFacts(
                 answeredGrant: try columns.optionalText(),

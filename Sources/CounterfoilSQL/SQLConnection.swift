@@ -67,7 +67,7 @@ package struct SQLConnection {
     ) throws -> [Value] {
         var list: [Value] = []
         guard limit > 0 else { return list }
-        try rows(of: sql, values) { columns in
+        try rows(of: sql, values, expecting: limit) { columns in
             do {
                 list.append(try read(&columns))
             } catch StoreFault.unsupported(let value) {
@@ -102,13 +102,14 @@ package struct SQLConnection {
 
     @discardableResult
     private func rows(
-        of sql: String, _ values: [(any SQLValue)?], read: (inout Columns) throws -> RowStep
+        of sql: String, _ values: [(any SQLValue)?], expecting limit: Int? = nil,
+        read: (inout Columns) throws -> RowStep
     ) throws -> Int {
         let parameters = values.map { $0?.parameter ?? .null }
         for case .text(let text) in parameters where text.utf8.contains(0) {
             throw StoreFault.damaged("a text to be stored contains a NUL character")
         }
-        return try runner.run(sql, parameters, read: read)
+        return try runner.run(sql, parameters, expecting: limit == .max ? nil : limit, read: read)
     }
 }
 
@@ -120,9 +121,10 @@ package protocol StatementRunner {
     /// - Parameters:
     ///   - sql: The statement. There are few different ones, so it can be compiled once and cached.
     ///   - parameters: The values of its parameters, by position.
+    ///   - limit: The number of rows that are probably read, for a query without LIMIT; nil for all.
     ///   - read: The function that reads a row.
     func run(
-        _ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep
+        _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
     ) throws -> Int
 }
 

@@ -159,11 +159,20 @@ extension SQLConnection {
     /// Ends every session of a user except `kept`, revokes the grants that were not given in `kept`, and returns the
     /// number of ended sessions.
     func signOutEverywhere(_ person: PersonIdentifier, except kept: ArtefactDigest?, at time: Date) throws -> Int {
-        let ended = try endSessions(
-            "person_id = ?1 AND (?2 IS NULL OR digest <> ?2)", [person.rawValue, kept.map { Data($0.bytes) }], at: time)
-        try revokeGrants(
-            "\(Grant.isOfFirst) AND (grants.session_id <> ?2 OR (grants.session_id IS NULL) <> (?2 IS NULL))",
-            [person.rawValue, try kept.flatMap { try session($0, of: person) }], at: time)
+        let keptID = try kept.flatMap { try session($0, of: person) }
+        let ended =
+            if let kept {
+                try endSessions("person_id = ?1 AND digest <> ?2", [person.rawValue, Data(kept.bytes)], at: time)
+            } else {
+                try endSessions(of: person, at: time)
+            }
+        if let keptID {
+            try revokeGrants(
+                "\(Grant.isOfFirst) AND (grants.session_id IS NULL OR grants.session_id <> ?2)",
+                [person.rawValue, keptID], at: time)
+        } else {
+            try revokeGrants("\(Grant.isOfFirst) AND grants.session_id IS NOT NULL", [person.rawValue], at: time)
+        }
         return ended
     }
 

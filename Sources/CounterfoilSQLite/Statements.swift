@@ -13,7 +13,7 @@ private struct StatementsOfDatabase: StatementRunner {
     let database: Database
 
     func run(
-        _ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep
+        _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
     ) throws -> Int {
         let compiled = try database.cachedStatement(sql: sql)
         let statement = compiled.sqliteStatement

@@ -1,5 +1,6 @@
 import CounterfoilServer
 import Foundation
+import PostgreSQLTesting
 import TestSupport
 import Testing
 

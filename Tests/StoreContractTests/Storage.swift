@@ -1,22 +1,29 @@
-import CounterfoilSQLite
 import CounterfoilServer
 
-/// The storage of a store for the duration of a test.
+/// A store that a test can close, and open again on the same data.
 final class Storage {
-    private let open: () throws -> any AuthorizationServerStore
-    private(set) var store: any AuthorizationServerStore
+    /// An open store, and how it is closed.
+    struct Opened {
+        let store: any AuthorizationServerStore
+        let close: () async -> Void
+    }
+
+    private let open: () async throws -> Opened
+    private var opened: Opened
 
     /// Opens a store with a closure that can be called again.
-    init(_ open: @escaping () throws -> any AuthorizationServerStore) throws {
+    init(_ open: @escaping () async throws -> Opened) async throws {
         self.open = open
-        store = try open()
+        opened = try await open()
     }
+
+    var store: any AuthorizationServerStore { opened.store }
 
     /// Closes the store and opens it again, as a restarted process does.
     func reopen() async throws {
         await close()
-        store = try open()
+        opened = try await open()
     }
 
-    func close() async { await (store as? SQLiteStore)?.close() }
+    func close() async { await opened.close() }
 }

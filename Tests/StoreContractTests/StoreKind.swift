@@ -1,7 +1,10 @@
+import CounterfoilPostgreSQL
+import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilServerTesting
 import Foundation
+import PostgreSQLTesting
 import TestSupport
 import Testing
 
@@ -9,11 +12,16 @@ import Testing
 enum StoreKind: CaseIterable, CustomTestStringConvertible {
     case memory
     case sqlite
+    case postgreSQL
+    /// Two stores on one database, as of two servers, that take turns with each operation.
+    case twoNodes
 
     var testDescription: String {
         switch self {
         case .memory: "memory"
         case .sqlite: "SQLite"
+        case .postgreSQL: "PostgreSQL"
+        case .twoNodes: "PostgreSQL, two nodes"
         }
     }
 
@@ -27,9 +35,55 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         switch self {
         case .memory:
             let store = MemoryStore()
-            try await test(Storage { store })
+            try await test(try await Storage { Storage.Opened(store: store) {} })
         case .sqlite:
-            try await Self.openFiles.pass { try await Self.withFile(test) }
+            let directory = try TemporaryDirectory()
+            try await Self.openFiles.pass {
+                try await Self.use(test) {
+                    let store = try SQLiteStore(at: directory.path("store.sqlite"))
+                    return Storage.Opened(store: store) { await store.close() }
+                }
+            }
+        case .postgreSQL:
+            try await TestDatabase.with { string in
+                try await Self.use(test) {
+                    let store = try await PostgreSQLStore.open(string)
+                    return Storage.Opened(store: store) { await store.close() }
+                }
+            }
+        case .twoNodes:
+            try await TestDatabase.with { string in
+                try await Self.use(test) {
+                    let nodes = try await (PostgreSQLStore.open(string), PostgreSQLStore.open(string))
+                    return Storage.Opened(store: AlternatingStore(nodes.0, nodes.1)) {
+                        await nodes.0.close()
+                        await nodes.1.close()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a test with two stores on the same data, as of two processes.
+    func withBoth(
+        _ test: (_ store: any AuthorizationServerStore, _ other: any AuthorizationServerStore) async throws -> Void
+    ) async throws {
+        switch self {
+        case .memory: try await withStore { store async throws in try await test(store, store) }
+        case .sqlite:
+            let directory = try TemporaryDirectory()
+            let store = try SQLiteStore(at: directory.path("store.sqlite"))
+            let other = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
+            try await test(store, other)
+            await other.close()
+            await store.close()
+        case .postgreSQL, .twoNodes:
+            try await TestDatabase.with { string in
+                let (store, other) = try await (PostgreSQLStore.open(string), PostgreSQLStore.open(string))
+                try await test(store, other)
+                await other.close()
+                await store.close()
+            }
         }
     }
 
@@ -39,10 +93,10 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     /// process.
     private static let openFiles = Turnstile(places: 8)
 
-    private static func withFile(_ test: (Storage) async throws -> Void) async throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.path("store.sqlite")
-        let storage = try Storage { try SQLiteStore(at: path) }
+    private static func use(
+        _ test: (Storage) async throws -> Void, opening open: @escaping () async throws -> Storage.Opened
+    ) async throws {
+        let storage = try await Storage(open)
         do { try await test(storage) } catch {
             await storage.close()
             throw error

@@ -20,8 +20,8 @@ extension Connection {
     func attempt<Value>(
         _ kind: TransactionKind, by deadline: ContinuousClock.Instant, _ body: (inout Transaction) throws -> Value
     ) -> AttemptEnd<Value> {
-        repeated(by: deadline) {
-            var transaction = Transaction(on: self, kind, by: deadline)
+        repeated(by: deadline) { conflicts in
+            var transaction = Transaction(on: self, kind.after(conflicts: conflicts), by: deadline)
             do {
                 let value = try body(&transaction)
                 // The closure may have caught the error.
@@ -29,9 +29,11 @@ extension Connection {
                 try transaction.commit()
                 return .success(value)
             } catch let failure as Transaction.UnknownCommit {
-                if case .commit = kind { return .unknown(reason: failure.reason) }
+                switch kind {
+                case .commit, .ordered: return .unknown(reason: failure.reason)
                 // A transaction that only reads can be run again.
-                return .again(reason: failure.reason)
+                case .reads, .snapshot: return .again(reason: failure.reason)
+                }
             } catch {
                 transaction.rollBack()
                 throw error
@@ -50,7 +52,7 @@ extension Connection {
         _ statements: [Statement], by deadline: ContinuousClock.Instant, onlyReads: Bool = false,
         _ read: ([Rows]) throws -> Value
     ) -> AttemptEnd<Value> {
-        repeated(by: deadline) {
+        repeated(by: deadline) { _ in
             let rows: [Rows]
             do {
                 rows = try exchange(statements, by: deadline)
@@ -69,15 +71,18 @@ extension Connection {
         }
     }
 
-    /// Calls a function again after each error that allows it, until the deadline.
+    /// Calls a function again after each conflict with another transaction, until the deadline, with the number of
+    /// conflicts.
     private func repeated<Value>(
-        by deadline: ContinuousClock.Instant, _ attempt: () throws -> AttemptEnd<Value>
+        by deadline: ContinuousClock.Instant, _ attempt: (_ conflicts: Int) throws -> AttemptEnd<Value>
     ) -> AttemptEnd<Value> {
+        var conflicts = 0
         var backOff = BackOff(first: .milliseconds(2), limit: .milliseconds(100))
         while true {
             do {
-                return try attempt()
+                return try attempt(conflicts)
             } catch let error as ServerError where error.state.allowsRepetition {
+                conflicts += 1
                 let pause = backOff.next()
                 guard isUsable, .now + pause + Job.leastTime < deadline else { return .failed(error.fault) }
                 BlockingPause.sleep(pause)

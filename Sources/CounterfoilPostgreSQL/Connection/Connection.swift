@@ -20,6 +20,7 @@ final class Connection {
     private let handle: OpaquePointer
     private let notices: NoticeRecord
     private var prepared = PreparedStatements()
+    private var numberedStatements: [String: String] = [:]
     private var isOpen = true
     /// Whether an answer has shown that other connections are useless, too.
     private(set) var makesOthersUseless = false
@@ -84,6 +85,14 @@ final class Connection {
         // From here on, libpq can have sent the end of the transaction.
         guard PQpipelineSync(handle) == 1 else { throw lost("cannot send", isAfterEnd: true) }
         return try receive(steps, by: deadline)
+    }
+
+    /// Returns a statement that is written for every database with the parameters of PostgreSQL.
+    func numbered(_ sql: String) -> String {
+        if let known = numberedStatements[sql] { return known }
+        let numbered = Statement.numbered(sql)
+        numberedStatements[sql] = numbered
+        return numbered
     }
 
     /// A request to the server; they are answered in this order.

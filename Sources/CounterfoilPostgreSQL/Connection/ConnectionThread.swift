@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import Foundation
 
 /// A thread with one connection, which no other thread uses.

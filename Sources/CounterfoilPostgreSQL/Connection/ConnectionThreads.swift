@@ -98,6 +98,17 @@ final class ConnectionThreads: Sendable {
         try await run(by: deadline, isRepeatable: isRepeatable) { $0.attempt(.commit(isolation), by: $1, body) }
     }
 
+    /// Runs a closure in a transaction that has the same effect as if all such transactions ran one after another, and
+    /// returns its value after the commit.
+    ///
+    /// Everything else is as for `commit`.
+    func commitInOrder<Value: Sendable>(
+        by deadline: ContinuousClock.Instant? = nil,
+        _ body: @escaping @Sendable (inout Transaction) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await run(by: deadline, isRepeatable: false) { $0.attempt(.ordered(isAlone: false), by: $1, body) }
+    }
+
     /// Commits statements as one transaction in one round trip.
     ///
     /// - Parameters:

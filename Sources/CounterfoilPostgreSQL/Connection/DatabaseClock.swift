@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import Foundation
 
 /// The time of the database in one answer.

@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import CounterfoilServer
 
 extension Connection {

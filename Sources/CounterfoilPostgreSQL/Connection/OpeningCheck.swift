@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import CounterfoilServer
 
 /// The rights that the user of a connection needs.

@@ -18,6 +18,12 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case notUTF8(database: String, found: String)
     /// A pooler gives each transaction another connection, and does not know prepared statements.
     case poolerWithoutStatements(database: String)
+    /// The database has no tables of this product.
+    case noTables(database: String)
+    /// The tables are those of an earlier version, which this version cannot use.
+    case earlierTables(database: String)
+    /// A later version has changed the tables so that this version cannot use them.
+    case laterTables(database: String)
     /// The user lacks rights.
     case missingRights(database: String, reason: String, remedy: String)
 
@@ -59,6 +65,15 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             statements; use PgBouncer 1.21 or later with max_prepared_statements above 0, or set pool_mode=session, \
             or connect to PostgreSQL directly
             """
+        case .noTables(let database):
+            "the database \(database) has no tables of Counterfoil; create them: counterfoil-server migrate"
+        case .earlierTables(let database):
+            """
+            the tables in the database \(database) are those of an earlier version; \
+            upgrade them: counterfoil-server migrate
+            """
+        case .laterTables(let database):
+            "a later version has changed the tables in the database \(database); use that version"
         case .missingRights(let database, let reason, let remedy):
             "the user lacks rights in the database \(database): \(reason); run as its owner: \(remedy)"
         }

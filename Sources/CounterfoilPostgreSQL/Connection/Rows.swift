@@ -1,4 +1,5 @@
 import CLibPQ
+import CounterfoilSQL
 import CounterfoilServer
 
 /// The result of one statement, freed with its last reference.
@@ -27,36 +28,24 @@ final class Rows {
     /// Returns the first row; nil if there is none.
     func first<Value>(_ read: (inout Columns) throws -> Value) throws -> Value? {
         guard count > 0 else { return nil }
-        var columns = Columns(self, row: 0)
+        var columns = columns(of: 0)
         return try read(&columns)
     }
 
     func all<Value>(_ read: (inout Columns) throws -> Value) throws -> [Value] {
         try (0..<count).map { row in
-            var columns = Columns(self, row: row)
+            var columns = columns(of: row)
             return try read(&columns)
         }
     }
 
-    /// Returns the rows of a list, without those that have a value which this version does not know.
-    ///
-    /// - Parameters:
-    ///   - limit: The maximum number of returned rows.
-    ///   - unsupported: The reporter of the values because of which rows are left out.
-    ///   - read: The function that reads a row.
-    func list<Value>(
-        atMost limit: Int = .max, noting unsupported: UnsupportedValues, _ read: (inout Columns) throws -> Value
-    ) throws -> [Value] {
-        var list: [Value] = []
-        for row in 0..<count where list.count < limit {
-            var columns = Columns(self, row: row)
-            do {
-                list.append(try read(&columns))
-            } catch StoreFault.unsupported(let value) {
-                unsupported.note(value)
-            }
+    /// Calls a function for each row until it returns `stop`.
+    func forEach(_ read: (inout Columns) throws -> RowStep) throws -> RowStep {
+        for row in 0..<count {
+            var columns = columns(of: row)
+            guard try read(&columns) == .next else { return .stop }
         }
-        return list
+        return .next
     }
 
     /// Returns the columns of the first row as flags, for a query that tests several conditions at once.
@@ -68,7 +57,10 @@ final class Rows {
         } ?? []
     }
 
-    // The values of one row, for `Columns`.
+    /// The columns of a row, which is counted from 0.
+    func columns(of row: Int) -> Columns { Columns(RowOfResult(rows: self, row: row)) }
+
+    // The values of one row.
 
     var columnCount: Int { Int(PQnfields(result)) }
 
@@ -82,5 +74,44 @@ final class Rows {
         return UnsafeRawBufferPointer(
             start: PQgetvalue(result, Int32(row), Int32(column)),
             count: Int(PQgetlength(result, Int32(row), Int32(column))))
+    }
+}
+
+/// A row of a result.
+private struct RowOfResult: Row {
+    let rows: Rows
+    let row: Int
+
+    var count: Int { rows.columnCount }
+
+    func text(at column: Int) throws(OtherType) -> String? {
+        try value(at: column, TypeIdentifier.text, TypeIdentifier.varchar, TypeIdentifier.name)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func integer(at column: Int) throws(OtherType) -> Int64? {
+        let types = (TypeIdentifier.int8, TypeIdentifier.int4, TypeIdentifier.int2, TypeIdentifier.bool)
+        guard let bytes = try value(at: column, types.0, types.1, types.2, types.3) else { return nil }
+        let value: Int64? =
+            switch bytes.count {
+            case 8: Int64(bigEndianBytes: bytes)
+            case 4: Int32(bigEndianBytes: bytes).map(Int64.init)
+            case 2: Int16(bigEndianBytes: bytes).map(Int64.init)
+            default: UInt8(bigEndianBytes: bytes).map(Int64.init)
+            }
+        guard let value else { throw OtherType() }
+        return value
+    }
+
+    func bytes(at column: Int) throws(OtherType) -> [UInt8]? {
+        try value(at: column, TypeIdentifier.bytea).map { Array($0) }
+    }
+
+    func name(of column: Int) -> String { rows.columnName(column) }
+
+    /// Returns the bytes of a column, which must have one of the types; nil for a null.
+    private func value(at column: Int, _ types: UInt32...) throws(OtherType) -> UnsafeRawBufferPointer? {
+        guard column < rows.columnCount, types.contains(rows.columnType(column)) else { throw OtherType() }
+        return rows.bytes(row, column)
     }
 }

@@ -6,11 +6,15 @@ struct Statement: Sendable {
     let sql: String
     let parameters: [Parameter]
 
-    init(_ sql: String, _ values: (any SQLValue)?...) { self.init(sql, values: values) }
+    init(_ sql: String, _ values: (any ParameterValue)?...) { self.init(sql, values: values) }
 
-    init(_ sql: String, values: [(any SQLValue)?]) {
+    init(_ sql: String, values: [(any ParameterValue)?]) {
+        self.init(sql, parameters: values.map { Parameter($0) })
+    }
+
+    init(_ sql: String, parameters: [Parameter]) {
         self.sql = sql
-        parameters = values.map(Parameter.init)
+        self.parameters = parameters
     }
 
     /// The maximum number of parameters in the protocol of PostgreSQL.
@@ -24,6 +28,33 @@ struct Statement: Sendable {
         guard parameters.count <= Self.parameterLimit else {
             throw .damaged("a statement has \(parameters.count) parameters; the limit is \(Self.parameterLimit)")
         }
+    }
+}
+
+extension Statement {
+    /// Replaces the parameters `?`, or `?1` and so on, by `$1` and so on.
+    static func numbered(_ sql: String) -> String {
+        var numbered: [UInt8] = []
+        numbered.reserveCapacity(sql.utf8.count + 16)
+        var position = 0
+        var isQuoted = false
+        var bytes = sql.utf8.makeIterator()
+        var next = bytes.next()
+        while let byte = next {
+            next = bytes.next()
+            if byte == UInt8(ascii: "'") { isQuoted.toggle() }
+            guard byte == UInt8(ascii: "?"), !isQuoted else {
+                numbered.append(byte)
+                continue
+            }
+            numbered.append(UInt8(ascii: "$"))
+            guard let digit = next, digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else {
+                position += 1
+                numbered += Array(String(position).utf8)
+                continue
+            }
+        }
+        return String(decoding: numbered, as: UTF8.self)
     }
 }
 

@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import CounterfoilServer
 
 /// The purpose of a transaction, and with it the state that it sees.
@@ -8,6 +9,8 @@ enum TransactionKind: Sendable {
     case snapshot
     /// Reads and writes that are committed together.
     case commit(Isolation)
+    /// A commit of the store, serializable with all others; if it `isAlone`, no other one runs at the same time.
+    case ordered(isAlone: Bool)
 
     enum Isolation: String, Sendable {
         case readCommitted = "READ COMMITTED"
@@ -15,21 +18,47 @@ enum TransactionKind: Sendable {
         case serializable = "SERIALIZABLE"
     }
 
-    /// The statement that begins the transaction; nil if each statement is a transaction of its own.
-    fileprivate var begin: String? {
+    /// The statements that begin the transaction; none if each statement is a transaction of its own.
+    fileprivate var opening: [Statement] {
         switch self {
-        case .reads: nil
-        case .snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        case .commit(let isolation): "BEGIN ISOLATION LEVEL \(isolation.rawValue)"
+        case .reads: []
+        case .snapshot: [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+        case .commit(let isolation): [Statement("BEGIN ISOLATION LEVEL \(isolation.rawValue)")]
+        case .ordered(let isAlone): isAlone ? Self.alone : Self.beside
         }
     }
+
+    private static let beside = ordered("ROW EXCLUSIVE")
+    private static let alone = ordered("SHARE ROW EXCLUSIVE")
+
+    /// A table that contains nothing orders the commits: those that lock it in the mode `ROW EXCLUSIVE` run beside each
+    /// other, and one that locks it in the other mode runs alone. The lock comes before the first query, with which a
+    /// transaction begins to see the database.
+    ///
+    /// A scan of a table would conflict with each change of any of its rows, so indexes are preferred.
+    private static func ordered(_ mode: String) -> [Statement] {
+        [
+            Statement("BEGIN ISOLATION LEVEL SERIALIZABLE"), Statement("LOCK TABLE commit_order IN \(mode) MODE"),
+            Statement("SET LOCAL enable_seqscan = off"),
+        ]
+    }
+
+    /// The transaction for another attempt after conflicts with other transactions.
+    ///
+    /// After a few of them, it runs alone. Otherwise, many others could prevent it for as long as they go on.
+    func after(conflicts: Int) -> TransactionKind {
+        guard case .ordered = self, conflicts >= Self.conflictLimit else { return self }
+        return .ordered(isAlone: true)
+    }
+
+    private static let conflictLimit = 3
 }
 
 /// A transaction under way, on the thread of its connection.
 ///
-/// Its functions are those of `Database` in the SQLite store. The parameters in the SQL are `$1`, `$2` and so on.
-/// `BEGIN` is sent together with the first statement.
-struct Transaction: ~Copyable {
+/// The parameters in the SQL are `$1`, `$2` and so on. `BEGIN` is sent together with the first statement. Copies are the
+/// same transaction.
+struct Transaction {
     /// The state of the transaction, apart from the closure that runs it.
     private final class Progress {
         var hasBegun = false
@@ -52,10 +81,10 @@ struct Transaction: ~Copyable {
     /// Runs a statement, which is prepared at its first use, and returns the number of rows that an INSERT, UPDATE or
     /// DELETE changed.
     @discardableResult
-    func run(_ sql: String, _ values: (any SQLValue)?...) throws -> Int { try run(sql, values: values) }
+    func run(_ sql: String, _ values: (any ParameterValue)?...) throws -> Int { try run(sql, values: values) }
 
     @discardableResult
-    func run(_ sql: String, values: [(any SQLValue)?]) throws -> Int { try rows(sql, values).changes }
+    func run(_ sql: String, values: [(any ParameterValue)?]) throws -> Int { try rows(sql, values).changes }
 
     /// Runs several statements in one round trip, and returns the rows of each.
     ///
@@ -66,12 +95,11 @@ struct Transaction: ~Copyable {
         if let failure = progress.failure { throw failure }
         do {
             for statement in statements { try statement.check() }
-            guard let begin = kind.begin, !progress.hasBegun else {
-                return try connection.exchange(statements, by: deadline)
-            }
+            let opening = progress.hasBegun ? [] : kind.opening
+            guard !opening.isEmpty else { return try connection.exchange(statements, by: deadline) }
             // After a failure, there may be a transaction block that waits for its ROLLBACK.
             progress.hasBegun = true
-            return Array(try connection.exchange([Statement(begin)] + statements, by: deadline).dropFirst())
+            return Array(try connection.exchange(opening + statements, by: deadline).dropFirst(opening.count))
         } catch {
             progress.failure = error
             throw error
@@ -80,46 +108,28 @@ struct Transaction: ~Copyable {
 
     /// Returns the first row of a query; nil if there is none.
     func first<Value>(
-        _ sql: String, _ values: (any SQLValue)?..., read: (inout Columns) throws -> Value
+        _ sql: String, _ values: (any ParameterValue)?..., read: (inout Columns) throws -> Value
     ) throws -> Value? {
         try rows(sql, values).first(read)
     }
 
     func all<Value>(
-        _ sql: String, _ values: (any SQLValue)?..., read: (inout Columns) throws -> Value
+        _ sql: String, _ values: (any ParameterValue)?..., read: (inout Columns) throws -> Value
     ) throws -> [Value] {
         try rows(sql, values).all(read)
     }
 
     func all<Value>(
-        _ sql: String, values: [(any SQLValue)?], read: (inout Columns) throws -> Value
+        _ sql: String, values: [(any ParameterValue)?], read: (inout Columns) throws -> Value
     ) throws -> [Value] {
         try rows(sql, values).all(read)
     }
 
-    /// Returns the rows of a list, without those that have a value which this version does not know.
-    ///
-    /// - Parameters:
-    ///   - sql: The query. All its rows are fetched, so a long list needs a LIMIT that leaves room for rows that are
-    ///     left out.
-    ///   - values: The parameters of the query.
-    ///   - limit: The maximum number of returned rows.
-    ///   - unsupported: The reporter of the values because of which rows are left out.
-    ///   - read: The function that reads a row.
-    func list<Value>(
-        _ sql: String, _ values: (any SQLValue)?..., atMost limit: Int = .max,
-        noting unsupported: UnsupportedValues, read: (inout Columns) throws -> Value
-    ) throws -> [Value] {
-        try rows(sql, values).list(atMost: limit, noting: unsupported, read)
-    }
-
     /// Returns the columns of the first row as flags, for a query that tests several conditions at once.
-    func answers(_ sql: String, _ values: (any SQLValue)?...) throws -> [Bool] { try rows(sql, values).answers() }
+    func answers(_ sql: String, _ values: (any ParameterValue)?...) throws -> [Bool] { try rows(sql, values).answers() }
 
-    private func rows(_ sql: String, _ values: [(any SQLValue)?]) throws -> Rows {
-        let rows = try runTogether([Statement(sql, values: values)])
-        guard let first = rows.first else { throw StoreFault.damaged("a statement has no result") }
-        return first
+    private func rows(_ sql: String, _ values: [(any ParameterValue)?]) throws -> Rows {
+        try rows(of: Statement(sql, values: values))
     }
 
     /// An error for a commit whose result is unknown.
@@ -160,4 +170,35 @@ struct Transaction: ~Copyable {
 
     /// The reason for which the result of an acknowledged commit is unknown.
     static let skipped = "an administrator has cancelled the wait for the synchronous standby"
+}
+
+extension Transaction: StatementRunner {
+    /// The number of rows that are fetched beyond those that a list needs, because some may be left out of it.
+    private static let reserve = 16
+
+    func run(
+        _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
+    ) throws -> Int {
+        let parameters = parameters.map(Parameter.init)
+        guard let limit else {
+            let rows = try rows(of: Statement(connection.numbered(sql), parameters: parameters))
+            _ = try rows.forEach(read)
+            return rows.changes
+        }
+        var offset = 0
+        while true {
+            let count = min(limit, 10_000) + Self.reserve
+            let page = "\(connection.numbered(sql)) LIMIT \(count) OFFSET $\(parameters.count + 1)"
+            let rows = try rows(of: Statement(page, parameters: parameters + [Parameter(.integer(Int64(offset)))]))
+            guard try rows.forEach(read) == .next, rows.count == count else { return rows.changes }
+            offset += count
+        }
+    }
+
+    private func rows(of statement: Statement) throws -> Rows {
+        guard let rows = try runTogether([statement]).first else {
+            throw StoreFault.damaged("a statement has no result")
+        }
+        return rows
+    }
 }

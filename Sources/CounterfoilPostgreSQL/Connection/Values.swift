@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import Foundation
 
 /// A parameter of a statement, in the binary format of PostgreSQL.
@@ -17,7 +18,17 @@ struct Parameter: Sendable {
 
     static let null = Parameter(type: 0, bytes: nil)
 
-    init(_ value: (any SQLValue)?) { self = value?.parameter ?? .null }
+    init(_ value: (any ParameterValue)?) { self = value?.encoded ?? .null }
+
+    /// Creates the parameter of a statement that is written for every database.
+    init(_ value: SQLParameter) {
+        switch value {
+        case .text(let text): self = text.encoded
+        case .bytes(let data): self = data.encoded
+        case .integer(let number): self = number.encoded
+        case .null: self = .null
+        }
+    }
 }
 
 /// The object identifiers of the types that this store uses; they never change.
@@ -37,8 +48,8 @@ enum TypeIdentifier {
 }
 
 /// A Swift value that can be a parameter of a statement.
-protocol SQLValue: Sendable {
-    var parameter: Parameter { get }
+protocol ParameterValue: Sendable {
+    var encoded: Parameter { get }
 }
 
 /// A Swift value that can be an element of an array parameter.
@@ -49,7 +60,7 @@ protocol SQLArrayElement: Sendable {
 }
 
 /// A Swift value with a type of PostgreSQL that has an array type.
-protocol SQLScalar: SQLValue, SQLArrayElement {
+protocol SQLScalar: ParameterValue, SQLArrayElement {
     static var type: UInt32 { get }
     static var arrayType: UInt32 { get }
     var binary: [UInt8] { get }
@@ -59,7 +70,7 @@ protocol SQLScalar: SQLValue, SQLArrayElement {
 extension SQLScalar {
     var hasNUL: Bool { false }
 
-    var parameter: Parameter { Parameter(type: Self.type, bytes: binary, hasTextWithNUL: hasNUL) }
+    var encoded: Parameter { Parameter(type: Self.type, bytes: binary, hasTextWithNUL: hasNUL) }
 
     static func parameter(of elements: [Self]) -> Parameter {
         Parameter(
@@ -105,8 +116,8 @@ extension UInt8: SQLArrayElement {
     }
 }
 
-extension Array: SQLValue where Element: SQLArrayElement {
-    var parameter: Parameter { Element.parameter(of: self) }
+extension Array: ParameterValue where Element: SQLArrayElement {
+    var encoded: Parameter { Element.parameter(of: self) }
 }
 
 extension Array: SQLArrayElement where Element == UInt8 {
@@ -169,30 +180,6 @@ enum BinaryArray {
         }
         return bytes
     }
-
-    /// Decodes an array whose elements have a type; nil if it is malformed or has several dimensions.
-    static func decode(_ bytes: UnsafeRawBufferPointer, type: UInt32) -> [[UInt8]?]? {
-        var rest = bytes[...]
-        func integer() -> Int32? {
-            guard rest.count >= 4 else { return nil }
-            defer { rest = rest.dropFirst(4) }
-            return rest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }.signed
-        }
-        guard let dimensions = integer(), integer() != nil, integer() == type.signed else { return nil }
-        if dimensions == 0 { return [] }
-        guard dimensions == 1, let count = integer(), count >= 0, integer() != nil else { return nil }
-        var elements: [[UInt8]?] = []
-        for _ in 0..<count {
-            guard let length = integer(), length <= rest.count else { return nil }
-            elements.append(length < 0 ? nil : Array(rest.prefix(Int(length))))
-            rest = rest.dropFirst(Int(max(length, 0)))
-        }
-        return rest.isEmpty ? elements : nil
-    }
-}
-
-extension UInt32 {
-    fileprivate var signed: Int32 { Int32(bitPattern: self) }
 }
 
 extension FixedWidthInteger {

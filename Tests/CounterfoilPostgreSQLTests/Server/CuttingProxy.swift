@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import PostgreSQLTesting
 import TestSupport
 
 /// A TCP proxy before a server that cuts a connection at a chosen moment.

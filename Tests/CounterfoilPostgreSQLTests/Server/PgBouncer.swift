@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLTesting
 import TestSupport
 
 @testable import CounterfoilPostgreSQL

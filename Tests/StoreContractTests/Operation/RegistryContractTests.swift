@@ -33,22 +33,6 @@ struct RegistryContractTests {
         }
     }
 
-    private static func withBoth(
-        _ kind: StoreKind,
-        _ test: (_ store: any AuthorizationServerStore, _ other: any AuthorizationServerStore) async throws -> Void
-    ) async throws {
-        switch kind {
-        case .memory: try await kind.withStore { store async throws in try await test(store, store) }
-        case .sqlite:
-            let directory = try TemporaryDirectory()
-            let store = try SQLiteStore(at: directory.path("store.sqlite"))
-            let other = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
-            try await test(store, other)
-            await other.close()
-            await store.close()
-        }
-    }
-
     private static func api(_ uri: String) throws -> RegisteredResource {
         RegisteredResource(
             resource: try Resource(uri), clientID: try #require(RegisteredResource.newClientID()), name: "Photos",
@@ -71,7 +55,7 @@ struct RegistryContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `each change of a client or a secret gives a new revision in every process`(_ kind: StoreKind) async throws {
-        try await Self.withBoth(kind) { store, other in
+        try await kind.withBoth { store, other in
             let world = try await World(in: store)
             var revisions = try await Revisions(of: other)
             let secret = ClientSecretRecord.example(of: world.client)
@@ -111,7 +95,7 @@ struct RegistryContractTests {
 
     @Test(arguments: StoreKind.allCases)
     func `each change of an API or a scope gives a new revision in every process`(_ kind: StoreKind) async throws {
-        try await Self.withBoth(kind) { store, other in
+        try await kind.withBoth { store, other in
             var revisions = try await Revisions(of: other)
             let api = try Self.api("https://api.example.com")
             #expect(try await store.addResource(api) == .added)
@@ -150,7 +134,7 @@ struct RegistryContractTests {
     func `each change of the policy, the branding or a signing key gives a new revision in every process`(
         _ kind: StoreKind
     ) async throws {
-        try await Self.withBoth(kind) { store, other in
+        try await kind.withBoth { store, other in
             var revisions = try await Revisions(of: other)
             let policy = UnregisteredClientPolicy(kinds: [.document])
             #expect(try await store.updateUnregisteredClientPolicy(policy) == .updated)

@@ -1,16 +1,15 @@
+package import CounterfoilPostgreSQL
 import CounterfoilProtocol
-import Foundation
-import TestSupport
-
-@testable import CounterfoilPostgreSQL
+package import Foundation
+package import TestSupport
 
 /// A PostgreSQL server in a temporary directory, which ends with this process at the latest.
 ///
 /// A shell holds the read end of a pipe. When ``stop()`` or the death of this process closes the write end, the shell
 /// stops the server at once, as a crash does. PostgreSQL refuses to run as root, so root starts it as another user.
-final class PostgreSQLServer: Sendable {
+package final class PostgreSQLServer: Sendable {
     /// The server that most tests share.
-    static let shared = Task { try await PostgreSQLServer.start() }
+    package static let shared = Task { try await PostgreSQLServer.start() }
 
     private static let guardian = """
         folder=$1; shift
@@ -22,7 +21,7 @@ final class PostgreSQLServer: Sendable {
         [ -e "$folder/stays" ] || rm -rf "${folder%/*}"
         """
 
-    let port: ReservedPort
+    package let port: ReservedPort
     private let directory: TemporaryDirectory
     private let folder: URL
     private let options: [String]
@@ -34,8 +33,10 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// An error of a program that prepares or is a server.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// Prepares a server with an empty database, or with a copy of a running one.
@@ -74,24 +75,26 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// Creates a server and starts it; `options` are settings as `name=value`.
-    static func start(_ options: String...) async throws -> PostgreSQLServer {
+    package static func start(_ options: String...) async throws -> PostgreSQLServer {
         let server = try PostgreSQLServer(options: options)
         try await server.start()
         return server
     }
 
     /// Creates a standby of this server, and starts it.
-    func startStandby() async throws -> PostgreSQLServer {
+    package func startStandby() async throws -> PostgreSQLServer {
         let standby = try PostgreSQLServer(options: options, copyOf: self)
         try await standby.start()
         return standby
     }
 
     /// Promotes a standby to a primary.
-    func promote() throws { try Unprivileged.run(Self.program("pg_ctl"), ["promote", "--pgdata", path("data")]) }
+    package func promote() throws {
+        try Unprivileged.run(Self.program("pg_ctl"), ["promote", "--pgdata", path("data")])
+    }
 
     /// Starts the server again, and waits until it answers.
-    func start() async throws {
+    package func start() async throws {
         try? FileManager.default.removeItem(at: folder.appendingPathComponent("stays"))
         let settings =
             [
@@ -110,19 +113,13 @@ final class PostgreSQLServer: Sendable {
         process.standardError = FileHandle.nullDevice
         try Unprivileged.withAllSignals { try process.run() }
         running.withLock { $0 = Running(lifeline: pipe.fileHandleForWriting, process: process) }
-        let string = try uri()
         _ = try await Waiting.until("an answer of the server; its log: \(log.suffix(2000))") {
-            do throws(OpeningRefusal) {
-                _ = try Connection.open(string)
-                return true
-            } catch {
-                return "\(error)".contains("read-only") ? true : nil
-            }
+            (try? sql("SELECT 1")) == ["1"] ? true : nil
         }
     }
 
     /// Stops the server at once, as a crash does, and waits until it has ended.
-    func stop() async throws {
+    package func stop() async throws {
         let stopped = running.withLock { running in
             defer { running = nil }
             return running
@@ -134,10 +131,14 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// Everything that the server has logged, with each statement.
-    var log: String { String(decoding: FileManager.default.contents(atPath: path("log")) ?? Data(), as: UTF8.self) }
+    package var log: String {
+        String(decoding: FileManager.default.contents(atPath: path("log")) ?? Data(), as: UTF8.self)
+    }
 
     /// The connection string of this server over TCP.
-    func uri(user: String = "counterfoil", database: String = "postgres", port: Int? = nil, _ options: String...)
+    package func uri(
+        user: String = "counterfoil", database: String = "postgres", port: Int? = nil, _ options: String...
+    )
         throws -> ConnectionString
     {
         let options = options.isEmpty ? "" : "?" + options.joined(separator: "&")
@@ -145,28 +146,33 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// The connection string of this server over its Unix socket.
-    func socketURI() throws -> ConnectionString {
+    package func socketURI() throws -> ConnectionString {
         let host = folder.path.replacingOccurrences(of: "/", with: "%2F")
         return try ConnectionString("postgresql://counterfoil@\(host):\(port.number)/postgres")
     }
 
-    /// Runs SQL on a connection of its own, and returns the first column of each row as text.
+    /// Runs each statement on a connection of its own, and returns the rows of the last one; a column that is null is
+    /// an empty text, and several columns are separated by `|`.
     @discardableResult
-    func sql(_ statements: String..., database: String = "postgres") throws -> [String] {
-        let connection = try Connection.open(uri(database: database)).connection
-        var rows: [Rows] = []
+    package func sql(_ statements: String..., database: String = "postgres") throws -> [String] {
+        var rows: [String] = []
         for statement in statements {
-            rows = try connection.exchange([Statement(statement)], by: .now + .seconds(30))
+            let output = try Unprivileged.run(
+                Self.program("psql"),
+                [
+                    "--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "--set", "ON_ERROR_STOP=1", "--host",
+                    "127.0.0.1", "--port", "\(port.number)", "--username", "counterfoil", "--dbname", database,
+                    "--command", statement,
+                ])
+            rows = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
         }
-        return try rows.first.map { rows in
-            rows.columnCount == 0 ? [] : try rows.all { columns in try columns.optionalText() ?? "" }
-        } ?? []
+        return rows
     }
 
-    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    package func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
     /// Finds a program of PostgreSQL, of the newest version that is installed.
-    static func program(_ name: String) throws -> String {
+    package static func program(_ name: String) throws -> String {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         let newest = versions.compactMap { Int($0) }.sorted().last
@@ -182,23 +188,24 @@ final class PostgreSQLServer: Sendable {
 }
 
 /// Programs that refuse to run as root.
-enum Unprivileged {
+package enum Unprivileged {
     private static let user = "nobody"
 
     /// The command that runs a program without the rights of root.
-    static func command(_ program: String, _ arguments: [String]) -> [String] {
+    package static func command(_ program: String, _ arguments: [String]) -> [String] {
         guard geteuid() == 0 else { return [program] + arguments }
         return ["/usr/bin/setpriv", "--reuid=\(user)", "--regid=nogroup", "--clear-groups", program] + arguments
     }
 
     /// Gives a file or directory to the user of such programs.
-    static func own(_ url: URL) {
+    package static func own(_ url: URL) {
         guard geteuid() == 0, let entry = getpwnam(user) else { return }
         chown(url.path, entry.pointee.pw_uid, entry.pointee.pw_gid)
     }
 
-    /// Runs a program and waits for its end.
-    static func run(_ program: String, _ arguments: [String]) throws {
+    /// Runs a program, waits for its end, and returns its output.
+    @discardableResult
+    package static func run(_ program: String, _ arguments: [String]) throws -> String {
         let command = command(program, arguments)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: command[0])
@@ -212,13 +219,14 @@ enum Unprivileged {
         guard process.terminationStatus == 0 else {
             throw PostgreSQLServer.Failure(description: String(decoding: text, as: UTF8.self))
         }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Runs `body` with no signal blocked.
     ///
     /// A program inherits the signal mask of the thread that starts it, and task threads block almost every signal. A
     /// shell cannot wait for its child then.
-    static func withAllSignals(_ body: () throws -> Void) rethrows {
+    package static func withAllSignals(_ body: () throws -> Void) rethrows {
         var none = sigset_t()
         var former = sigset_t()
         sigemptyset(&none)

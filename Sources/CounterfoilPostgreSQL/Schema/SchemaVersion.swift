@@ -1,0 +1,101 @@
+import CounterfoilProtocol
+import CounterfoilSQL
+import CounterfoilServer
+
+/// The version of the tables in a database: the number of the last step that was applied.
+struct SchemaVersion: Sendable, Hashable {
+    let number: Int64
+    /// The number of the last step of the oldest program that can use the tables.
+    let oldestProgram: Int64
+
+    /// A step from one version to the next.
+    struct Step: Sendable {
+        let statements: [Statement]
+        /// Whether programs that know only earlier steps can use the tables after this one.
+        let keepsEarlierPrograms: Bool
+    }
+
+    /// Every step, oldest first; the number of a step is its position, counted from 1.
+    ///
+    /// A step never changes after its release. First, a step only adds something. A later one takes away what no
+    /// supported version uses.
+    static var steps: [Step] { [first] }
+
+    private static let first = Step(
+        statements: Tables.all.map { Statement($0) }
+            + ScopeDefinition.standard.map { scope in
+                Statement(
+                    "INSERT INTO scopes (name, description, is_listed) VALUES ($1, $2, 1)", scope.token.rawValue,
+                    scope.description)
+            },
+        keepsEarlierPrograms: false)
+
+    /// Reads the version of the tables; nil if the database has none.
+    static func read(on connection: Connection, by deadline: ContinuousClock.Instant) throws -> SchemaVersion? {
+        let exists = try connection.exchange(
+            [Statement("SELECT to_regclass('counterfoil_schema') IS NOT NULL")], by: deadline
+        ).first?.answers()
+        guard exists == [true] else { return nil }
+        return try connection.exchange(
+            [Statement("SELECT number, oldest_program FROM counterfoil_schema")], by: deadline
+        ).first?.first { columns in
+            SchemaVersion(number: try columns.integer(), oldestProgram: try columns.integer())
+        }
+    }
+
+    /// Throws unless this program can use tables of a version.
+    static func check(_ version: SchemaVersion?, of database: String) throws(OpeningRefusal) {
+        guard let version else { throw .noTables(database: database) }
+        guard version.number >= steps.count else { throw .earlierTables(database: database) }
+        guard version.oldestProgram <= steps.count else { throw .laterTables(database: database) }
+    }
+
+    /// Applies the missing steps in one transaction, and returns the number of those that were applied.
+    ///
+    /// Two programs that do this at the same time wait for each other.
+    static func migrate(on connection: Connection, by deadline: ContinuousClock.Instant) throws -> Int {
+        _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
+        do {
+            let version = try connection.exchange(
+                [Statement("SELECT number, oldest_program FROM counterfoil_schema")], by: deadline
+            ).first?.first { columns in
+                SchemaVersion(number: try columns.integer(), oldestProgram: try columns.integer())
+            }
+            let applied = Int(version?.number ?? 0)
+            guard applied < steps.count else {
+                _ = try connection.exchange([Statement("ROLLBACK")], by: deadline)
+                return 0
+            }
+            let missing = steps.dropFirst(applied)
+            let oldest = missing.allSatisfy(\.keepsEarlierPrograms) ? version?.oldestProgram : nil
+            for step in missing { _ = try connection.exchange(step.statements, by: deadline) }
+            _ = try connection.exchange(
+                [
+                    Statement(
+                        """
+                        INSERT INTO counterfoil_schema (id, number, oldest_program) VALUES (1, $1, $2)
+                        ON CONFLICT (id) DO UPDATE SET number = $1, oldest_program = $2
+                        """, Int64(steps.count), oldest ?? Int64(steps.count)),
+                    Statement("COMMIT"),
+                ], by: deadline)
+            return missing.count
+        } catch {
+            _ = try? connection.exchange([Statement("ROLLBACK")], by: deadline)
+            throw error
+        }
+    }
+
+    /// The statements that create the table of the version if it is missing, and lock it until the end of the
+    /// transaction.
+    private static let opening = [
+        Statement(
+            """
+            CREATE TABLE IF NOT EXISTS counterfoil_schema (
+                id bigint NOT NULL PRIMARY KEY CHECK (id = 1),
+                number bigint NOT NULL,
+                oldest_program bigint NOT NULL
+            )
+            """),
+        Statement("LOCK TABLE counterfoil_schema IN ACCESS EXCLUSIVE MODE"),
+    ]
+}

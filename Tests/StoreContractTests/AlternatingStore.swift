@@ -1,0 +1,51 @@
+import CounterfoilProtocol
+import CounterfoilSQL
+import CounterfoilServer
+import Foundation
+
+/// Two stores on one database, of which each operation uses the other one than the operation before it.
+struct AlternatingStore: SQLStore {
+    let database: SQLDatabase
+
+    init(_ first: any SQLStore, _ second: any SQLStore) {
+        database = SQLDatabase(
+            AlternatingEngine(engines: [first.database.engine, second.database.engine]),
+            reporting: first.database.unsupported)
+    }
+}
+
+private struct AlternatingEngine: SQLEngine {
+    let engines: [any SQLEngine]
+    let turn = Turn()
+
+    final class Turn: Sendable {
+        private let count = Mutex(0)
+
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    private var next: any SQLEngine { engines[turn.next() % engines.count] }
+
+    var now: Date { next.now }
+
+    func read<Value: Sendable>(
+        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await next.read(queries)
+    }
+
+    func commit<Value: Sendable>(
+        _ write: @escaping @Sendable (SQLConnection) throws -> Value
+    ) async throws(StoreFault) -> Value {
+        try await next.commit(write)
+    }
+
+    func noteClock(on connection: SQLConnection) throws { try next.noteClock(on: connection) }
+
+    func eraseDeleted() async { await next.eraseDeleted() }
+}
