@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "CounterfoilClient", targets: ["CounterfoilClient"]),
         .library(name: "CounterfoilServer", targets: ["CounterfoilServer"]),
         .library(name: "CounterfoilConsole", targets: ["CounterfoilConsole"]),
+        .library(name: "CounterfoilPostgreSQL", targets: ["CounterfoilPostgreSQL"]),
         .library(name: "CounterfoilSQLite", targets: ["CounterfoilSQLite"]),
         .library(name: "CounterfoilWeb", targets: ["CounterfoilWeb"]),
         .library(name: "CounterfoilResource", targets: ["CounterfoilResource"]),
@@ -184,9 +185,9 @@ let package = Package(
         .executableTarget(
             name: "counterfoil-server",
             dependencies: [
-                "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQLite",
-                "CounterfoilTokens", "CounterfoilWeb", argumentParser, hummingbird, logging, nioCore, serviceLifecycle,
-                unixSignals,
+                "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer",
+                "CounterfoilSQL", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", argumentParser,
+                hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings
         ),

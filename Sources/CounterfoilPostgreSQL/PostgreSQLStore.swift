@@ -26,11 +26,16 @@ public final class PostgreSQLStore: SQLStore {
     public static func open(
         _ string: ConnectionString, reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) async throws(OpeningRefusal) -> PostgreSQLStore {
+        try await check(string)
+        return PostgreSQLStore(try await ConnectionThreads.open(string), reporting: unsupported)
+    }
+
+    /// Checks that a database has tables that this version can use; throws ``OpeningRefusal`` otherwise.
+    public static func check(_ string: ConnectionString) async throws(OpeningRefusal) {
         try await withConnection(to: string) { connection, deadline throws(OpeningRefusal) in
             try SchemaVersion.check(
                 try Self.refusing(string) { try SchemaVersion.read(on: connection, by: deadline) }, of: "\(string)")
         }
-        return PostgreSQLStore(try await ConnectionThreads.open(string), reporting: unsupported)
     }
 
     /// Creates the tables of this version, or upgrades those of an earlier one; writes nothing if they are up to date.
@@ -41,6 +46,29 @@ public final class PostgreSQLStore: SQLStore {
     public static func migrate(_ string: ConnectionString) async throws(OpeningRefusal) -> Int {
         try await withConnection(to: string) { connection, deadline throws(OpeningRefusal) in
             try Self.refusing(string) { try SchemaVersion.migrate(on: connection, by: deadline) }
+        }
+    }
+
+    /// Reads the settings that ``note(_:)`` has stored, by name.
+    public func notedSettings() async throws(StoreFault) -> [String: String] {
+        let rows = try await database.engine.read { connection in
+            try connection.all("SELECT name, text FROM noted_settings") { columns in
+                (name: try columns.text(), text: try columns.text())
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.text) })
+    }
+
+    /// Stores settings of the server that administration commands need, by name.
+    public func note(_ settings: [String: String]) async throws(StoreFault) {
+        try await database.engine.commit { connection in
+            for (name, text) in settings.sorted(by: { $0.key < $1.key }) {
+                try connection.run(
+                    """
+                    INSERT INTO noted_settings (name, text) VALUES (?, ?)
+                    ON CONFLICT (name) DO UPDATE SET text = excluded.text
+                    """, name, text)
+            }
         }
     }
 

@@ -11,6 +11,9 @@ package import Foundation
 public protocol SQLStore: RegistryStore, UncachedStore {
     /// The database of the store.
     var database: SQLDatabase { get }
+
+    /// Completes what was begun, refuses what comes later, and closes the connections.
+    func close() async
 }
 
 /// The database of a store, through which its operations read and commit.

@@ -1,3 +1,4 @@
+import CounterfoilPostgreSQL
 import CounterfoilSQLite
 import CounterfoilServer
 
@@ -13,6 +14,14 @@ struct CommandFailure: Error {
     init(_ refusal: SQLiteStore.OpeningRefusal) {
         switch refusal {
         case .locked: self = .temporary("\(refusal)")
+        default: self = .refused("\(refusal)")
+        }
+    }
+
+    /// Creates a failure from an error of opening a database; a retry can succeed only if no server answered.
+    init(_ refusal: OpeningRefusal) {
+        switch refusal {
+        case .unreachable, .readOnly: self = .temporary("\(refusal)")
         default: self = .refused("\(refusal)")
         }
     }

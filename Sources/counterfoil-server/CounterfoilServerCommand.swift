@@ -9,7 +9,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         commandName: "counterfoil-server",
         abstract: "An OAuth 2.0 and OpenID Connect server for native apps.",
         discussion: """
-            Administration commands work on the data directory directly, whether or not the server is running. A \
+            Administration commands work on the data directory or the database directly, whether or not the server is running. A \
             running server sees a change at its next request. The first command that writes creates the data directory.
 
             Example:
@@ -21,7 +21,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
             ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
-            KeyCommand.self, AuditCommand.self,
+            KeyCommand.self, AuditCommand.self, MigrateCommand.self,
         ]
     )
 

@@ -6,12 +6,16 @@ import Foundation
 /// Two stores on one database, of which each operation uses the other one than the operation before it.
 struct AlternatingStore: SQLStore {
     let database: SQLDatabase
+    private let nodes: [any SQLStore]
 
     init(_ first: any SQLStore, _ second: any SQLStore) {
         database = SQLDatabase(
             AlternatingEngine(engines: [first.database.engine, second.database.engine]),
             reporting: first.database.unsupported)
+        nodes = [first, second]
     }
+
+    func close() async { for node in nodes { await node.close() } }
 }
 
 private struct AlternatingEngine: SQLEngine {

@@ -55,10 +55,8 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
             try await TestDatabase.with { string in
                 try await Self.use(test) {
                     let nodes = try await (PostgreSQLStore.open(string), PostgreSQLStore.open(string))
-                    return Storage.Opened(store: AlternatingStore(nodes.0, nodes.1)) {
-                        await nodes.0.close()
-                        await nodes.1.close()
-                    }
+                    let store = AlternatingStore(nodes.0, nodes.1)
+                    return Storage.Opened(store: store) { await store.close() }
                 }
             }
         }

@@ -625,8 +625,8 @@ enum Tables {
             FOR EACH ROW EXECUTE FUNCTION keep_audit()
         """
 
-    /// The last time at which a server recorded that the store responds, the earlier outages of the store, and the table
-    /// that orders commits (`TransactionKind.ordered`).
+    /// The last time at which a server recorded that the store responds, the earlier outages of the store, its settings, and
+    /// the table that orders commits (`TransactionKind.ordered`).
     private static let operation = """
         CREATE TABLE commit_order ()
 
@@ -638,6 +638,12 @@ enum Tables {
         CREATE TABLE outages (
             began_at bigint NOT NULL PRIMARY KEY,
             ended_at bigint NOT NULL
+        )
+
+        -- The settings of the server that last started, which administration commands need.
+        CREATE TABLE noted_settings (
+            name text COLLATE "C" NOT NULL PRIMARY KEY,
+            text text NOT NULL
         )
         """
 }

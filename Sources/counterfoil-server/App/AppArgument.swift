@@ -9,7 +9,7 @@ struct AppArgument: ParsableArguments {
     var clientID: String
 }
 
-extension DataDirectory {
+extension Installation {
     /// Returns the registered client with a `client_id`; fails the command if there is none.
     func client(_ clientID: String) async throws -> RegisteredClient {
         guard let id = ClientIdentifier(clientID), let client = try await store.client(id) else {

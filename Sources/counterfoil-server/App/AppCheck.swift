@@ -23,12 +23,12 @@ struct AppCheck: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        let matches = try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.client(app.clientID)
+        let matches = try await options.withInstallation(creating: false) { installation in
+            let client = try await installation.client(app.clientID)
             let verdict = RedirectURIMatching.verdict(
-                on: uri, of: client, asksForOpenID: false, issuer: directory.issuer,
-                callbackOrigin: directory.callbackOrigin,
-                allowsDevelopment: directory.allowsDevelopmentRedirectURIs)
+                on: uri, of: client, asksForOpenID: false, issuer: installation.issuer,
+                callbackOrigin: installation.callbackOrigin,
+                allowsDevelopment: installation.allowsDevelopmentRedirectURIs)
             return try report(verdict, of: client)
         }
         guard matches else { throw ExitCode(1) }

@@ -75,10 +75,10 @@ struct AppCreate: AsyncParsableCommand {
         registration.write(into: &policyDraft)
         let logo = try registration.presentation.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
 
-        try await options.withDirectory { directory in
+        try await options.withInstallation { installation in
             let id = chosen ?? ClientIdentifier()
-            let now = directory.store.now()
-            let review = try await AppReview(of: type, id: id, owner: nil, in: directory)
+            let now = installation.store.now()
+            let review = try await AppReview(of: type, id: id, owner: nil, in: installation)
             let checked = try review.check(draft, policy: policyDraft, now: now)
             let client = RegisteredClient(
                 id: id, type: type, owner: nil, checked.application, policy: checked.policy ?? .standard(for: type),
@@ -87,13 +87,13 @@ struct AppCreate: AsyncParsableCommand {
             let record = secret.map {
                 ClientSecretRecord(digest: ArtefactDigest(of: $0), clientID: id, createdAt: now)
             }
-            let events = directory.events(ofChange: "registered", from: nil, to: client)
-            let outcome = try await directory.store.addClient(
+            let events = installation.events(ofChange: "registered", from: nil, to: client)
+            let outcome = try await installation.store.addClient(
                 client, logo: logo, secret: record, ownerLimit: .max, recording: events)
             switch outcome {
             case .added:
                 review.warn(of: draft)
-                let connection = AppDocument.Connection(of: client, in: directory)
+                let connection = AppDocument.Connection(of: client, in: installation)
                 let document = AppDocument(
                     client, secrets: record.map { [$0] } ?? [], newSecret: secret, connection: connection)
                 if options.json {

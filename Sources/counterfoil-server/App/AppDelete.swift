@@ -21,16 +21,16 @@ struct AppDelete: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
+        try await options.withInstallation(creating: false) { installation in
             let absent = CommandFailure.noApp(app.clientID)
-            let (id, client) = try await directory.deletableClient(app, otherwise: absent)
+            let (id, client) = try await installation.deletableClient(app, otherwise: absent)
             guard !client.isUnregistered else { throw CommandFailure.unregistered(id) }
             let record = try await StoreFault.readable { () async throws(StoreFault) in
-                try await directory.store.client(id)
+                try await installation.store.client(id)
             }
-            let event = directory.event(.application, client: id, detail: "deleted")
-            guard try await directory.store.removeClient(id, recording: [event]) else { throw absent }
-            try await directory.finishRemovals()
+            let event = installation.event(.application, client: id, detail: "deleted")
+            guard try await installation.store.removeClient(id, recording: [event]) else { throw absent }
+            try await installation.finishRemovals()
             guard options.json else { return Output.line(deletedClient: id, named: record?.displayName) }
             guard let record else { return try Output.json(DeletedClientDocument(id)) }
             try Output.json(AppDocument(record))

@@ -21,8 +21,8 @@ struct AppDocument: Encodable {
         case unknown
         case known(ClientConnection)
 
-        init(of client: RegisteredClient, in directory: DataDirectory) {
-            self = directory.issuer.map { Self.known(ClientConnection(of: client, issuer: $0)) } ?? .unknown
+        init(of client: RegisteredClient, in installation: Installation) {
+            self = installation.issuer.map { Self.known(ClientConnection(of: client, issuer: $0)) } ?? .unknown
         }
     }
 

@@ -42,14 +42,14 @@ struct AppEdit: AsyncParsableCommand {
 
     func run() async throws {
         let picture = try logoChange()
-        try await options.withDirectory(creating: false) { directory in
-            let former = try await directory.client(app.clientID)
+        try await options.withInstallation(creating: false) { installation in
+            let former = try await installation.client(app.clientID)
             var draft = ClientDraft(former)
             if let name { draft.name = name }
             try registration.write(into: &draft)
 
-            let now = directory.store.now()
-            let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: directory)
+            let now = installation.store.now()
+            let review = try await AppReview(of: former.type, id: former.id, owner: former.owner, in: installation)
             // If no option changes the policy, the policy is not checked again. An expired exemption from PKCE
             // therefore does not block other changes.
             var policyDraft = PolicyDraft(former.policy)
@@ -60,13 +60,13 @@ struct AppEdit: AsyncParsableCommand {
                 draft, policy: policyDraft, checksPolicy: registration.hasPolicyChanges, now: now)
             var client = former.rewritten(checked.application, byAdministrator: true, now: now)
             if let policy = checked.policy { client.policy = policy }
-            let events = directory.events(ofChange: "changed, pkce \(client.policy.pkce)", from: former, to: client)
-            switch try await directory.store.updateClient(client, logo: picture, recording: events) {
+            let events = installation.events(ofChange: "changed, pkce \(client.policy.pkce)", from: former, to: client)
+            switch try await installation.store.updateClient(client, logo: picture, recording: events) {
             case .updated:
                 review.warn(of: draft)
-                let changed = try await directory.client(app.clientID)
+                let changed = try await installation.client(app.clientID)
                 let document = AppDocument(
-                    changed, secrets: try await directory.store.clientSecrets(of: changed.id))
+                    changed, secrets: try await installation.store.clientSecrets(of: changed.id))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:

@@ -13,8 +13,8 @@ struct AppList: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let clients = try await directory.store.clients()
+        try await options.withInstallation(creating: false) { installation in
+            let clients = try await installation.store.clients()
             if options.json { return try Output.json(clients.map { AppDocument($0) }) }
             if clients.isEmpty {
                 return Output.line("No app is registered. See: counterfoil-server app create --help")

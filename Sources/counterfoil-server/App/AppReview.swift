@@ -13,14 +13,14 @@ struct AppReview {
     /// Reads the facts that the rules need: the settings of the server that administration commands share with it, and
     /// the redirect URI schemes of the owner's other clients.
     init(
-        of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in directory: DataDirectory
+        of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in installation: Installation
     ) async throws {
         rules = ClientRules(
-            issuer: directory.issuer, callbackOrigin: directory.callbackOrigin, plainSchemes: directory.plainSchemes,
-            allowsDevelopment: directory.allowsDevelopmentRedirectURIs)
+            issuer: installation.issuer, callbackOrigin: installation.callbackOrigin, plainSchemes: installation.plainSchemes,
+            allowsDevelopment: installation.allowsDevelopmentRedirectURIs)
         self.type = type
         self.id = id
-        let others = try await directory.store.clients().filter { $0.owner == owner && $0.id != id }
+        let others = try await installation.store.clients().filter { $0.owner == owner && $0.id != id }
         schemesInUse = RedirectURIContext.schemes(of: others)
     }
 
@@ -89,7 +89,7 @@ extension CommandFailure {
     }
 }
 
-extension DataDirectory {
+extension Installation {
     /// Creates the events of a change of a client: the change itself, and the scopes that the client gained or lost for
     /// requests without a user.
     func events(

@@ -36,8 +36,8 @@ struct AppSecret: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.client(app.clientID)
+        try await options.withInstallation(creating: false) { installation in
+            let client = try await installation.client(app.clientID)
             guard client.type.isConfidential else {
                 throw CommandFailure.refused(
                     "an app of the type \(client.type.rawValue) has no secret, because a secret in every copy of a "
@@ -49,19 +49,19 @@ struct AppSecret: AsyncParsableCommand {
                         + "counterfoil-server app edit \(client.id) --jwks \"\"")
             }
             if let remove {
-                try await end(remove, of: client, in: directory)
+                try await end(remove, of: client, in: installation)
             } else {
-                try await add(to: client, in: directory)
+                try await add(to: client, in: installation)
             }
         }
     }
 
-    private func add(to client: RegisteredClient, in directory: DataDirectory) async throws {
+    private func add(to client: RegisteredClient, in installation: Installation) async throws {
         let secret = ClientSecret()
         let record = ClientSecretRecord(
-            digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: directory.store.now())
-        let event = directory.event(.applicationSecret, client: client.id, detail: "created")
-        switch try await directory.store.addClientSecret(record, recording: [event]) {
+            digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: installation.store.now())
+        let event = installation.event(.applicationSecret, client: client.id, detail: "created")
+        switch try await installation.store.addClientSecret(record, recording: [event]) {
         case .added:
             guard options.json else {
                 Output.line("client_secret: \(secret.exposed)")
@@ -77,8 +77,8 @@ struct AppSecret: AsyncParsableCommand {
         }
     }
 
-    private func end(_ which: String, of client: RegisteredClient, in directory: DataDirectory) async throws {
-        let secrets = try await directory.store.clientSecrets(of: client.id)
+    private func end(_ which: String, of client: RegisteredClient, in installation: Installation) async throws {
+        let secrets = try await installation.store.clientSecrets(of: client.id)
         let chosen =
             which == "oldest"
             ? Array(secrets.prefix(1)) : secrets.filter { $0.shortID.hasPrefix(which.lowercased()) }
@@ -91,8 +91,8 @@ struct AppSecret: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "more than one secret has an id that starts with \(which); give more digits")
         }
-        let event = directory.event(.applicationSecret, client: client.id, detail: "deleted")
-        guard try await directory.store.removeClientSecret(secret.digest, of: client.id, recording: [event]) else {
+        let event = installation.event(.applicationSecret, client: client.id, detail: "deleted")
+        guard try await installation.store.removeClientSecret(secret.digest, of: client.id, recording: [event]) else {
             throw CommandFailure.temporary(
                 "another command has just deleted this secret; see: counterfoil-server app show")
         }

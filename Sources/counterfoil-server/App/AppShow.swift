@@ -33,17 +33,17 @@ struct AppShow: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.client(app.clientID)
-            let connection = AppDocument.Connection(of: client, in: directory)
+        try await options.withInstallation(creating: false) { installation in
+            let client = try await installation.client(app.clientID)
+            let connection = AppDocument.Connection(of: client, in: installation)
             if let configurationName {
                 let text = try connection.configuration(named: configurationName)
                 return Output.line(text.trimmingCharacters(in: .newlines))
             }
             let document = AppDocument(
                 client,
-                secrets: try await directory.store.clientSecrets(of: client.id),
-                exceptionUse: try await directory.store.pkceExceptionUse(of: client.id),
+                secrets: try await installation.store.clientSecrets(of: client.id),
+                exceptionUse: try await installation.store.pkceExceptionUse(of: client.id),
                 connection: connection
             )
             if options.json {

@@ -2,7 +2,7 @@ import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
 
-extension DataDirectory {
+extension Installation {
     /// Returns the identifier and the ownership of a client to delete, without reading its record; fails the command
     /// with `absent` if there is no such client.
     func deletableClient(

@@ -30,8 +30,8 @@ struct AuditDelete: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let store = directory.store
+        try await options.withInstallation(creating: false) { installation in
+            let store = installation.store
             let now = store.now()
             var removed = 0
             let last = min(through, .lastSettled(at: now))
@@ -39,7 +39,7 @@ struct AuditDelete: AsyncParsableCommand {
             // No event is appended before the last settled position, so this stays the last event to delete.
             let newest = try await store.audit(AuditQuery(before: last.next, limit: 1)).first?.position
             while let oldest, let newest {
-                let event = directory.event(.auditRemoval, detail: "events from position \(oldest) to \(newest)")
+                let event = installation.event(.auditRemoval, detail: "events from position \(oldest) to \(newest)")
                 let count = try await store.removeAudit(
                     through: last, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
                 guard count > 0 else { break }

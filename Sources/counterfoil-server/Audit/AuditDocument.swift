@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import CounterfoilSQLite
+import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 
@@ -30,7 +30,7 @@ struct AuditDocument: Encodable {
 
     /// Converts entries, with the user names of those accounts that still exist.
     static func documents(
-        of entries: [AuditEntry], in store: SQLiteStore
+        of entries: [AuditEntry], in store: any SQLStore
     ) async throws(StoreFault) -> [AuditDocument] {
         var names: [PersonIdentifier: String] = [:]
         for id in Set(entries.compactMap(\.event.personID)) {

@@ -31,7 +31,7 @@ struct AuditExport: AsyncParsableCommand {
         help: ArgumentHelp("The new file to write; it must not exist. (default: standard output)", valueName: "file"))
     var output: String?
 
-    @OptionGroup var location: DataDirectoryOption
+    @OptionGroup var location: InstallationOption
 
     func validate() throws {
         guard Moment.parse(before) != nil else {
@@ -42,18 +42,18 @@ struct AuditExport: AsyncParsableCommand {
 
     func run() async throws {
         guard let end = Moment.parse(before) else { return }
-        try await location.withDirectory(creating: false) { directory in
+        try await location.withInstallation(creating: false) { installation in
             let file = try ExportFile(at: output, onFailure: "no events were deleted")
-            let settled = AuditPosition.lastSettled(at: directory.store.now())
+            let settled = AuditPosition.lastSettled(at: installation.store.now())
             var (last, count) = (AuditPosition?.none, 0)
             while true {
                 let page = Array(
-                    try await directory.store.auditLog(after: last, limit: 1000)
+                    try await installation.store.auditLog(after: last, limit: 1000)
                         .prefix { $0.event.at < end && $0.position <= settled })
                 guard let final = page.last else { break }
                 last = final.position
                 count += page.count
-                let documents = try await AuditDocument.documents(of: page, in: directory.store)
+                let documents = try await AuditDocument.documents(of: page, in: installation.store)
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
                 var lines = Data()
@@ -68,7 +68,7 @@ struct AuditExport: AsyncParsableCommand {
             guard let last else { return Output.note("There are no events before \(Moment.text(end)).\(leftOut)") }
             Output.note(
                 "Exported \(count) event\(count == 1 ? "" : "s").\(leftOut) To delete them from the log:\n"
-                    + "  counterfoil-server audit delete --through \(last) --data-dir \(directory.path)")
+                    + "  counterfoil-server audit delete --through \(last) \(installation.options)")
         }
     }
 }

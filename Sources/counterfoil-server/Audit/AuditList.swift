@@ -60,21 +60,21 @@ struct AuditList: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
+        try await options.withInstallation(creating: false) { installation in
             var query = AuditQuery(
                 kind: kind, clientID: client.flatMap(ClientIdentifier.init), since: since.flatMap(Moment.parse),
                 before: before, limit: limit)
             if let pseudonym = person.flatMap(PersonIdentifier.init), pseudonym.isPseudonym {
                 query.personID = pseudonym
             } else if let person, let username = Username(person) {
-                guard let found = try await directory.store.person(named: username) else {
+                guard let found = try await installation.store.person(named: username) else {
                     throw CommandFailure.refused(
                         "there is no user named \(username); see: counterfoil-server user list")
                 }
                 query.personID = found.id
             }
-            let entries = try await directory.store.audit(query)
-            let documents = try await AuditDocument.documents(of: entries, in: directory.store)
+            let entries = try await installation.store.audit(query)
+            let documents = try await AuditDocument.documents(of: entries, in: installation.store)
             if options.json { return try Output.json(documents) }
             if documents.isEmpty { return Output.line("No matching events.") }
             for document in documents { Output.line(document.words) }

@@ -56,8 +56,8 @@ struct BrandingEdit: AsyncParsableCommand {
     func run() async throws {
         guard let language = Language(rawValue: language) else { return }
         let text = try consentText.map { $0.isEmpty ? "" : try InputFile.text(at: $0) }
-        try await options.withDirectory { directory in
-            let former = try await directory.store.branding()
+        try await options.withInstallation { installation in
+            let former = try await installation.store.branding()
             var draft = BrandingDraft(former)
             if let name { draft.siteName = name }
             if let accent { draft.accent = accent }
@@ -71,10 +71,10 @@ struct BrandingEdit: AsyncParsableCommand {
             guard problems.isEmpty else {
                 throw CommandFailure.refused(problems.map { Localizer.english($0.text) }.joined(separator: " "))
             }
-            let event = directory.event(.setting, detail: changed.difference(from: former))
-            switch try await directory.store.updateBranding(changed, logo: .keep, recording: [event]) {
+            let event = installation.event(.setting, detail: changed.difference(from: former))
+            switch try await installation.store.updateBranding(changed, logo: .keep, recording: [event]) {
             case .updated:
-                let document = BrandingDocument(try await directory.store.branding())
+                let document = BrandingDocument(try await installation.store.branding())
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:

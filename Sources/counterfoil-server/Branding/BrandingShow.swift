@@ -12,8 +12,8 @@ struct BrandingShow: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let document = BrandingDocument(try await directory.store.branding())
+        try await options.withInstallation(creating: false) { installation in
+            let document = BrandingDocument(try await installation.store.branding())
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

@@ -20,9 +20,9 @@ struct KeyList: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let now = directory.store.now()
-            let keys = try await directory.store.signingKeys().map { KeyDocument($0, now: now) }
+        try await options.withInstallation(creating: false) { installation in
+            let now = installation.store.now()
+            let keys = try await installation.store.signingKeys().map { KeyDocument($0, now: now) }
             if options.json { return try Output.json(keys) }
             if keys.isEmpty {
                 return Output.line("There are no signing keys yet. The first start of the server creates them.")

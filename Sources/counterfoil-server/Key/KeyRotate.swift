@@ -37,19 +37,19 @@ struct KeyRotate: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let moment = directory.store.now()
-            let rotation = KeyRotation(directory.store, serverKey: directory.serverKey)
+        try await options.withInstallation(creating: false) { installation in
+            let moment = installation.store.now()
+            let rotation = KeyRotation(installation.store, serverKey: installation.serverKey)
             var made: [KeyDocument] = []
             for algorithm in algorithm.map({ [$0] }) ?? KeyRing.algorithms {
-                let former = try await directory.store.signingKeys().filter { $0.algorithm == algorithm }
+                let former = try await installation.store.signingKeys().filter { $0.algorithm == algorithm }
                 let beginning = now || withdraw ? KeyRotation.Beginning.atOnce : .afterNotice
                 let key: SealedSigningKey?
                 do {
                     key = try await rotation.rotate(
                         algorithm, beginning,
                         recording: { key in
-                            [directory.event(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")]
+                            [installation.event(.signingKey, detail: "\(algorithm) rotated; the new key is \(key.id)")]
                         }, now: moment)
                 } catch let refusal as KeyRing.Refusal {
                     throw CommandFailure.refused("\(refusal)")
@@ -61,9 +61,9 @@ struct KeyRotate: AsyncParsableCommand {
                 }
                 if withdraw {
                     for key in former {
-                        let event = directory.event(
+                        let event = installation.event(
                             .signingKey, detail: "\(algorithm): withdrew the key \(key.id)")
-                        _ = try await directory.store.removeSigningKey(key.id, recording: [event])
+                        _ = try await installation.store.removeSigningKey(key.id, recording: [event])
                     }
                 }
                 made.append(KeyDocument(key, now: moment))

@@ -35,13 +35,13 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
 
     func run() async throws {
         let text = InitialAccessTokenText()
-        try await options.withDirectory { directory in
-            let now = directory.store.now()
+        try await options.withInstallation { installation in
+            let now = installation.store.now()
             let token = InitialAccessToken(
                 digest: ArtefactDigest(of: text), name: name, createdAt: now,
                 expiresAt: now.addingTimeInterval(TimeInterval(days) * 86_400))
-            let event = directory.event(.setting, detail: "added the registration token \(token.shortID)")
-            try await directory.store.addInitialAccessToken(token, recording: [event])
+            let event = installation.event(.setting, detail: "added the registration token \(token.shortID)")
+            try await installation.store.addInitialAccessToken(token, recording: [event])
             let document = RegistrationTokenDocument(token, newText: text)
             if options.json { return try Output.json(document) }
             Output.line("token: \(text.exposed)")

@@ -13,14 +13,14 @@ struct RegistrationTokenList: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let tokens = try await directory.store.initialAccessTokens()
+        try await options.withInstallation(creating: false) { installation in
+            let tokens = try await installation.store.initialAccessTokens()
             if options.json { return try Output.json(tokens.map { RegistrationTokenDocument($0) }) }
             if tokens.isEmpty {
                 return Output.line("There is no token. See: counterfoil-server registration-token add --help")
             }
             for token in tokens {
-                let end = token.expiresAt > directory.store.now() ? "expires" : "expired"
+                let end = token.expiresAt > installation.store.now() ? "expires" : "expired"
                 Output.line("\(token.shortID)  \(end) \(Moment.text(token.expiresAt))  \(DisplayName(token.name))")
             }
         }

@@ -26,8 +26,8 @@ struct RegistrationTokenRemove: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let chosen = try await directory.store.initialAccessTokens()
+        try await options.withInstallation(creating: false) { installation in
+            let chosen = try await installation.store.initialAccessTokens()
                 .filter { $0.shortID.hasPrefix(id.lowercased()) }
             guard let token = chosen.first else {
                 throw CommandFailure.refused(
@@ -37,8 +37,8 @@ struct RegistrationTokenRemove: AsyncParsableCommand {
             guard chosen.count == 1 else {
                 throw CommandFailure.refused("more than one token has an id that starts with \(id); give more digits")
             }
-            let event = directory.event(.setting, detail: "removed the registration token \(token.shortID)")
-            guard try await directory.store.removeInitialAccessToken(token.digest, recording: [event]) else {
+            let event = installation.event(.setting, detail: "removed the registration token \(token.shortID)")
+            guard try await installation.store.removeInitialAccessToken(token.digest, recording: [event]) else {
                 throw CommandFailure.temporary("another command has just removed this token")
             }
             if options.json { return try Output.json(RegistrationTokenDocument(token)) }

@@ -10,7 +10,7 @@ struct ResourceArgument: ParsableArguments {
     var uri: String
 }
 
-extension DataDirectory {
+extension Installation {
     /// Returns the API with a resource indicator; fails the command if there is none.
     func resource(_ text: String) async throws -> RegisteredResource {
         guard let indicator = try? Resource(text), let resource = try await store.resource(indicator) else {

@@ -51,7 +51,7 @@ struct ResourceCreate: AsyncParsableCommand {
         let secret = ClientSecret()
         let indicator = try Resource(uri)
         let checkedName = try ResourceOptions.checked(name: name)
-        try await options.withDirectory { directory in
+        try await options.withInstallation { installation in
             let resource = RegisteredResource(
                 resource: indicator,
                 clientID: clientID,
@@ -60,14 +60,14 @@ struct ResourceCreate: AsyncParsableCommand {
                 tokenType: properties.tokenType ?? .atJWT,
                 requiresBoundTokens: properties.requiresBoundTokens ?? false,
                 secret: ArtefactDigest(of: secret),
-                createdAt: directory.store.now()
+                createdAt: installation.store.now()
             )
-            let event = directory.event(.setting, detail: "registered the API \(uri)")
-            switch try await directory.store.addResource(resource, recording: [event]) {
+            let event = installation.event(.setting, detail: "registered the API \(uri)")
+            switch try await installation.store.addResource(resource, recording: [event]) {
             case .added:
                 try ResourceDocument(resource, newSecret: secret).print(json: options.json)
             case .exists:
-                let existing = try await directory.store.resource(resource.resource)?.resource.rawValue ?? uri
+                let existing = try await installation.store.resource(resource.resource)?.resource.rawValue ?? uri
                 throw CommandFailure.refused(
                     existing == uri
                         ? "an API with the URI \(uri) is already registered"

@@ -20,10 +20,10 @@ struct ResourceDelete: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let resource = try await directory.resource(registered.uri)
-            let event = directory.event(.setting, detail: "deleted the API \(resource.resource)")
-            guard try await directory.store.removeResource(resource.resource, recording: [event]) else {
+        try await options.withInstallation(creating: false) { installation in
+            let resource = try await installation.resource(registered.uri)
+            let event = installation.event(.setting, detail: "deleted the API \(resource.resource)")
+            guard try await installation.store.removeResource(resource.resource, recording: [event]) else {
                 throw CommandFailure.temporary("another command has just deleted this API")
             }
             if options.json { return try Output.json(ResourceDocument(resource)) }

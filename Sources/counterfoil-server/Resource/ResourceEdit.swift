@@ -36,18 +36,18 @@ struct ResourceEdit: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let former = try await directory.resource(registered.uri)
+        try await options.withInstallation(creating: false) { installation in
+            let former = try await installation.resource(registered.uri)
             var resource = former
             if let name { resource.name = try ResourceOptions.checked(name: name) }
             if !properties.scopes.isEmpty { resource.scope = properties.scope }
             if let tokenType = properties.tokenType { resource.tokenType = tokenType }
             if let isRequired = properties.requiresBoundTokens { resource.requiresBoundTokens = isRequired }
-            let event = directory.event(
+            let event = installation.event(
                 .setting,
                 detail: "changed the API \(resource.resource), jwt_type \(resource.tokenType.rawValue)"
                     + (resource.requiresBoundTokens ? ", bound tokens only" : ""))
-            switch try await directory.store.updateResource(resource, from: former, recording: [event]) {
+            switch try await installation.store.updateResource(resource, from: former, recording: [event]) {
             case .updated:
                 try ResourceDocument(resource).print(json: options.json)
             case .changedMeanwhile:

@@ -13,8 +13,8 @@ struct ResourceList: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let resources = try await directory.store.resources()
+        try await options.withInstallation(creating: false) { installation in
+            let resources = try await installation.store.resources()
             if options.json { return try Output.json(resources.map { ResourceDocument($0) }) }
             if resources.isEmpty {
                 return Output.line("No API is registered. See: counterfoil-server resource create --help")

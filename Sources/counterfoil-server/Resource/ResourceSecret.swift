@@ -20,11 +20,11 @@ struct ResourceSecret: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let resource = try await directory.resource(registered.uri)
+        try await options.withInstallation(creating: false) { installation in
+            let resource = try await installation.resource(registered.uri)
             let secret = ClientSecret()
-            let event = directory.event(.setting, detail: "replaced the secret of the API \(resource.resource)")
-            let isReplaced = try await directory.store.replaceSecret(
+            let event = installation.event(.setting, detail: "replaced the secret of the API \(resource.resource)")
+            let isReplaced = try await installation.store.replaceSecret(
                 of: resource.resource, with: ArtefactDigest(of: secret), recording: [event])
             guard isReplaced else { throw CommandFailure.temporary("another command has just deleted this API") }
             try ResourceDocument(resource, newSecret: secret).print(json: options.json)

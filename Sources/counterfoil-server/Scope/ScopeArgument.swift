@@ -9,7 +9,7 @@ struct ScopeArgument: ParsableArguments {
     var name: String
 }
 
-extension DataDirectory {
+extension Installation {
     /// Returns the definition of the scope with a name; fails the command if there is none.
     func scope(_ name: String) async throws -> ScopeDefinition {
         guard let scope = try await store.scopes().first(where: { $0.token.rawValue == name }) else {

@@ -33,9 +33,9 @@ struct ScopeCreate: AsyncParsableCommand {
         guard let token = Scope.Token(name) else { return }
         var scope = ScopeDefinition(token: token, description: description)
         properties.write(into: &scope)
-        try await options.withDirectory { directory in
-            let event = directory.event(.setting, detail: "created the scope \(name)")
-            switch try await directory.store.addScope(scope, recording: [event]) {
+        try await options.withInstallation { installation in
+            let event = installation.event(.setting, detail: "created the scope \(name)")
+            switch try await installation.store.addScope(scope, recording: [event]) {
             case .added:
                 guard options.json else {
                     return Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")

@@ -35,15 +35,15 @@ struct ScopeDelete: AsyncParsableCommand {
 
     func run() async throws {
         let name = existing.name
-        try await options.withDirectory(creating: false) { directory in
-            let scope = try await directory.scope(name)
-            let now = directory.store.now()
-            let outcome = try await directory.store.removeScope(
+        try await options.withInstallation(creating: false) { installation in
+            let scope = try await installation.scope(name)
+            let now = installation.store.now()
+            let outcome = try await installation.store.removeScope(
                 scope.token, takingFromUses: removeFromAll, at: now
             ) { uses in
-                [directory.event(.setting, detail: "deleted the scope \(name)")]
+                [installation.event(.setting, detail: "deleted the scope \(name)")]
                     + uses.clients.map {
-                        directory.event(.application, client: $0, detail: "removed the scope \(name)")
+                        installation.event(.application, client: $0, detail: "removed the scope \(name)")
                     }
             }
             switch outcome {

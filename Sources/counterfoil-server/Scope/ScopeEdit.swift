@@ -33,8 +33,8 @@ struct ScopeEdit: AsyncParsableCommand {
 
     func run() async throws {
         let name = existing.name
-        try await options.withDirectory(creating: false) { directory in
-            let former = try await directory.scope(name)
+        try await options.withInstallation(creating: false) { installation in
+            let former = try await installation.scope(name)
             guard !(former.token.isStandard && properties.listed == false) else {
                 throw CommandFailure.refused(
                     "\(name) is a scope of OpenID Connect, which the server metadata always lists")
@@ -42,8 +42,8 @@ struct ScopeEdit: AsyncParsableCommand {
             var scope = former
             if let description { scope.description = description }
             properties.write(into: &scope)
-            let event = directory.event(.setting, detail: "changed the scope \(name)")
-            switch try await directory.store.updateScope(scope, from: former, recording: [event]) {
+            let event = installation.event(.setting, detail: "changed the scope \(name)")
+            switch try await installation.store.updateScope(scope, from: former, recording: [event]) {
             case .updated:
                 try ScopeDocument(scope).print(json: options.json)
             case .changedMeanwhile:

@@ -18,8 +18,8 @@ struct ScopeList: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let scopes = try await directory.store.scopes().map { ScopeDocument($0) }
+        try await options.withInstallation(creating: false) { installation in
+            let scopes = try await installation.store.scopes().map { ScopeDocument($0) }
             if options.json { return try Output.json(scopes) }
             for scope in scopes { Output.line(scope.line) }
         }

@@ -33,12 +33,12 @@ struct DemoCommand: AsyncParsableCommand {
         let issuer = try Issuer("http://localhost:\(port)")
         var settings = ServerSettings(issuer: issuer)
         settings.siteName = "Example Photos"
-        let directory = try DataDirectory(at: path)
+        let installation = try DataDirectory(at: path).installation
         let password = Base64URL.encode(RandomBytes().bytes(12))
-        let clientID = try await fill(directory, password: password)
-        await directory.store.close()
+        let clientID = try await fill(installation, password: password)
+        await installation.store.close()
         let server = try await RunningServer(
-            dataDirectory: path, settings: settings, listen: try ListenAddress("localhost:\(port)"))
+            at: .directory(path), settings: settings, listen: try ListenAddress("localhost:\(port)"))
         try await server.run { _ in
             Output.note(
                 """
@@ -58,11 +58,11 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    private func fill(_ directory: DataDirectory, password: String) async throws -> ClientIdentifier {
+    private func fill(_ installation: Installation, password: String) async throws -> ClientIdentifier {
         guard let username = Username("alice"), let photos = Scope.Token("photos.read") else {
             throw CommandFailure.refused("cannot create the sample data")
         }
-        let now = directory.store.now()
+        let now = installation.store.now()
         let alice = Person(
             username: username,
             email: EmailAddress("alice@example.com"),
@@ -80,12 +80,12 @@ struct DemoCommand: AsyncParsableCommand {
             policy: ClientPolicy(isVouchedFor: true),
             createdAt: now
         )
-        _ = try await directory.store.addPerson(alice, recording: [])
-        _ = try await directory.store.addScope(
+        _ = try await installation.store.addPerson(alice, recording: [])
+        _ = try await installation.store.addScope(
             ScopeDefinition(token: photos, description: "See your photos and albums", isListed: true),
             recording: [])
-        _ = try await directory.store.addClient(lightbox)
-        _ = try await directory.store.updateUnregisteredClientPolicy(
+        _ = try await installation.store.addClient(lightbox)
+        _ = try await installation.store.updateUnregisteredClientPolicy(
             UnregisteredClientPolicy(kinds: [.document, .registration]), recording: [])
         return lightbox.id
     }

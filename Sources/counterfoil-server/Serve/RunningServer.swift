@@ -20,15 +20,16 @@ struct RunningServer {
 
     private let metrics: ListenAddress?
     private let trustedProxies: TrustedProxies
-    private let directory: DataDirectory
+    private let installation: Installation
     private let connections: OpenConnections
-    private let lock: ServingLock
+    /// The lock of the data directory; nil for a database, on which several servers can run.
+    private let lock: ServingLock?
     private let server: AuthorizationServer
     private let log: LogFormat.Settings
     private let logger: Logger
 
     init(
-        dataDirectory path: String,
+        at place: InstallationOption.Place,
         settings: ServerSettings,
         listen: ListenAddress,
         metrics: ListenAddress? = nil,
@@ -41,9 +42,18 @@ struct RunningServer {
         self.metrics = metrics
         self.trustedProxies = trustedProxies
         let logger = log.logger
-        lock = try DataDirectory.lockForServing(path)
-        directory = try DataDirectory(at: path, lockedBy: lock, reporting: UnsupportedValues(logger: logger))
-        try directory.note(settings)
+        let unsupported = UnsupportedValues(logger: logger)
+        switch place {
+        case .directory(let path):
+            let lock = try DataDirectory.lockForServing(path)
+            let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
+            try directory.note(NotedSettings(settings))
+            self.lock = lock
+            installation = directory.installation
+        case .database(let database):
+            lock = nil
+            installation = try await database.serve(settings, reporting: unsupported)
+        }
 
         self.log = log
         self.logger = logger
@@ -53,7 +63,7 @@ struct RunningServer {
 
         let keys: KeyRing
         do {
-            keys = try await KeyRing.open(directory.store, serverKey: directory.serverKey)
+            keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
         } catch let refusal as KeyRing.Refusal {
             throw CommandFailure.refused("\(refusal)")
         } catch let fault as StoreFault {
@@ -61,8 +71,8 @@ struct RunningServer {
         }
         server = AuthorizationServer(
             settings: settings,
-            store: directory.store,
-            serverKey: directory.serverKey,
+            store: installation.store,
+            serverKey: installation.serverKey,
             keys: keys,
             hasher: PasswordHasher(),
             pages: .console,
@@ -107,7 +117,7 @@ struct RunningServer {
         do { end = .success(try await group.run()) } catch { end = .failure(error) }
         // A request whose client has gone can end after its connection, and so after the heartbeat.
         await server.heartbeat.finish()
-        await directory.store.close()
+        await installation.store.close()
         do {
             try end.get()
         } catch let failure as IOError {

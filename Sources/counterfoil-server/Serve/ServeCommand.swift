@@ -34,11 +34,13 @@ struct ServeCommand: AsyncParsableCommand {
 
             The server key is a file in the data directory that only its owner can read. If the environment variable \
             COUNTERFOIL_SERVER_KEY is set, it is used instead and no file is created. Its value is 32 bytes in \
-            base64url.
+            base64url. With --database, the key comes from this variable or from --server-key-file.
+
+            With --database, the tables must be those of this version: run counterfoil-server migrate first.
             """
     )
 
-    @OptionGroup var location: DataDirectoryOption
+    @OptionGroup var location: InstallationOption
 
     @Option(
         name: .long,
@@ -118,9 +120,9 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try settings()
         let outbound = try network.outboundRules()
         let log = monitoring.log
-        let path = try location.path
+        let place = try location.place
         let server = try await RunningServer(
-            dataDirectory: path,
+            at: place,
             settings: settings,
             listen: try ListenAddress(listen),
             metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
@@ -134,9 +136,9 @@ struct ServeCommand: AsyncParsableCommand {
             log.report(
                 "started the server",
                 metadata: [
-                    "issuer": "\(settings.issuer)", "host": "\(host)", "port": "\(port)", "data_dir": "\(path)",
+                    "issuer": "\(settings.issuer)", "host": "\(host)", "port": "\(port)", place.key: "\(place)",
                 ],
-                sentence: "Counterfoil serves \(settings.issuer) on \(host) port \(port), with the data in \(path).")
+                sentence: "Counterfoil serves \(settings.issuer) on \(host) port \(port), with the data in \(place).")
             if let link = server.setupLink {
                 log.report(
                     "created the link for the first administrator", metadata: ["link": "\(link)"],

@@ -23,18 +23,18 @@ struct UnregisteredAdopt: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let client = try await directory.unregisteredClient(app.clientID).client
+        try await options.withInstallation(creating: false) { installation in
+            let client = try await installation.unregisteredClient(app.clientID).client
             guard client.documentHost != nil else {
                 throw CommandFailure.refused(
                     "the app \(client.id) registered itself and has no document; register it with app create")
             }
-            let event = directory.event(.application, client: client.id, detail: "adopted")
-            let outcome = try await directory.store.updateClient(
+            let event = installation.event(.application, client: client.id, detail: "adopted")
+            let outcome = try await installation.store.updateClient(
                 client.adopted(now: event.at), logo: .keep, recording: [event])
             switch outcome {
             case .updated:
-                let document = AppDocument(try await directory.client(app.clientID))
+                let document = AppDocument(try await installation.client(app.clientID))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:

@@ -36,7 +36,7 @@ struct UnregisteredClientDocument: Encodable {
     }
 }
 
-extension DataDirectory {
+extension Installation {
     /// Returns the unregistered client with a `client_id`; fails the command if there is none.
     func unregisteredClient(_ clientID: String) async throws -> UnregisteredClientUse {
         guard let id = ClientIdentifier(clientID) else { throw CommandFailure.noUnregisteredApp(clientID) }

@@ -22,16 +22,16 @@ struct UnregisteredDelete: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
+        try await options.withInstallation(creating: false) { installation in
             let absent = CommandFailure.noUnregisteredApp(app.clientID)
-            let (id, client) = try await directory.deletableClient(app, otherwise: absent)
+            let (id, client) = try await installation.deletableClient(app, otherwise: absent)
             guard client.isUnregistered else { throw CommandFailure.registered(id) }
             let use = try await StoreFault.readable { () async throws(StoreFault) in
-                try await directory.store.unregisteredClient(id)
+                try await installation.store.unregisteredClient(id)
             }
-            let event = directory.event(.application, client: id, detail: "deleted, unregistered")
-            guard try await directory.store.removeUnregisteredClient(id, recording: [event]) else { throw absent }
-            try await directory.finishRemovals()
+            let event = installation.event(.application, client: id, detail: "deleted, unregistered")
+            guard try await installation.store.removeUnregisteredClient(id, recording: [event]) else { throw absent }
+            try await installation.finishRemovals()
             guard options.json else { return Output.line(deletedClient: id, named: use?.client.displayName) }
             guard let use else { return try Output.json(DeletedClientDocument(id)) }
             try Output.json(UnregisteredClientDocument(use))

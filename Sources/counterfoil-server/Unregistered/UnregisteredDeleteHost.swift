@@ -43,17 +43,17 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
 
     func run() async throws {
         let name = try name()
-        try await options.withDirectory(creating: false) { directory in
+        try await options.withInstallation(creating: false) { installation in
             // The host is refused first, so that none of its apps is allowed again while they are deleted.
             if refuse {
-                _ = try await directory.store.refuseClients(of: name) { directory.event(.setting, detail: $0) }
+                _ = try await installation.store.refuseClients(of: name) { installation.event(.setting, detail: $0) }
             }
-            let (deleted, _) = try await directory.store.removeAllUnregisteredClients(
+            let (deleted, _) = try await installation.store.removeAllUnregisteredClients(
                 of: .host(name.rawValue), batch: Self.batch
             ) { count in
-                directory.event(.application, detail: "deleted \(count) unregistered apps of \(name)")
+                installation.event(.application, detail: "deleted \(count) unregistered apps of \(name)")
             }
-            try await directory.finishRemovals()
+            try await installation.finishRemovals()
             if options.json {
                 return try Output.json(Removal(host: name.rawValue, deleted: deleted, refused: refuse))
             }

@@ -28,9 +28,9 @@ struct UnregisteredEdit: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory { directory in
-            let former = try await directory.store.unregisteredClientPolicy()
-            let registry = try await UnregisteredPolicyDraft.Registry(directory.store, in: directory.store)
+        try await options.withInstallation { installation in
+            let former = try await installation.store.unregisteredClientPolicy()
+            let registry = try await UnregisteredPolicyDraft.Registry(installation.store, in: installation.store)
             var draft = UnregisteredPolicyDraft(former, beside: registry)
             policy.write(into: &draft)
             let (changed, problems) = draft.checked(beside: registry, revision: former.revision)
@@ -40,10 +40,10 @@ struct UnregisteredEdit: AsyncParsableCommand {
                 }
                 throw CommandFailure.refused(texts.joined(separator: " "))
             }
-            let event = directory.event(.setting, detail: changed.difference(from: former))
-            switch try await directory.store.updateUnregisteredClientPolicy(changed, recording: [event]) {
+            let event = installation.event(.setting, detail: changed.difference(from: former))
+            switch try await installation.store.updateUnregisteredClientPolicy(changed, recording: [event]) {
             case .updated:
-                let document = UnregisteredPolicyDocument(try await directory.store.unregisteredClientPolicy())
+                let document = UnregisteredPolicyDocument(try await installation.store.unregisteredClientPolicy())
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:

@@ -43,21 +43,21 @@ struct UnregisteredList: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
+        try await options.withInstallation(creating: false) { installation in
             guard let host else {
                 return registrations
-                    ? try await list(.registrations, in: directory) : try await listHosts(in: directory)
+                    ? try await list(.registrations, in: installation) : try await listHosts(in: installation)
             }
-            try await list(.host(host.lowercased()), in: directory)
+            try await list(.host(host.lowercased()), in: installation)
         }
     }
 
-    private func list(_ family: UnregisteredClientFamily, in directory: DataDirectory) async throws {
+    private func list(_ family: UnregisteredClientFamily, in installation: Installation) async throws {
         var place: UnregisteredClientPlace?
         if let after {
-            place = UnregisteredClientPlace(of: try await directory.unregisteredClient(after).client)
+            place = UnregisteredClientPlace(of: try await installation.unregisteredClient(after).client)
         }
-        let uses = try await directory.store.unregisteredClients(of: family, after: place, limit: limit)
+        let uses = try await installation.store.unregisteredClients(of: family, after: place, limit: limit)
         let documents = uses.map(UnregisteredClientDocument.init)
         if options.json { return try Output.json(documents) }
         if documents.isEmpty { return Output.line("There are no such apps.") }
@@ -73,16 +73,16 @@ struct UnregisteredList: AsyncParsableCommand {
 
     private static let page = 500
 
-    private func listHosts(in directory: DataDirectory) async throws {
+    private func listHosts(in installation: Installation) async throws {
         var rows: [Row] = []
         var last: String?
         while true {
-            let hosts = try await directory.store.unregisteredClientHosts(after: last, limit: Self.page)
+            let hosts = try await installation.store.unregisteredClientHosts(after: last, limit: Self.page)
             rows += hosts.map { Row(host: $0.name, apps: $0.count.clients, unused: $0.count.unused) }
             last = hosts.last?.name
             guard hosts.count == Self.page else { break }
         }
-        let registered = try await directory.store.unregisteredClientCount(of: .registrations)
+        let registered = try await installation.store.unregisteredClientCount(of: .registrations)
         if registered.clients > 0 { rows.append(Row(host: nil, apps: registered.clients, unused: registered.unused)) }
         if options.json { return try Output.json(rows) }
         if rows.isEmpty { return Output.line("There are no unregistered apps.") }

@@ -17,8 +17,8 @@ struct UnregisteredShow: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let document = UnregisteredPolicyDocument(try await directory.store.unregisteredClientPolicy())
+        try await options.withInstallation(creating: false) { installation in
+            let document = UnregisteredPolicyDocument(try await installation.store.unregisteredClientPolicy())
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

@@ -9,7 +9,7 @@ struct UserArgument: ParsableArguments {
     var name: String
 }
 
-extension DataDirectory {
+extension Installation {
     /// Returns the user with a user name; fails the command if there is none.
     func person(_ name: String) async throws -> Person {
         guard let username = Username(name), let person = try await store.person(named: username) else {

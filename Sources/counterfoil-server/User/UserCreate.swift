@@ -53,7 +53,7 @@ struct UserCreate: AsyncParsableCommand {
         let password = try PasswordOption.password(try secret.readLine(), for: username)
         var profile = PersonProfile()
         if emailVerified { profile.isEmailVerified = true }
-        try await options.withDirectory { [profile] directory in
+        try await options.withInstallation { [profile] installation in
             let person = Person(
                 username: username,
                 email: email.flatMap(EmailAddress.init),
@@ -61,11 +61,11 @@ struct UserCreate: AsyncParsableCommand {
                 passwordHash: try await PasswordHasher().hash(password),
                 isAdministrator: administrator,
                 profile: profile,
-                createdAt: directory.store.now()
+                createdAt: installation.store.now()
             )
-            let event = directory.event(
+            let event = installation.event(
                 .account, person: person.id, detail: administrator ? "created as an administrator" : "created")
-            switch try await directory.store.addPerson(person, recording: [event]) {
+            switch try await installation.store.addPerson(person, recording: [event]) {
             case .added: try report(person)
             case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
             case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")

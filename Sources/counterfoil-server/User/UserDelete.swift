@@ -44,32 +44,32 @@ struct UserDelete: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            guard let person = try await directory.existingAccount(user.name) else {
+        try await options.withInstallation(creating: false) { installation in
+            guard let person = try await installation.existingAccount(user.name) else {
                 // If the deletion of this user was interrupted, there is no such user any more, but records are left.
-                try await directory.finishRemovals()
+                try await installation.finishRemovals()
                 throw CommandFailure.noUser(user.name)
             }
-            let newOwner = try await owner(after: person, in: directory)
-            let owned = try await directory.store.clientIdentifiers(of: person.id)
-            let names = owned.isEmpty ? [] : try await words(owned, of: person, in: directory)
+            let newOwner = try await owner(after: person, in: installation)
+            let owned = try await installation.store.clientIdentifiers(of: person.id)
+            let names = owned.isEmpty ? [] : try await words(owned, of: person, in: installation)
             guard owned.isEmpty || deleteApps || newOwner != nil else {
                 throw CommandFailure.owns(names, person)
             }
             if !yes { try confirm(person, apps: names) }
             let terms = try RemovalTerms(
-                of: person.id, with: directory.serverKey,
+                of: person.id, with: installation.serverKey,
                 ownedClients: newOwner.map { RemovalTerms.OwnedClients.transfer(to: $0.id) }
                     ?? (deleteApps ? .delete(owned) : .refuse))
-            let clients = try await begin(person, terms, newOwner, in: directory)
-            try await directory.finishRemovals()
+            let clients = try await begin(person, terms, newOwner, in: installation)
+            try await installation.finishRemovals()
             try report(person, terms, clients, newOwner)
         }
     }
 
-    private func owner(after person: DataDirectory.Account, in directory: DataDirectory) async throws -> Person? {
+    private func owner(after person: Installation.Account, in installation: Installation) async throws -> Person? {
         guard let transferApps else { return nil }
-        let owner = try await directory.person(transferApps)
+        let owner = try await installation.person(transferApps)
         guard owner.id != person.id else {
             throw CommandFailure.refused("--transfer-apps: name another user than the one to be deleted")
         }
@@ -78,14 +78,14 @@ struct UserDelete: AsyncParsableCommand {
 
     /// Returns the identifiers of apps, with their names if this version can read them.
     private func words(
-        _ owned: [ClientIdentifier], of person: DataDirectory.Account, in directory: DataDirectory
+        _ owned: [ClientIdentifier], of person: Installation.Account, in installation: Installation
     ) async throws -> [String] {
-        let readable = try await directory.store.clients(of: person.id)
+        let readable = try await installation.store.clients(of: person.id)
         return owned.map { id in readable.first { $0.id == id }?.words ?? id.rawValue }
     }
 
     /// Asks the user at the terminal to type the user name.
-    private func confirm(_ person: DataDirectory.Account, apps: [String]) throws {
+    private func confirm(_ person: Installation.Account, apps: [String]) throws {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure.refused(
                 "nothing was deleted; standard input is no terminal for the confirmation, so confirm with --yes")
@@ -108,18 +108,18 @@ struct UserDelete: AsyncParsableCommand {
     }
 
     private func begin(
-        _ person: DataDirectory.Account, _ terms: RemovalTerms, _ newOwner: Person?, in directory: DataDirectory
+        _ person: Installation.Account, _ terms: RemovalTerms, _ newOwner: Person?, in installation: Installation
     ) async throws -> [ClientIdentifier] {
         let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { clients in
-            [directory.event(.account, person: terms.pseudonym, detail: "deleted")]
+            [installation.event(.account, person: terms.pseudonym, detail: "deleted")]
                 + clients.map { client in
-                    directory.event(
+                    installation.event(
                         .application, person: newOwner?.id, client: client,
                         detail: newOwner == nil ? "deleted with its owner" : "transferred from a deleted owner")
                 }
         }
-        let outcome = try await directory.store.beginRemoval(
-            of: person.id, by: terms, recording: events, at: directory.store.now())
+        let outcome = try await installation.store.beginRemoval(
+            of: person.id, by: terms, recording: events, at: installation.store.now())
         switch outcome {
         case .begun(let clients): return clients
         case .notFound:
@@ -137,7 +137,7 @@ struct UserDelete: AsyncParsableCommand {
     }
 
     private func report(
-        _ person: DataDirectory.Account, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: Person?
+        _ person: Installation.Account, _ terms: RemovalTerms, _ clients: [ClientIdentifier], _ newOwner: Person?
     ) throws {
         if options.json {
             return try Output.json(
@@ -175,13 +175,13 @@ extension RegisteredClient {
 
 extension CommandFailure {
     /// The failure if apps were registered after the command has listed those of the user.
-    fileprivate static func ownsMore(_ apps: [String], _ person: DataDirectory.Account) -> CommandFailure {
+    fileprivate static func ownsMore(_ apps: [String], _ person: Installation.Account) -> CommandFailure {
         .temporary(
             "nothing was deleted; \(person.username) has also owned \(apps.joined(separator: ", ")) since the command "
                 + "listed the apps. Repeat the command to delete all of them")
     }
 
-    fileprivate static func owns(_ apps: [String], _ person: DataDirectory.Account) -> CommandFailure {
+    fileprivate static func owns(_ apps: [String], _ person: Installation.Account) -> CommandFailure {
         .refused(
             "nothing was deleted; \(person.username) owns \(apps.joined(separator: ", ")). Delete them with "
                 + "--delete-apps, or give them to another user with --transfer-apps NAME")

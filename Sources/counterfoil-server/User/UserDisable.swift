@@ -21,16 +21,16 @@ struct UserDisable: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let account = try await directory.account(user.name)
-            let event = directory.event(.account, person: account.id, detail: "disabled")
+        try await options.withInstallation(creating: false) { installation in
+            let account = try await installation.account(user.name)
+            let event = installation.event(.account, person: account.id, detail: "disabled")
             guard
-                try await directory.store.disablePerson(account.id, at: directory.store.now(), recording: [event])
+                try await installation.store.disablePerson(account.id, at: installation.store.now(), recording: [event])
             else {
                 throw CommandFailure.temporary("another command has just deleted the user \(account.username)")
             }
             guard options.json else { return Output.line("Disabled the user \(account.username).") }
-            guard let person = try await directory.account(user.name).person else {
+            guard let person = try await installation.account(user.name).person else {
                 return try Output.json(
                     Disabled(sub: account.id.rawValue, username: account.username.rawValue, disabled: true))
             }

@@ -38,15 +38,15 @@ struct UserEdit: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            var person = try await directory.person(user.name)
-            let now = directory.store.now()
+        try await options.withInstallation(creating: false) { installation in
+            var person = try await installation.person(user.name)
+            let now = installation.store.now()
             claims.write(into: &person)
             if disable { person.disabledAt = person.disabledAt ?? now }
             if enable { person.disabledAt = nil }
             let what = disable ? "disabled" : enable ? "enabled" : "changed"
-            try await directory.update(person, at: now, recording: what)
-            let document = UserDocument(try await directory.person(user.name))
+            try await installation.update(person, at: now, recording: what)
+            let document = UserDocument(try await installation.person(user.name))
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CounterfoilProtocol
-import CounterfoilSQLite
+import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 
@@ -25,21 +25,21 @@ struct UserExport: AsyncParsableCommand {
         help: ArgumentHelp("The new file to write; it must not exist. - is standard output.", valueName: "file"))
     var output: String
 
-    @OptionGroup var location: DataDirectoryOption
+    @OptionGroup var location: InstallationOption
 
     /// The number of records that are in memory at a time.
     private static let page = 200
 
     func run() async throws {
-        try await location.withDirectory(creating: false) { directory in
-            let person = try await directory.account(user.name)
-            let unreadable = try await directory.store.unreadableRecords(of: person.id)
+        try await location.withInstallation(creating: false) { installation in
+            let person = try await installation.account(user.name)
+            let unreadable = try await installation.store.unreadableRecords(of: person.id)
             for record in unreadable { Output.note("warning: not exported: \(UnreadableDocument(record).line)") }
             let file = try ExportFile(at: output == "-" ? nil : output, onFailure: "nothing else was changed")
             do {
-                try await write(person, unreadable, to: file, from: directory.store)
+                try await write(person, unreadable, to: file, from: installation.store)
                 // A deletion in the meantime has left the rest of the export empty.
-                guard try await directory.store.personID(named: person.username) == person.id else {
+                guard try await installation.store.personID(named: person.username) == person.id else {
                     throw CommandFailure.refused(
                         "the user \(person.username) was deleted during the export, which is incomplete")
                 }
@@ -54,7 +54,7 @@ struct UserExport: AsyncParsableCommand {
 
     /// Writes one JSON object, page by page.
     private func write(
-        _ person: DataDirectory.Account, _ unreadable: [UnreadableRecord], to file: ExportFile, from store: SQLiteStore
+        _ person: Installation.Account, _ unreadable: [UnreadableRecord], to file: ExportFile, from store: any SQLStore
     ) async throws {
         var json = JSONPages(file)
         try json.open()

@@ -14,11 +14,11 @@ struct UserList: AsyncParsableCommand {
     private static let page = 500
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
+        try await options.withInstallation(creating: false) { installation in
             var people: [Person] = []
             var last: Username?
             while true {
-                let more = try await directory.store.people(after: last, limit: Self.page)
+                let more = try await installation.store.people(after: last, limit: Self.page)
                 people += more
                 last = more.last?.username
                 guard more.count == Self.page else { break }

@@ -24,12 +24,12 @@ struct UserPassword: AsyncParsableCommand {
 
     func run() async throws {
         let line = try secret.readLine()
-        try await options.withDirectory(creating: false) { directory in
-            let person = try await directory.person(user.name)
+        try await options.withInstallation(creating: false) { installation in
+            let person = try await installation.person(user.name)
             let password = try PasswordOption.password(line, for: person.username)
             let hash = try await PasswordHasher().hash(password)
-            let event = directory.event(.passwordChange, person: person.id, detail: "new password")
-            let outcome = try await directory.store.changePassword(
+            let event = installation.event(.passwordChange, person: person.id, detail: "new password")
+            let outcome = try await installation.store.changePassword(
                 of: person.id, from: person.passwordHash, to: hash, keeping: nil, at: event.at, recording: [event])
             switch outcome {
             case .changed:

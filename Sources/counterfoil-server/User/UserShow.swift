@@ -14,8 +14,8 @@ struct UserShow: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
-        try await options.withDirectory(creating: false) { directory in
-            let document = UserDocument(try await directory.person(user.name))
+        try await options.withInstallation(creating: false) { installation in
+            let document = UserDocument(try await installation.person(user.name))
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

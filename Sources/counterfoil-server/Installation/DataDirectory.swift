@@ -46,59 +46,25 @@ struct DataDirectory {
         serverKey = try givenKey ?? keyFile.read()
     }
 
-    /// Creates the event of a change that an administration command makes, for the commit of the change.
-    func event(
-        _ kind: AuditEvent.Kind, person: PersonIdentifier? = nil, client: ClientIdentifier? = nil, detail: String
-    ) -> AuditEvent {
-        AuditEvent(
-            at: store.now(), kind, personID: person, clientID: client, detail: "at the command line: " + detail)
+    /// What commands work on.
+    var installation: Installation {
+        Installation(store: store, serverKey: serverKey, noted: noted, options: "--data-dir \(path)")
     }
 
-    /// The issuer of the server that last ran on this directory; nil if none has run.
-    ///
-    /// Commands need it to refuse redirect URIs that belong to the server itself.
-    var issuer: Issuer? {
-        guard let text = try? String(contentsOfFile: Self.file("issuer", in: path), encoding: .utf8) else { return nil }
-        return try? Issuer(text.trimmingCharacters(in: .whitespacesAndNewlines))
-    }
-
-    /// The callback origin of the server that last ran on this directory; nil if it has none.
-    var callbackOrigin: CallbackOrigin? {
-        guard let issuer,
-            let text = try? String(contentsOfFile: Self.file("callback-origin", in: path), encoding: .utf8)
-        else { return nil }
-        return try? CallbackOrigin(text.trimmingCharacters(in: .whitespacesAndNewlines), issuer: issuer)
-    }
-
-    /// The redirect URI schemes without a period that the server allowed when it last ran on this directory.
-    ///
-    /// Commands accept the same schemes.
-    var plainSchemes: Set<String> {
-        guard let text = try? String(contentsOfFile: Self.file("plain-schemes", in: path), encoding: .utf8) else {
-            return ServerSettings.standardPlainSchemes
+    private var noted: NotedSettings {
+        var texts: [NotedSettings.Name: String] = [:]
+        for name in NotedSettings.Name.allCases {
+            texts[name] = try? String(contentsOfFile: Self.file(name.rawValue, in: path), encoding: .utf8)
         }
-        return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
-    }
-
-    /// The setting ``ServerSettings/allowsDevelopmentRedirectURIs`` of the server that last ran on this directory; true
-    /// if none has run.
-    var allowsDevelopmentRedirectURIs: Bool {
-        let file = Self.file("development-redirect-uris", in: path)
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return true }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines) != "no"
+        return NotedSettings(texts)
     }
 
     /// Stores the settings of this server that administration commands need to validate registrations.
-    func note(_ settings: ServerSettings) throws {
-        try note(settings.issuer.rawValue, in: "issuer")
-        try note(settings.callbackOrigin?.rawValue ?? "", in: "callback-origin")
-        try note(settings.plainSchemes.sorted().joined(separator: "\n"), in: "plain-schemes")
-        try note(settings.allowsDevelopmentRedirectURIs ? "yes" : "no", in: "development-redirect-uris")
-    }
-
-    private func note(_ text: String, in name: String) throws {
-        try Data((text + "\n").utf8).write(
-            to: URL(fileURLWithPath: Self.file(name, in: path)), options: .atomic)
+    func note(_ settings: NotedSettings) throws {
+        for (name, text) in settings.texts {
+            try Data((text + "\n").utf8).write(
+                to: URL(fileURLWithPath: Self.file(name.rawValue, in: path)), options: .atomic)
+        }
     }
 
     /// Migrates a database to this version.

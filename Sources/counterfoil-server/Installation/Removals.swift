@@ -2,7 +2,7 @@ import CounterfoilSQLite
 import CounterfoilServer
 import Foundation
 
-extension DataDirectory {
+extension Installation {
     /// The maximum number of records that one transaction deletes.
     ///
     /// Small transactions let a running server write in between.

@@ -1,0 +1,44 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import Foundation
+
+/// The settings of a server that administration commands need to validate registrations, as texts by name.
+///
+/// A text that this version cannot read counts as missing.
+struct NotedSettings: Sendable, Hashable {
+    /// The names of the settings, which are file names in a data directory.
+    enum Name: String, CaseIterable {
+        case issuer
+        case callbackOrigin = "callback-origin"
+        case plainSchemes = "plain-schemes"
+        case developmentRedirectURIs = "development-redirect-uris"
+    }
+
+    private(set) var texts: [Name: String] = [:]
+
+    init(_ texts: [Name: String]) {
+        self.texts = texts.mapValues { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+    }
+
+    init(_ settings: ServerSettings) {
+        texts = [
+            .issuer: settings.issuer.rawValue, .callbackOrigin: settings.callbackOrigin?.rawValue ?? "",
+            .plainSchemes: settings.plainSchemes.sorted().joined(separator: "\n"),
+            .developmentRedirectURIs: settings.allowsDevelopmentRedirectURIs ? "yes" : "no",
+        ]
+    }
+
+    var issuer: Issuer? { texts[.issuer].flatMap { try? Issuer($0) } }
+
+    var callbackOrigin: CallbackOrigin? {
+        guard let issuer, let text = texts[.callbackOrigin] else { return nil }
+        return try? CallbackOrigin(text, issuer: issuer)
+    }
+
+    var plainSchemes: Set<String> {
+        guard let text = texts[.plainSchemes] else { return ServerSettings.standardPlainSchemes }
+        return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
+    }
+
+    var allowsDevelopmentRedirectURIs: Bool { texts[.developmentRedirectURIs] != "no" }
+}
