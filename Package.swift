@@ -396,8 +396,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
-                "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", "TestSupport",
-                "counterfoil", "counterfoil-server", "lightbox", "mcp-server", "nightly-job", "photo-library",
+                "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb",
+                "PostgreSQLTesting", "TestSupport", "counterfoil", "counterfoil-server", "lightbox", "mcp-server", "nightly-job", "photo-library",
                 asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

@@ -81,7 +81,8 @@ package struct CurrentRegistry: RegistryReader {
     }
 
     package func clientSecrets(of id: ClientIdentifier) async throws(StoreFault) -> [ClientSecretRecord] {
-        try await cached(id, in: records.secrets) { () async throws(StoreFault) in try await store.clientSecrets(of: id) }
+        try await cached(id, in: records.secrets) { () async throws(StoreFault) in try await store.clientSecrets(of: id)
+        }
     }
 
     package func resource(_ resource: Resource) async throws(StoreFault) -> RegisteredResource? {

@@ -16,7 +16,8 @@ struct AppReview {
         of type: ClientType, id: ClientIdentifier, owner: PersonIdentifier?, in installation: Installation
     ) async throws {
         rules = ClientRules(
-            issuer: installation.issuer, callbackOrigin: installation.callbackOrigin, plainSchemes: installation.plainSchemes,
+            issuer: installation.issuer, callbackOrigin: installation.callbackOrigin,
+            plainSchemes: installation.plainSchemes,
             allowsDevelopment: installation.allowsDevelopmentRedirectURIs)
         self.type = type
         self.id = id

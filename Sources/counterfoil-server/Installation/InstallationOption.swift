@@ -66,7 +66,8 @@ struct InstallationOption: ParsableArguments {
                 "\(Database.variable) and \(StandardDataDirectory.variable) are both set. Unset one of them.")
         }
         return .database(
-            try Database(text, givenBy: database == nil ? Database.variable : "--database", serverKeyFile: serverKeyFile))
+            try Database(
+                text, givenBy: database == nil ? Database.variable : "--database", serverKeyFile: serverKeyFile))
     }
 
     func validate() throws { _ = try place }

@@ -158,6 +158,12 @@ extension HelpText {
                                       one)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -173,11 +179,18 @@ extension HelpText {
             Example:
               counterfoil-server app list --data-dir ./data
 
-            USAGE: counterfoil-server app list [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server app list [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -197,7 +210,8 @@ extension HelpText {
               counterfoil-server app show CLIENT_ID --data-dir ./data
               counterfoil-server app show CLIENT_ID --config spring > application.yml
 
-            USAGE: counterfoil-server app show <client-id> [--config <name>] [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server app show <client-id> [--config <name>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -207,6 +221,12 @@ extension HelpText {
                                       oidc-client-ts.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -323,6 +343,12 @@ extension HelpText {
               --remove-logo           Remove the logo of the app.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -342,7 +368,8 @@ extension HelpText {
               counterfoil-server app check CLIENT_ID http://127.0.0.1:51004/callback \
                 --data-dir ./data
 
-            USAGE: counterfoil-server app check <client-id> <uri> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server app check <client-id> <uri> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -351,6 +378,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -370,7 +403,8 @@ extension HelpText {
               counterfoil-server app secret CLIENT_ID --data-dir ./data
               counterfoil-server app secret CLIENT_ID --remove oldest --data-dir ./data
 
-            USAGE: counterfoil-server app secret <client-id> [--remove <secret>] [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server app secret <client-id> [--remove <secret>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -380,6 +414,12 @@ extension HelpText {
                                       printed by app show.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -399,7 +439,8 @@ extension HelpText {
             Example:
               counterfoil-server app delete CLIENT_ID --data-dir ./data
 
-            USAGE: counterfoil-server app delete <client-id> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server app delete <client-id> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -407,6 +448,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

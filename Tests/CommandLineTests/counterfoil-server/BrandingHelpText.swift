@@ -30,11 +30,18 @@ extension HelpText {
             Example:
               counterfoil-server branding show --data-dir ./data
 
-            USAGE: counterfoil-server branding show [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server branding show [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -57,7 +64,8 @@ extension HelpText {
                 --privacy-uri https://example.com/personvern --data-dir ./data
 
             USAGE: counterfoil-server branding edit [--name <name>] [--accent <colour>] [--support-uri <uri>] \#
-            [--consent-text <file.md>] [--privacy-uri <url>] [--language <language>] [--data-dir <directory>] [--json]
+            [--consent-text <file.md>] [--privacy-uri <url>] [--language <language>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             OPTIONS:
               --name <name>           The name of the service, 1 to 60 characters.
@@ -71,6 +79,12 @@ extension HelpText {
                                       de, nb, fr or es. (default: en)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

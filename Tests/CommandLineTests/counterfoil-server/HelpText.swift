@@ -9,7 +9,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
     /// The help of every command, in a terminal of 80 columns.
     static let all =
-        [whole, serve, demo] + users + applications + scopes + resources + unregisteredApps + registrationTokens
+        [whole, serve, demo, migrate] + users + applications + scopes + resources + unregisteredApps + registrationTokens
         + branding + operators
 
     private static let whole = HelpText(
@@ -17,9 +17,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
         text: #"""
             OVERVIEW: An OAuth 2.0 and OpenID Connect server for native apps.
 
-            Administration commands work on the data directory directly, whether or not the
-            server is running. A running server sees a change at its next request. The
-            first command that writes creates the data directory.
+            Administration commands work on the data directory or the database directly,
+            whether or not the server is running. A running server sees a change at its
+            next request. The first command that writes creates the data directory.
 
             Example:
               counterfoil-server demo
@@ -47,8 +47,35 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       on the consent page.
               key                     Manage the keys that sign tokens.
               audit                   Read, export and delete the audit log.
+              migrate                 Create or upgrade the tables in a PostgreSQL database.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
+
+            """#)
+
+    private static let migrate = HelpText(
+        command: ["migrate"],
+        text: #"""
+            OVERVIEW: Create or upgrade the tables in a PostgreSQL database.
+
+            Run it before the first start of a server on a database, and before a server of
+            a new version. All changes are one transaction. A data directory needs no such
+            command: a server upgrades it when it starts.
+
+            Example:
+              counterfoil-server migrate \
+                --database postgresql://counterfoil@db.example.com/counterfoil
+
+            USAGE: counterfoil-server migrate [--database <uri>] [--check]
+
+            OPTIONS:
+              --database <uri>        The database: postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --check                 Only check whether the tables are those of this
+                                      version.
+              --version               Show the version.
+              -h, --help              Show help information.
+
 
             """#)
 
@@ -84,7 +111,11 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             The server key is a file in the data directory that only its owner can read. If
             the environment variable COUNTERFOIL_SERVER_KEY is set, it is used instead and
-            no file is created. Its value is 32 bytes in base64url.
+            no file is created. Its value is 32 bytes in base64url. With --database, the
+            key comes from this variable or from --server-key-file.
+
+            With --database, the tables must be those of this version: run
+            counterfoil-server migrate first.
 
             USAGE: counterfoil-server serve [<options>] --issuer <url> --listen <host:port>
 
@@ -148,6 +179,12 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --issuer <url>          The public URL of this server, as browsers and
                                       clients use it.
               --listen <host:port>    The host and port to listen on, such as

@@ -33,11 +33,18 @@ extension HelpText {
             Example:
               counterfoil-server key list --data-dir ./data
 
-            USAGE: counterfoil-server key list [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server key list [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -67,7 +74,7 @@ extension HelpText {
               counterfoil-server key rotate --algorithm ES256 --data-dir ./data
 
             USAGE: counterfoil-server key rotate [--algorithm <algorithm>] [--now] [--withdraw] \#
-            [--data-dir <directory>] [--json]
+            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--json]
 
             OPTIONS:
               --algorithm <algorithm> Rotate only the key of this algorithm. (values:
@@ -77,6 +84,12 @@ extension HelpText {
                                       previous keys.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -128,8 +141,9 @@ extension HelpText {
               counterfoil-server audit list --client CLIENT_ID --since 2027-01-31 \
                 --json --data-dir ./data
 
-            USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
-            [--before <position>] [--limit <n>] [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] \#
+            [--since <time>] [--before <position>] [--limit <n>] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
@@ -150,6 +164,12 @@ extension HelpText {
                                       100)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -171,7 +191,8 @@ extension HelpText {
             Example:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
 
-            USAGE: counterfoil-server audit export --before <time> [--output <file>] [--data-dir <directory>]
+            USAGE: counterfoil-server audit export --before <time> [--output <file>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>]
 
             OPTIONS:
               --before <time>         Export events before this time: 2027-01-31 or
@@ -180,6 +201,12 @@ extension HelpText {
                                       standard output)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -199,12 +226,19 @@ extension HelpText {
               counterfoil-server audit delete --through 1801387800123456.1234 \
                 --data-dir ./data
 
-            USAGE: counterfoil-server audit delete --through <position> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server audit delete --through <position> [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             OPTIONS:
               --through <position>    The position of the last event to delete.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -42,7 +42,8 @@ extension HelpText {
               counterfoil-server registration-token add "Build system" --days 30 \
                 --data-dir ./data
 
-            USAGE: counterfoil-server registration-token add <name> [--days <days>] [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server registration-token add <name> [--days <days>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The name by which you recognize the token, 1 to 100
@@ -53,6 +54,12 @@ extension HelpText {
                                       (default: 90)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -68,11 +75,18 @@ extension HelpText {
             Example:
               counterfoil-server registration-token list --data-dir ./data
 
-            USAGE: counterfoil-server registration-token list [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server registration-token list [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -91,7 +105,8 @@ extension HelpText {
             Example:
               counterfoil-server registration-token remove 3f9a1c04b7de --data-dir ./data
 
-            USAGE: counterfoil-server registration-token remove <id> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server registration-token remove <id> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <id>                    The id of the token as printed by list, or its first
@@ -100,6 +115,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -44,7 +44,8 @@ extension HelpText {
                 --name "Photo library" --scope photos.read --data-dir ./data
 
             USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] \#
-            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] [--json]
+            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API, absolute and without a fragment.
@@ -60,6 +61,12 @@ extension HelpText {
                                       bound to a key (DPoP).
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -75,11 +82,18 @@ extension HelpText {
             Example:
               counterfoil-server resource list --data-dir ./data
 
-            USAGE: counterfoil-server resource list [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server resource list [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -101,7 +115,8 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server resource edit <uri> [--name <name>] [--scope <scope> ...] \#
-            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] [--json]
+            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
@@ -117,6 +132,12 @@ extension HelpText {
                                       bound to a key (DPoP).
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -135,7 +156,8 @@ extension HelpText {
             Example:
               counterfoil-server resource secret https://api.example.com --data-dir ./data
 
-            USAGE: counterfoil-server resource secret <uri> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server resource secret <uri> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
@@ -143,6 +165,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -161,7 +189,8 @@ extension HelpText {
             Example:
               counterfoil-server resource delete https://api.example.com --data-dir ./data
 
-            USAGE: counterfoil-server resource delete <uri> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server resource delete <uri> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
@@ -169,6 +198,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

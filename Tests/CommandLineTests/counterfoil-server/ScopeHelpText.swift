@@ -33,7 +33,8 @@ extension HelpText {
                 --description "See your photos and albums" --data-dir ./data
 
             USAGE: counterfoil-server scope create <name> --description <text> [--listed] [--no-listed] \#
-            [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--json]
+            [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The name, without spaces, such as photos.read.
@@ -49,6 +50,12 @@ extension HelpText {
                                       optional. EU law does not accept that as consent.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -67,11 +74,18 @@ extension HelpText {
             Example:
               counterfoil-server scope list --data-dir ./data
 
-            USAGE: counterfoil-server scope list [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server scope list [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -92,7 +106,8 @@ extension HelpText {
               counterfoil-server scope edit photos.read --listed --data-dir ./data
 
             USAGE: counterfoil-server scope edit <name> [--description <text>] [--listed] [--no-listed] \#
-            [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--json]
+            [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
@@ -108,6 +123,12 @@ extension HelpText {
                                       optional. EU law does not accept that as consent.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -129,7 +150,8 @@ extension HelpText {
               counterfoil-server scope delete photos.read --remove-from-all \
                 --data-dir ./data
 
-            USAGE: counterfoil-server scope delete <name> [--remove-from-all] [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server scope delete <name> [--remove-from-all] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
@@ -139,6 +161,12 @@ extension HelpText {
                                       registered for it.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

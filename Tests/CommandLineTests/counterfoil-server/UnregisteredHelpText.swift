@@ -48,7 +48,7 @@ extension HelpText {
               counterfoil-server unregistered list --host app.example.com --data-dir ./data
 
             USAGE: counterfoil-server unregistered list [--host <host>] [--registrations] [--after <client_id>] \#
-            [--limit <n>] [--data-dir <directory>] [--json]
+            [--limit <n>] [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--json]
 
             OPTIONS:
               --host <host>           List the apps whose documents are at this host.
@@ -57,6 +57,12 @@ extension HelpText {
               --limit <n>             The number of apps to list, 1 to 1000. (default: 100)
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -75,11 +81,18 @@ extension HelpText {
             Example:
               counterfoil-server unregistered show --data-dir ./data
 
-            USAGE: counterfoil-server unregistered show [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server unregistered show [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -132,6 +145,12 @@ extension HelpText {
                                       true or false.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -153,7 +172,8 @@ extension HelpText {
               counterfoil-server unregistered adopt https://app.example.com/client.json \
                 --data-dir ./data
 
-            USAGE: counterfoil-server unregistered adopt <client-id> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server unregistered adopt <client-id> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -161,6 +181,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -181,7 +207,8 @@ extension HelpText {
               counterfoil-server unregistered delete https://app.example.com/client.json \
                 --data-dir ./data
 
-            USAGE: counterfoil-server unregistered delete <client-id> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server unregistered delete <client-id> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -189,6 +216,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -208,8 +241,8 @@ extension HelpText {
               counterfoil-server unregistered delete-host app.example.com --refuse \
                 --data-dir ./data
 
-            USAGE: counterfoil-server unregistered delete-host <host> [--refuse] \#
-            [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server unregistered delete-host <host> [--refuse] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <host>                  The name of the host.
@@ -218,6 +251,12 @@ extension HelpText {
               --refuse                Also refuse the host from now on.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -44,8 +44,9 @@ extension HelpText {
               counterfoil-server user create alice --email alice@example.com \
                 --password-stdin --data-dir ./data < password.txt
 
-            USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] [--display-name <name>] \#
-            [--password-stdin] [--administrator] [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] \#
+            [--display-name <name>] [--password-stdin] [--administrator] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name: 1 to 64 letters, digits and . _ -
@@ -59,6 +60,12 @@ extension HelpText {
               --administrator         Make the user an administrator of this server.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -121,6 +128,12 @@ extension HelpText {
               --enable                Enable the account again.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -136,11 +149,18 @@ extension HelpText {
             Example:
               counterfoil-server user list --data-dir ./data
 
-            USAGE: counterfoil-server user list [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server user list [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -156,7 +176,8 @@ extension HelpText {
             Example:
               counterfoil-server user show alice --data-dir ./data
 
-            USAGE: counterfoil-server user show <name> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server user show <name> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -164,6 +185,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -182,7 +209,8 @@ extension HelpText {
             Example:
               counterfoil-server user disable alice --data-dir ./data
 
-            USAGE: counterfoil-server user disable <name> [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server user disable <name> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -190,6 +218,12 @@ extension HelpText {
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -209,7 +243,8 @@ extension HelpText {
               counterfoil-server user password alice --password-stdin \
                 --data-dir ./data < password.txt
 
-            USAGE: counterfoil-server user password <name> [--password-stdin] [--data-dir <directory>] [--json]
+            USAGE: counterfoil-server user password <name> [--password-stdin] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -219,6 +254,12 @@ extension HelpText {
                                       Required.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -239,7 +280,8 @@ extension HelpText {
             Example:
               counterfoil-server user export alice --output alice.json --data-dir ./data
 
-            USAGE: counterfoil-server user export <name> --output <file> [--data-dir <directory>]
+            USAGE: counterfoil-server user export <name> --output <file> [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -249,6 +291,12 @@ extension HelpText {
                                       standard output.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -275,7 +323,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server user delete <name> [--delete-apps] [--transfer-apps <user-name>] [--yes] \#
-            [--data-dir <directory>] [--json]
+            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -288,6 +336,12 @@ extension HelpText {
               --yes                   Do not ask for confirmation.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

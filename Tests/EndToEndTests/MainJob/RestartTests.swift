@@ -13,8 +13,11 @@ struct RestartTests {
     }
 
     // OK-20, OK-35: whenever the server is killed during a refresh, the user stays signed in.
-    @Test func `a server that is killed between the steps of refreshes signs no user out`() async throws {
-        try await Site.make { site in
+    @Test(arguments: StoreOfSite.allCases)
+    func `a server that is killed between the steps of refreshes signs no user out`(
+        on store: StoreOfSite
+    ) async throws {
+        try await store.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
@@ -48,8 +51,9 @@ struct RestartTests {
     }
 
     // SEC-353: the server stops right after it has sent the tokens.
-    @Test func `a server that was stopped has recorded which codes got their tokens`() async throws {
-        try await Site.make { site in
+    @Test(arguments: StoreOfSite.allCases)
+    func `a server that was stopped has recorded which codes got their tokens`(on store: StoreOfSite) async throws {
+        try await store.make { site in
             try await site.add(.alice)
             try await site.addScope("photos.read", "See your photos and albums")
             let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
@@ -97,7 +101,7 @@ extension RunningProgram {
                 let line = FileManager.default.contents(atPath: "/proc/\(id)/cmdline")
             else { continue }
             let arguments = String(decoding: line, as: UTF8.self).split(separator: "\0").map(String.init)
-            guard arguments.first?.hasSuffix("counterfoil-server") == true, arguments.contains(site.dataDirectory)
+            guard arguments.first?.hasSuffix("counterfoil-server") == true, arguments.contains("127.0.0.1:\(site.port)")
             else {
                 continue
             }

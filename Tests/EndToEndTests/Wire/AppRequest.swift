@@ -29,13 +29,15 @@ struct AppRequest: Sendable {
     var url: String { "\(site.issuer)/oauth2/authorize?\(parameters.encoded)" }
 
     /// Redeems a code at the token endpoint.
-    func redeem(_ code: String) async throws -> WebPage {
+    ///
+    /// - Parameter node: Another server of the same issuer; nil for the server of the request.
+    func redeem(_ code: String, at node: Site? = nil) async throws -> WebPage {
         let form = FormParameters([
             "grant_type": "authorization_code", "client_id": clientID, "code": code, "redirect_uri": redirectURI,
             "code_verifier": verifier.exposed,
         ])
         var agent = UserAgent()
-        return try await agent.send(.post, "\(site.issuer)/oauth2/token", form: form)
+        return try await agent.send(.post, "\(node?.origin ?? site.issuer)/oauth2/token", form: form)
     }
 }
 

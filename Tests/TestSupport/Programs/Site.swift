@@ -1,7 +1,18 @@
 import Foundation
 
-/// An authorization server of a test: a data directory, a port, and the real program.
+/// An authorization server of a test: a data directory or a database, a port, and the real program.
 package struct Site: Sendable {
+    /// The place of the store, as the options of a command and its environment.
+    package struct Store: Sendable {
+        let options: [String]
+        let environment: [String: String]
+
+        /// A database, which has its tables already.
+        package static func database(_ uri: String, serverKey: String) -> Store {
+            Store(options: ["--database", uri], environment: ["COUNTERFOIL_SERVER_KEY": serverKey])
+        }
+    }
+
     /// The folder for the files of the test.
     package let folder: TemporaryDirectory
     /// The data directory.
@@ -9,6 +20,7 @@ package struct Site: Sendable {
     /// The issuer of the server.
     package let issuer: String
     private let reserved: ReservedPort
+    private let store: Store
 
     /// The port of the server.
     package var port: Int { reserved.number }
@@ -17,12 +29,17 @@ package struct Site: Sendable {
     package var origin: String { "http://127.0.0.1:\(port)" }
 
     /// Runs `body` with a site on which no server runs yet.
-    package static func make<Result>(path: String = "", _ body: (Site) async throws -> Result) async throws -> Result {
+    ///
+    /// - Parameter store: The store; nil for a data directory.
+    package static func make<Result>(
+        path: String = "", on store: Store? = nil, _ body: (Site) async throws -> Result
+    ) async throws -> Result {
         try await TemporaryDirectory.forPrograms { folder in
             let port = try ReservedPort()
             let site = Site(
                 folder: folder, dataDirectory: folder.path("data"), issuer: "http://127.0.0.1:\(port.number)\(path)",
-                reserved: port)
+                reserved: port,
+                store: store ?? Store(options: ["--data-dir", folder.path("data")], environment: [:]))
             return try await body(site)
         }
     }
@@ -61,9 +78,10 @@ package struct Site: Sendable {
     ) async throws -> RunningProgram {
         let arguments =
             [
-                "serve", "--data-dir", dataDirectory, "--issuer", issuer ?? self.issuer, "--listen",
-                "127.0.0.1:\(port)", "--site-name", "Example Photos",
-            ] + options
+                "serve", "--issuer", issuer ?? self.issuer, "--listen", "127.0.0.1:\(port)", "--site-name",
+                "Example Photos",
+            ] + store.options + options
+        let environment = store.environment.merging(environment) { _, given in given }
         // A connection of another program can use the port for a moment, so the start is tried three times.
         for isLast in [false, false, true] {
             let server = try RunningProgram(
@@ -88,9 +106,11 @@ package struct Site: Sendable {
         try await RunningProgram(.server, arguments, input: input, in: folder).ended()
     }
 
-    /// Runs an administration command on the data directory.
+    /// Runs an administration command on the store.
     package func administer(_ arguments: [String], input: String? = nil) async throws -> EndedProgram {
-        try await server(arguments + ["--data-dir", dataDirectory], input: input)
+        try await RunningProgram(
+            .server, arguments + store.options, environment: store.environment, input: input, in: folder
+        ).ended()
     }
 }
 

@@ -1,0 +1,122 @@
+import CounterfoilProtocol
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import PostgreSQLTesting
+import TestSupport
+import Testing
+
+/// Servers on a PostgreSQL database.
+@Suite(.timeLimit(.minutes(10)))
+struct DatabaseTests {
+    private static func register(at site: Site) async throws -> String {
+        try await site.add(.alice)
+        try await site.addScope("photos.read", "See your photos and albums")
+        return try await site.registerClient(options: ["--refresh-tokens", "always"])
+    }
+
+    private static func refresh(_ page: WebPage, of clientID: String, at site: Site) async throws -> WebPage {
+        struct Tokens: Decodable {
+            let refresh_token: String
+        }
+        let token = try JSONDecoder().decode(Tokens.self, from: Data(page.body.utf8)).refresh_token
+        var agent = UserAgent()
+        return try await agent.send(
+            .post, "\(site.issuer)/oauth2/token",
+            form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
+    }
+
+    @Test func `a database that stops and starts again gives 503 meanwhile, and signs nobody out`() async throws {
+        let database = try await PostgreSQLServer.start()
+        try await StoreOfSite.make(in: database) { site in
+            let clientID = try await Self.register(at: site)
+            try await site.serving {
+                let request = AppRequest(site, clientID)
+                var browser = UserAgent()
+                let consent = try await Account.alice.signIn(request.url, in: &browser)
+                let allow = try consent.form(withButton: "allow")
+
+                try await database.stop()
+                let refused = try await browser.submit(allow, ["decision": "allow"])
+                #expect(refused.status == 503)
+                #expect(refused.header("retry-after") == "5")
+                #expect(refused.heading == "The service is unavailable right now")
+                #expect(!refused.body.contains("PostgreSQL") && !refused.body.contains("127.0.0.1"))
+
+                try await database.start()
+                // The server notices within a moment that the database answers again.
+                let proceed = try await Waiting.until("an answer of the server") {
+                    let page = try await browser.submit(allow, ["decision": "allow"])
+                    return page.status == 503 ? nil : page
+                }
+                let code = try proceed.code
+                let tokens = try await request.redeem(code)
+                #expect(tokens.status == 200)
+
+                try await database.stop()
+                #expect(try await Self.refresh(tokens, of: clientID, at: site).status == 503)
+                try await database.start()
+                _ = try await Waiting.until("a refresh") {
+                    let page = try await Self.refresh(tokens, of: clientID, at: site)
+                    #expect([200, 503].contains(page.status), "\(page.body)")
+                    return page.status == 200 ? true : nil
+                }
+            }
+        }
+        try await database.stop()
+    }
+
+    @Test func `a code is redeemed once, by whichever of two servers`() async throws {
+        let store = try await StoreOfSite.store(in: PostgreSQLServer.shared.value)
+        try await Site.make(on: store) { first in
+            try await Site.make(on: store) { second in
+                let clientID = try await Self.register(at: first)
+                // Behind a load balancer, both servers have one issuer.
+                let other = try await second.start(issuer: first.issuer)
+                try await first.serving {
+                    let request = AppRequest(first, clientID)
+                    var browser = UserAgent()
+                    let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
+                    let code = try page.code
+                    async let here = request.redeem(code)
+                    async let there = request.redeem(code, at: second)
+                    let statuses = try await [here.status, there.status]
+                    #expect(statuses.filter { $0 == 200 }.count == 1, "\(statuses)")
+                }
+                await other.stop()
+            }
+        }
+    }
+
+    @Test func `a server refuses a database without tables, and one without a server key`() async throws {
+        let database = try await PostgreSQLServer.shared.value
+        try database.sql("CREATE DATABASE without_tables")
+        let uri = "postgresql://counterfoil@127.0.0.1:\(database.port.number)/without_tables"
+        try await Site.make { site in
+            let serve = ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--database", uri]
+            let withoutKey = try await site.server(serve)
+            #expect(withoutKey.status == 3)
+            #expect(
+                withoutKey.errors == """
+                    counterfoil-server: the server key is missing; set COUNTERFOIL_SERVER_KEY, or name a file with \
+                    --server-key-file
+
+                    """)
+            let key = site.folder.path("server.key")
+            try Data(RandomBytes().bytes(32)).write(to: URL(fileURLWithPath: key))
+            chmod(key, 0o600)
+            let withoutTables = try await site.server(serve + ["--server-key-file", key])
+            #expect(withoutTables.status == 3)
+            #expect(
+                withoutTables.errors.contains("has no tables of Counterfoil; create them: counterfoil-server migrate"))
+            #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 3)
+            #expect(try await site.server(["migrate", "--database", uri]).status == 0)
+            #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 0)
+
+            let withPassword = try await site.server(
+                ["app", "list", "--database", "postgresql://counterfoil:geheim@127.0.0.1/without_tables"])
+            #expect(withPassword.status == 64)
+            #expect(withPassword.errors.contains("contains a secret") && !withPassword.errors.contains("geheim"))
+        }
+    }
+}
