@@ -397,8 +397,8 @@ let package = Package(
             dependencies: [
                 "CounterfoilClient", "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb",
-                "PostgreSQLTesting", "TestSupport", "counterfoil", "counterfoil-server", "lightbox", "mcp-server", "nightly-job", "photo-library",
-                asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "PostgreSQLTesting", "TestSupport", "counterfoil", "counterfoil-server", "lightbox", "mcp-server",
+                "nightly-job", "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

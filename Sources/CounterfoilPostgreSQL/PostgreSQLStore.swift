@@ -8,6 +8,7 @@ import Foundation
 /// A committed change is as durable as the database makes it. Other processes may use the same database at the same
 /// time.
 public final class PostgreSQLStore: SQLStore {
+    /// The connections to the database.
     public let database: SQLDatabase
     private let threads: ConnectionThreads
 
@@ -32,7 +33,7 @@ public final class PostgreSQLStore: SQLStore {
 
     /// Checks that a database has tables that this version can use; throws ``OpeningRefusal`` otherwise.
     public static func check(_ string: ConnectionString) async throws(OpeningRefusal) {
-        try await withConnection(to: string) { connection, deadline throws(OpeningRefusal) in
+        try await withConnection(to: string, rights: .use) { connection, deadline throws(OpeningRefusal) in
             try SchemaVersion.check(
                 try Self.refusing(string) { try SchemaVersion.read(on: connection, by: deadline) }, of: "\(string)")
         }
@@ -44,8 +45,8 @@ public final class PostgreSQLStore: SQLStore {
     /// - Throws: ``OpeningRefusal``; nothing was changed.
     @discardableResult
     public static func migrate(_ string: ConnectionString) async throws(OpeningRefusal) -> Int {
-        try await withConnection(to: string) { connection, deadline throws(OpeningRefusal) in
-            try Self.refusing(string) { try SchemaVersion.migrate(on: connection, by: deadline) }
+        try await withConnection(to: string, rights: .create) { connection, deadline throws(OpeningRefusal) in
+            try Self.refusing(string) { try SchemaVersion.migrate("\(string)", on: connection, by: deadline) }
         }
     }
 
@@ -75,18 +76,22 @@ public final class PostgreSQLStore: SQLStore {
     /// Completes the requests that wait for a connection, refuses later ones, and closes the connections.
     public func close() async { await threads.close() }
 
-    /// Runs a function with a connection of its own, on a thread that may wait.
+    /// The limits of a migration, in which a statement can rewrite a table.
+    private static let patience = SessionLimits(statement: .seconds(3600), lock: .seconds(30))
+
+    /// Checks a database, and runs a function with a connection of its own, on a thread that may wait.
     private static func withConnection<Value: Sendable>(
-        to string: ConnectionString,
+        to string: ConnectionString, rights: DatabaseRights,
         _ body: @escaping @Sendable (Connection, ContinuousClock.Instant) throws(OpeningRefusal) -> Value
     ) async throws(OpeningRefusal) -> Value {
         let result: Result<Value, OpeningRefusal> = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
                     returning: Result { () throws(OpeningRefusal) in
-                        let connection = try Connection.open(string).connection
+                        _ = try OpeningCheck(string, patience, rights).run()
+                        let connection = try Connection.open(string, limits: patience).connection
                         defer { connection.close() }
-                        return try body(connection, .now + .seconds(60))
+                        return try body(connection, .now + patience.statement)
                     })
             }
         }
@@ -96,6 +101,18 @@ public final class PostgreSQLStore: SQLStore {
     private static func refusing<Value>(
         _ string: ConnectionString, _ body: () throws -> Value
     ) throws(OpeningRefusal) -> Value {
-        do { return try body() } catch { throw .unreachable(database: "\(string)", reason: "\(StoreFault(error))") }
+        do {
+            return try body()
+        } catch let refusal as OpeningRefusal {
+            throw refusal
+        } catch let error as ServerError where error.state == .insufficientPrivilege {
+            throw .missingRights(
+                database: "\(string)", reason: error.description,
+                remedy: "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO …")
+        } catch let error as ServerError where !error.state.isPassing {
+            throw .failed(database: "\(string)", reason: error.description)
+        } catch {
+            throw .unreachable(database: "\(string)", reason: "\(StoreFault(error))")
+        }
     }
 }

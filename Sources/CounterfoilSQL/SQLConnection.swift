@@ -90,7 +90,7 @@ package struct SQLConnection {
         return answers
     }
 
-    /// Reads the rows of a query one by one, without collecting them.
+    /// Reads the rows of a query one by one.
     package func forEachRow(
         _ sql: String, _ values: (any SQLValue)?..., read: (inout Columns) throws -> Void
     ) throws {
@@ -113,7 +113,7 @@ package struct SQLConnection {
     }
 }
 
-/// What runs statements on one connection.
+/// A connection of one database, as far as it runs statements.
 package protocol StatementRunner {
     /// Runs a statement, calls a function for each row until it returns ``RowStep/stop``, and returns the number of
     /// rows that an INSERT, UPDATE or DELETE changed.

@@ -28,7 +28,7 @@ public struct SQLDatabase: Sendable {
     }
 }
 
-/// What each database does in its own way.
+/// The tasks that each database does in its own way.
 package protocol SQLEngine: Sendable {
     /// The time by the clock of the store.
     var now: Date { get }

@@ -235,7 +235,7 @@ extension SQLConnection {
         )
         try revokeGrants(
             """
-            grants.session_id = ? AND grants.session_ended_at IS NULL
+            grants.session_id = ?1 AND grants.session_ended_at IS NULL
                 AND (clients.type = 'spa' OR \(Grant.hasUnusedDeviceCode))
             """,
             [session], at: time)
@@ -250,20 +250,24 @@ extension SQLConnection {
     }
 
     /// Revokes the grants that match a condition on grants and clients, and counts the revocations for the clients.
+    ///
+    /// The parameters in the condition have numbers.
     func revokeGrants(_ condition: String, _ values: [(any SQLValue)?], at time: Date) throws {
         // Only these columns are read, and not parsed, so that a grant with a value that this version does not know, or
-        // an invalid one, is revoked, too.
-        let grants = try all(
-            """
-            SELECT grants.number, grants.client_id FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
+        // an invalid one, is revoked, too. The number of statements does not depend on the number of grants.
+        let meant = """
+            FROM \(Grant.withPerson) JOIN clients ON clients.id = grants.client_id
             WHERE grants.revoked_at IS NULL AND \(condition)
-            """,
-            values: values
-        ) { columns in (number: try columns.integer(), client: try columns.text()) }
-        for grant in grants {
-            try run("UPDATE grants SET revoked_at = ?2 WHERE number = ?1", grant.number, time.microseconds)
-            try countRefresh(of: grant.client, revocations: 1)
-        }
+            """
+        let counts = try all(
+            "SELECT grants.client_id, count(*) \(meant) GROUP BY grants.client_id", values: values
+        ) { columns in (client: try columns.text(), grants: Int(try columns.integer())) }
+        guard !counts.isEmpty else { return }
+        try run(
+            """
+            UPDATE grants SET revoked_at = ?\(values.count + 1) WHERE number IN (SELECT grants.number \(meant))
+            """, values: values + [time.microseconds])
+        for (client, grants) in counts { try countRefresh(of: client, revocations: grants) }
     }
 }
 

@@ -1,7 +1,7 @@
 public import CounterfoilServer
 
 extension SQLStore {
-    /// Finds the records of a user that lists leave out, and the account if it cannot be read, in one read transaction.
+    /// Finds the records of a user that lists leave out, and the account if it cannot be read.
     public func unreadableRecords(of person: PersonIdentifier) async throws(StoreFault) -> [UnreadableRecord] {
         try await read { database in
             let id = person.rawValue

@@ -175,9 +175,8 @@ package final class PostgreSQLServer: Sendable {
     package static func program(_ name: String) throws -> String {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-        let newest = versions.compactMap { Int($0) }.sorted().last
         let folders =
-            (newest.map { ["\(root)/\($0)/bin"] } ?? [])
+            versions.compactMap { Int($0) }.sorted(by: >).map { "\(root)/\($0)/bin" }
             + (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let paths = folders.map { "\($0)/\(name)" }
         guard let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) else {

@@ -17,7 +17,7 @@ package enum TestDatabase {
     private static let template = "empty_store"
     /// The limit on tests that have a database, each with several connections.
     private static let places = Turnstile(places: 4)
-    /// The databases that no test uses. Clearing one is much faster than creating one.
+    /// The databases that no test uses, because clearing one is much faster than creating one.
     private static let free = Mutex<[String]>([])
 
     private static let keepingInitialRows = """

@@ -20,7 +20,7 @@ extension Connection {
     func attempt<Value>(
         _ kind: TransactionKind, by deadline: ContinuousClock.Instant, _ body: (inout Transaction) throws -> Value
     ) -> AttemptEnd<Value> {
-        repeated(by: deadline) { conflicts in
+        repeated(kind, by: deadline) { conflicts in
             var transaction = Transaction(on: self, kind.after(conflicts: conflicts), by: deadline)
             do {
                 let value = try body(&transaction)
@@ -52,7 +52,7 @@ extension Connection {
         _ statements: [Statement], by deadline: ContinuousClock.Instant, onlyReads: Bool = false,
         _ read: ([Rows]) throws -> Value
     ) -> AttemptEnd<Value> {
-        repeated(by: deadline) { _ in
+        repeated(nil, by: deadline) { _ in
             let rows: [Rows]
             do {
                 rows = try exchange(statements, by: deadline)
@@ -74,14 +74,17 @@ extension Connection {
     /// Calls a function again after each conflict with another transaction, until the deadline, with the number of
     /// conflicts.
     private func repeated<Value>(
-        by deadline: ContinuousClock.Instant, _ attempt: (_ conflicts: Int) throws -> AttemptEnd<Value>
+        _ kind: TransactionKind?, by deadline: ContinuousClock.Instant,
+        _ attempt: (_ conflicts: Int) throws -> AttemptEnd<Value>
     ) -> AttemptEnd<Value> {
         var conflicts = 0
         var backOff = BackOff(first: .milliseconds(2), limit: .milliseconds(100))
         while true {
             do {
                 return try attempt(conflicts)
-            } catch let error as ServerError where error.state.allowsRepetition {
+            } catch let error as ServerError
+                where error.state.allowsRepetition || kind?.conflicts(by: error.state, after: conflicts) == true
+            {
                 conflicts += 1
                 let pause = backOff.next()
                 guard isUsable, .now + pause + Job.leastTime < deadline else { return .failed(error.fault) }

@@ -9,6 +9,10 @@ struct SessionLimits: Sendable {
     var statement = Duration.seconds(5)
     /// The maximum time that a statement waits for a lock, unless the role or the connection string sets one.
     var lock = Duration.seconds(2)
+    /// The maximum time between two statements of a transaction, unless the role or the connection string sets one.
+    ///
+    /// It ends the transaction of a node that is cut off, which would keep its locks.
+    var silence = Duration.seconds(10)
 }
 
 /// A new connection, and what was learned while it was opened.

@@ -42,9 +42,12 @@ public struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
         guard let options else { throw .invalidString }
         let given = Self.values(options)
         PQconninfoFree(options)
-        for secret in ["password", "sslpassword"] where given[secret] != nil {
+        for secret in ["password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"]
+        where given[secret] != nil {
             throw .passwordInString(option: secret)
         }
+        // libpq would expand such a name of a database to a connection string of its own, with a password.
+        guard given["dbname"]?.contains(where: { $0 == "=" || $0 == "/" }) != true else { throw .invalidString }
         // A password without its `@` is such a port, so it is not shown.
         guard Self.arePorts(given["port"]) else { throw .invalidString }
         let resolved = try Self.resolve(text)

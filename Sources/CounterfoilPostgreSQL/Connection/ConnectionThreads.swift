@@ -84,7 +84,7 @@ final class ConnectionThreads: Sendable {
     /// - Parameters:
     ///   - isolation: The isolation level.
     ///   - deadline: The time until which the request is tried; nil for the deadline of the request that the task
-    ///     handles, or five seconds from now without one.
+    ///     handles, or a minute from now without one.
     ///   - isRepeatable: Whether the transaction has the same result if it is committed twice, because it contains a
     ///     mark (`CommitAttempt`). If its result is unknown, it is then sent again on another connection until the
     ///     deadline.
@@ -168,6 +168,9 @@ final class ConnectionThreads: Sendable {
         return try result.get()
     }
 
-    /// The deadline of the request that the current task handles, or the same time from now.
-    static var deadline: ContinuousClock.Instant { RequestDeadline.current ?? .now + RequestDeadline.limit }
+    /// The deadline of the request that the current task handles; later for a service or a command, for
+    /// which no browser waits.
+    static var deadline: ContinuousClock.Instant { RequestDeadline.current ?? .now + patience }
+
+    private static let patience = Duration.seconds(60)
 }

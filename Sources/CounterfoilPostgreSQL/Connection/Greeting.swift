@@ -15,7 +15,8 @@ extension Connection {
         let greeting: Greeting
         do {
             let statement = Statement(
-                Greeting.sql, processIdentifier, limits.statement.milliseconds, limits.lock.milliseconds)
+                Greeting.sql, processIdentifier, limits.statement.milliseconds, limits.lock.milliseconds,
+                limits.silence.milliseconds)
             guard let read = try exchange([statement], by: deadline).first?.first(Greeting.init) else {
                 throw OpeningRefusal.otherProduct(database: database, found: "a server that does not know itself")
             }
@@ -68,6 +69,8 @@ private struct Greeting {
                 THEN set_config('statement_timeout', $2::int8::text, false) END,
             CASE WHEN pg_backend_pid() = $1 AND current_setting('lock_timeout') = '0'
                 THEN set_config('lock_timeout', $3::int8::text, false) END,
+            CASE WHEN pg_backend_pid() = $1 AND current_setting('idle_in_transaction_session_timeout') = '0'
+                THEN set_config('idle_in_transaction_session_timeout', $4::int8::text, false) END,
             \(ClockMeasurement.sql)
         """
 
@@ -77,8 +80,7 @@ private struct Greeting {
         encoding = try columns.text()
         isReadOnly = try columns.flag()
         isDirect = try columns.flag()
-        _ = try columns.optionalText()
-        _ = try columns.optionalText()
+        for _ in 0..<3 { _ = try columns.optionalText() }
         clock = try columns.integer()
     }
 }

@@ -24,6 +24,8 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case earlierTables(database: String)
     /// A later version has changed the tables so that this version cannot use them.
     case laterTables(database: String)
+    /// The server has answered an error that does not pass by itself; nothing was changed.
+    case failed(database: String, reason: String)
     /// The user lacks rights.
     case missingRights(database: String, reason: String, remedy: String)
 
@@ -74,6 +76,8 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             """
         case .laterTables(let database):
             "a later version has changed the tables in the database \(database); use that version"
+        case .failed(let database, let reason):
+            "the database \(database) has refused a statement (\(reason)); nothing was changed"
         case .missingRights(let database, let reason, let remedy):
             "the user lacks rights in the database \(database): \(reason); run as its owner: \(remedy)"
         }

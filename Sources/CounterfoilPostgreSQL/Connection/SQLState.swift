@@ -12,6 +12,9 @@ struct SQLState: Sendable, Hashable, CustomStringConvertible {
     private var family: Substring { code.prefix(2) }
 
     static let uniqueViolation = SQLState("23505")
+    static let lockNotAvailable = SQLState("55P03")
+    static let duplicateTable = SQLState("42P07")
+    static let insufficientPrivilege = SQLState("42501")
     static let readOnlyTransaction = SQLState("25006")
     static let tooManyConnections = SQLState("53300")
     static let unknownStatement = SQLState("26000")

@@ -29,30 +29,42 @@ enum TransactionKind: Sendable {
     }
 
     private static let beside = ordered("ROW EXCLUSIVE")
-    private static let alone = ordered("SHARE ROW EXCLUSIVE")
+    /// While it waits for the lock, the commits after it wait, too, so it does not wait for long.
+    private static let alone = ordered("SHARE ROW EXCLUSIVE", [Statement("SET LOCAL lock_timeout = '500ms'")])
 
+    /// The statements that begin a commit of the store.
+    ///
     /// A table that contains nothing orders the commits: those that lock it in the mode `ROW EXCLUSIVE` run beside each
     /// other, and one that locks it in the other mode runs alone. The lock comes before the first query, with which a
     /// transaction begins to see the database.
     ///
     /// A scan of a table would conflict with each change of any of its rows, so indexes are preferred. The planner then
     /// takes a scan that it cannot avoid for expensive, and would compile it to machine code.
-    private static func ordered(_ mode: String) -> [Statement] {
-        [
-            Statement("BEGIN ISOLATION LEVEL SERIALIZABLE"), Statement("LOCK TABLE commit_order IN \(mode) MODE"),
-            Statement("SET LOCAL enable_seqscan = off"), Statement("SET LOCAL jit = off"),
+    private static func ordered(_ mode: String, _ settings: [Statement] = []) -> [Statement] {
+        [Statement("BEGIN ISOLATION LEVEL SERIALIZABLE")] + settings + [
+            Statement("LOCK TABLE commit_order IN \(mode) MODE"), Statement("SET LOCAL enable_seqscan = off"),
+            Statement("SET LOCAL jit = off"),
         ]
     }
 
     /// The transaction for another attempt after conflicts with other transactions.
     ///
-    /// After a few of them, it runs alone. Otherwise, many others could prevent it for as long as they go on.
+    /// After a few of them, it runs alone. Otherwise, many others could prevent it for as long as they continue.
     func after(conflicts: Int) -> TransactionKind {
         guard case .ordered = self, conflicts >= Self.conflictLimit else { return self }
         return .ordered(isAlone: true)
     }
 
     private static let conflictLimit = 2
+
+    /// Whether an error of an ordered commit, after a number of conflicts, is another conflict.
+    ///
+    /// It may have waited too long for those that run beside it, or alone. If two transactions insert one key and one
+    /// of them has not looked for it first, PostgreSQL reports the key to the other instead of a conflict.
+    func conflicts(by state: SQLState, after conflicts: Int) -> Bool {
+        guard case .ordered = self else { return false }
+        return state == .lockNotAvailable || (state == .uniqueViolation && conflicts == 0)
+    }
 }
 
 /// A transaction under way, on the thread of its connection.

@@ -52,9 +52,22 @@ struct SchemaVersion: Sendable, Hashable {
 
     /// Applies the missing steps in one transaction, and returns the number of those that were applied.
     ///
-    /// Two programs that do this at the same time wait for each other.
-    static func migrate(on connection: Connection, by deadline: ContinuousClock.Instant) throws -> Int {
-        _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
+    /// Two programs that do this at the same time wait for each other. If no step is missing, nothing is locked.
+    static func migrate(
+        _ database: String, on connection: Connection, by deadline: ContinuousClock.Instant
+    ) throws -> Int {
+        if let version = try read(on: connection, by: deadline), version.number >= steps.count {
+            try check(version, of: database)
+            return 0
+        }
+        try checkSchema(of: database, on: connection, by: deadline)
+        do {
+            _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
+        } catch let error as ServerError where [.uniqueViolation, .duplicateTable].contains(error.state) {
+            // Another program has created the table at the same time.
+            _ = try connection.exchange([Statement("ROLLBACK")], by: deadline)
+            _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
+        }
         do {
             let version = try connection.exchange(
                 [Statement("SELECT number, oldest_program FROM counterfoil_schema")], by: deadline
@@ -64,6 +77,7 @@ struct SchemaVersion: Sendable, Hashable {
             let applied = Int(version?.number ?? 0)
             guard applied < steps.count else {
                 _ = try connection.exchange([Statement("ROLLBACK")], by: deadline)
+                try check(version, of: database)
                 return 0
             }
             let missing = steps.dropFirst(applied)
@@ -83,6 +97,28 @@ struct SchemaVersion: Sendable, Hashable {
             _ = try? connection.exchange([Statement("ROLLBACK")], by: deadline)
             throw error
         }
+    }
+
+    /// Throws if the tables are in another schema than new ones would be.
+    ///
+    /// New tables would then hide those with the data.
+    private static func checkSchema(
+        of database: String, on connection: Connection, by deadline: ContinuousClock.Instant
+    ) throws {
+        let places = try connection.exchange(
+            [
+                Statement(
+                    """
+                    SELECT relnamespace::regnamespace::text, current_schema()::text FROM pg_class
+                    WHERE oid = to_regclass('counterfoil_schema') AND relnamespace <> current_schema()::regnamespace
+                    """)
+            ], by: deadline
+        ).first?.first { columns in (tables: try columns.text(), new: try columns.text()) }
+        guard let places else { return }
+        throw OpeningRefusal.failed(
+            database: database,
+            reason: "its tables are in the schema \(places.tables), but new ones would be in \(places.new); "
+                + "correct the search_path of the user")
     }
 
     /// The statements that create the table of the version if it is missing, and lock it until the end of the

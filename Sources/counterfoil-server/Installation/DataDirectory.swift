@@ -46,9 +46,11 @@ struct DataDirectory {
         serverKey = try givenKey ?? keyFile.read()
     }
 
-    /// What commands work on.
+    /// The store, the server key and the settings in the directory.
     var installation: Installation {
-        Installation(store: store, serverKey: serverKey, noted: noted, options: "--data-dir \(path)")
+        Installation(
+            store: store, serverKey: serverKey, noted: noted, options: "--data-dir \(ShellText.quoted(path))",
+            note: { [path] settings in try Self.note(settings, in: path) })
     }
 
     private var noted: NotedSettings {
@@ -60,10 +62,10 @@ struct DataDirectory {
     }
 
     /// Stores the settings of this server that administration commands need to validate registrations.
-    func note(_ settings: NotedSettings) throws {
+    private static func note(_ settings: NotedSettings, in path: String) throws {
         for (name, text) in settings.texts {
             try Data((text + "\n").utf8).write(
-                to: URL(fileURLWithPath: Self.file(name.rawValue, in: path)), options: .atomic)
+                to: URL(fileURLWithPath: file(name.rawValue, in: path)), options: .atomic)
         }
     }
 

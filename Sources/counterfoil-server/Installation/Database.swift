@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilPostgreSQL
 import CounterfoilServer
+import Foundation
 
 /// A PostgreSQL database with a store, and the file with its server key.
 ///
@@ -32,38 +33,44 @@ struct Database {
         reporting unsupported: UnsupportedValues = UnsupportedValues { Output.note("warning: not shown: \($0)") }
     ) async throws -> Installation {
         let serverKey = try serverKey()
+        let store: PostgreSQLStore
+        do { store = try await PostgreSQLStore.open(string, reporting: unsupported) } catch {
+            throw CommandFailure(error)
+        }
         do {
-            let store = try await PostgreSQLStore.open(string, reporting: unsupported)
             let texts = try await store.notedSettings()
             let noted = NotedSettings(
                 Dictionary(
                     uniqueKeysWithValues: NotedSettings.Name.allCases.compactMap { name in
                         texts[name.rawValue].map { (name, $0) }
                     }))
-            return Installation(store: store, serverKey: serverKey, noted: noted, options: "--database '\(text)'")
-        } catch let refusal as OpeningRefusal {
-            throw CommandFailure(refusal)
-        } catch let fault as StoreFault {
-            throw CommandFailure(fault)
+            return Installation(
+                store: store, serverKey: serverKey, noted: noted, options: options,
+                note: { settings async throws(StoreFault) in
+                    try await store.note(
+                        Dictionary(uniqueKeysWithValues: settings.texts.map { ($0.key.rawValue, $0.value) }))
+                })
+        } catch {
+            await store.close()
+            throw CommandFailure(error)
         }
     }
 
-    /// Opens the store for a server, and stores the settings that administration commands need.
-    func serve(_ settings: ServerSettings, reporting unsupported: UnsupportedValues) async throws -> Installation {
-        let installation = try await open(reporting: unsupported)
-        guard let store = installation.store as? PostgreSQLStore else { return installation }
-        let texts = NotedSettings(settings).texts
-        do {
-            try await store.note(
-                Dictionary(uniqueKeysWithValues: texts.map { ($0.key.rawValue, $0.value) }))
-        } catch {
-            throw CommandFailure(error)
-        }
-        return installation
+    /// The options that name the store in a command line of a shell.
+    private var options: String {
+        "--database \(ShellText.quoted(text))"
+            + (serverKeyFile.map { " --server-key-file \(ShellText.quoted($0))" } ?? "")
     }
 
     private func serverKey() throws -> ServerKey {
-        if let serverKeyFile { return try ServerKeyFile(path: serverKeyFile).read() }
+        if let serverKeyFile {
+            guard FileManager.default.fileExists(atPath: serverKeyFile) else {
+                throw CommandFailure.refused(
+                    "there is no server key at \(serverKeyFile), which --server-key-file names; correct the path, or "
+                        + "before the first start create the file: 32 random bytes, mode 600")
+            }
+            return try ServerKeyFile(path: serverKeyFile).read()
+        }
         guard let key = try ServerKey.fromEnvironment() else {
             throw CommandFailure.refused(
                 "the server key is missing; set \(ServerKey.variable), or name a file with --server-key-file")

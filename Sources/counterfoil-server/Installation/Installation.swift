@@ -3,7 +3,7 @@ import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 
-/// What the commands work on: the store of a server, its server key, and the settings that the server last used.
+/// The store of a server, its server key, and the settings that the server last used, for administration commands.
 struct Installation {
     let store: any SQLStore
     /// The key from which the server derives its other secrets.
@@ -12,6 +12,8 @@ struct Installation {
     let noted: NotedSettings
     /// The options that name the store in a command line.
     let options: String
+    /// Stores the settings of a server that starts on the store.
+    let note: @Sendable (NotedSettings) async throws -> Void
 
     /// Creates the event of a change that an administration command makes, for the commit of the change.
     func event(

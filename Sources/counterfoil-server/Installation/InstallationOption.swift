@@ -56,7 +56,12 @@ struct InstallationOption: ParsableArguments {
         if let directory {
             guard !directory.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
         }
+        guard database?.isEmpty != true else { throw ValidationError("--database cannot be empty.") }
+        guard serverKeyFile?.isEmpty != true else { throw ValidationError("--server-key-file cannot be empty.") }
         let text = directory == nil ? database ?? environment[Database.variable] : nil
+        guard text?.isEmpty != true else {
+            throw ValidationError("\(Database.variable) cannot be empty. Unset it, or name a database.")
+        }
         guard let text else {
             guard serverKeyFile == nil else { throw ValidationError("--server-key-file requires --database.") }
             return .directory(try directory ?? StandardDataDirectory.path(environment))

@@ -47,12 +47,11 @@ struct RunningServer {
         case .directory(let path):
             let lock = try DataDirectory.lockForServing(path)
             let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
-            try directory.note(NotedSettings(settings))
             self.lock = lock
             installation = directory.installation
         case .database(let database):
             lock = nil
-            installation = try await database.serve(settings, reporting: unsupported)
+            installation = try await database.open(reporting: unsupported)
         }
 
         self.log = log
@@ -67,6 +66,10 @@ struct RunningServer {
         } catch let refusal as KeyRing.Refusal {
             throw CommandFailure.refused("\(refusal)")
         } catch let fault as StoreFault {
+            throw CommandFailure(fault)
+        }
+        // The settings are those of a server that has the right key.
+        do { try await installation.note(NotedSettings(settings)) } catch let fault as StoreFault {
             throw CommandFailure(fault)
         }
         server = AuthorizationServer(

@@ -9,8 +9,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
     /// The help of every command, in a terminal of 80 columns.
     static let all =
-        [whole, serve, demo, migrate] + users + applications + scopes + resources + unregisteredApps + registrationTokens
-        + branding + operators
+        [whole, serve, demo, migrate] + users + applications + scopes + resources + unregisteredApps
+        + registrationTokens + branding + operators
 
     private static let whole = HelpText(
         command: [],

@@ -26,7 +26,7 @@ struct DatabaseTests {
             form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
     }
 
-    @Test func `a database that stops and starts again gives 503 meanwhile, and signs nobody out`() async throws {
+    @Test func `a database that stops and starts again gives 503 meanwhile, and signs no user out`() async throws {
         let database = try await PostgreSQLServer.start()
         try await StoreOfSite.make(in: database) { site in
             let clientID = try await Self.register(at: site)
@@ -90,8 +90,9 @@ struct DatabaseTests {
 
     @Test func `a server refuses a database without tables, and one without a server key`() async throws {
         let database = try await PostgreSQLServer.shared.value
-        try database.sql("CREATE DATABASE without_tables")
-        let uri = "postgresql://counterfoil@127.0.0.1:\(database.port.number)/without_tables"
+        let name = "without_tables_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
+        try database.sql("CREATE DATABASE \(name)")
+        let uri = "postgresql://counterfoil@127.0.0.1:\(database.port.number)/\(name)"
         try await Site.make { site in
             let serve = ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--database", uri]
             let withoutKey = try await site.server(serve)
@@ -112,11 +113,30 @@ struct DatabaseTests {
             #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 3)
             #expect(try await site.server(["migrate", "--database", uri]).status == 0)
             #expect(try await site.server(["migrate", "--check", "--database", uri]).status == 0)
+            let again = try await site.server(["migrate", "--database", uri])
+            #expect(again.status == 0 && again.errors.contains("were up to date"))
+            try database.sql("UPDATE counterfoil_schema SET number = 99, oldest_program = 99", database: name)
+            for arguments in [["migrate"], ["migrate", "--check"]] {
+                let later = try await site.server(arguments + ["--database", uri])
+                #expect(later.status == 3 && later.errors.contains("a later version has changed the tables"))
+            }
+            try database.sql(
+                "UPDATE counterfoil_schema SET number = 1, oldest_program = 1", "CREATE ROLE stranger LOGIN",
+                database: name)
+            let stranger = uri.replacing("counterfoil@", with: "stranger@")
+            let withoutRights = try await site.server(["migrate", "--check", "--database", stranger])
+            #expect(withoutRights.status == 3 && withoutRights.errors.contains("run as its owner: GRANT"))
 
             let withPassword = try await site.server(
                 ["app", "list", "--database", "postgresql://counterfoil:geheim@127.0.0.1/without_tables"])
             #expect(withPassword.status == 64)
             #expect(withPassword.errors.contains("contains a secret") && !withPassword.errors.contains("geheim"))
+            for options in [["--database", ""], ["--server-key-file", ""], ["--server-key-file", key]] {
+                #expect(try await site.server(["app", "list"] + options).status == 64)
+            }
+            let withoutFile = try await site.server(
+                ["app", "list", "--database", uri, "--server-key-file", site.folder.path("missing.key")])
+            #expect(withoutFile.status == 3 && withoutFile.errors.contains("there is no server key at"))
         }
     }
 }

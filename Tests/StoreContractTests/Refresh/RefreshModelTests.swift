@@ -9,7 +9,9 @@ import Testing
 /// Rotation with acknowledgement, on every store, compared with its model.
 @Suite("The contract: refresh tokens")
 struct RefreshModelTests {
-    /// The number of runs of a seed. A run on PostgreSQL takes far longer than one on a file.
+    /// The number of runs of a seed: fewer on PostgreSQL, where a run takes far longer than on a file.
+    ///
+    /// With the variable `COUNTERFOIL_ALL_RUNS`, there are 10,000 runs on each store.
     private static func runs(on kind: StoreKind) -> Int {
         switch kind {
         case .memory, .sqlite: 625
