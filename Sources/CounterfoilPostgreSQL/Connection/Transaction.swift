@@ -57,7 +57,7 @@ enum TransactionKind: Sendable {
 
     private static let conflictLimit = 2
 
-    /// Whether an error of an ordered commit, after a number of conflicts, is another conflict.
+    /// Returns true if an error of an ordered commit, after a number of conflicts, is another conflict.
     ///
     /// It may have waited too long for those that run beside it, or alone. If two transactions insert one key and one
     /// of them has not looked for it first, PostgreSQL reports the key to the other instead of a conflict.
@@ -69,8 +69,8 @@ enum TransactionKind: Sendable {
 
 /// A transaction under way, on the thread of its connection.
 ///
-/// The parameters in the SQL are `$1`, `$2` and so on. `BEGIN` is sent together with the first statement. Copies are the
-/// same transaction.
+/// The parameters in the SQL are `$1`, `$2` and so on. `BEGIN` is sent together with the first statement. Copies are
+/// the same transaction.
 struct Transaction {
     /// The state of the transaction, apart from the closure that runs it.
     private final class Progress {

@@ -88,6 +88,7 @@ struct DatabaseTests {
         }
     }
 
+    // SEC-386, SEC-387
     @Test func `a server refuses a database without tables, and one without a server key`() async throws {
         let database = try await PostgreSQLServer.shared.value
         let name = "without_tables_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
