@@ -122,9 +122,9 @@ struct DatabaseTests {
                 #expect(later.status == 3 && later.errors.contains("a later version has changed the tables"))
             }
             try database.sql(
-                "UPDATE counterfoil_schema SET number = 1, oldest_program = 1", "CREATE ROLE stranger LOGIN",
+                "UPDATE counterfoil_schema SET number = 1, oldest_program = 1", "CREATE ROLE role_\(name) LOGIN",
                 database: name)
-            let stranger = uri.replacing("counterfoil@", with: "stranger@")
+            let stranger = uri.replacing("counterfoil@", with: "role_\(name)@")
             let withoutRights = try await site.server(["migrate", "--check", "--database", stranger])
             #expect(withoutRights.status == 3 && withoutRights.errors.contains("run as its owner: GRANT"))
 
