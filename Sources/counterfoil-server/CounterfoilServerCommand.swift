@@ -9,8 +9,8 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         commandName: "counterfoil-server",
         abstract: "An OAuth 2.0 and OpenID Connect server for native apps.",
         discussion: """
-            Administration commands work on the data directory or the database directly, whether or not the server is running. A \
-            running server sees a change at its next request. The first command that writes creates the data directory.
+            Administration commands work on the data directory or the database directly, whether or not the server is \
+            running. A running server sees a change at its next request. The first command that writes creates the data directory.
 
             Example:
               counterfoil-server demo

@@ -35,8 +35,14 @@ struct SchemaVersion: Sendable, Hashable {
         let exists = try connection.exchange(
             [Statement("SELECT to_regclass('counterfoil_schema') IS NOT NULL")], by: deadline
         ).first?.answers()
-        guard exists == [true] else { return nil }
-        return try connection.exchange(
+        return exists == [true] ? try stored(on: connection, by: deadline) : nil
+    }
+
+    /// Reads the version from its table, which exists.
+    private static func stored(
+        on connection: Connection, by deadline: ContinuousClock.Instant
+    ) throws -> SchemaVersion? {
+        try connection.exchange(
             [Statement("SELECT number, oldest_program FROM counterfoil_schema")], by: deadline
         ).first?.first { columns in
             SchemaVersion(number: try columns.integer(), oldestProgram: try columns.integer())
@@ -69,11 +75,7 @@ struct SchemaVersion: Sendable, Hashable {
             _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
         }
         do {
-            let version = try connection.exchange(
-                [Statement("SELECT number, oldest_program FROM counterfoil_schema")], by: deadline
-            ).first?.first { columns in
-                SchemaVersion(number: try columns.integer(), oldestProgram: try columns.integer())
-            }
+            let version = try stored(on: connection, by: deadline)
             let applied = Int(version?.number ?? 0)
             guard applied < steps.count else {
                 _ = try connection.exchange([Statement("ROLLBACK")], by: deadline)

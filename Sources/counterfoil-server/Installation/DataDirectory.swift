@@ -54,18 +54,14 @@ struct DataDirectory {
     }
 
     private var noted: NotedSettings {
-        var texts: [NotedSettings.Name: String] = [:]
-        for name in NotedSettings.Name.allCases {
-            texts[name] = try? String(contentsOfFile: Self.file(name.rawValue, in: path), encoding: .utf8)
-        }
-        return NotedSettings(texts)
+        NotedSettings { name in try? String(contentsOfFile: Self.file(name, in: path), encoding: .utf8) }
     }
 
     /// Stores the settings of this server that administration commands need to validate registrations.
     private static func note(_ settings: NotedSettings, in path: String) throws {
-        for (name, text) in settings.texts {
+        for (name, text) in settings.named {
             try Data((text + "\n").utf8).write(
-                to: URL(fileURLWithPath: file(name.rawValue, in: path)), options: .atomic)
+                to: URL(fileURLWithPath: file(name, in: path)), options: .atomic)
         }
     }
 

@@ -39,17 +39,9 @@ struct Database {
         }
         do {
             let texts = try await store.notedSettings()
-            let noted = NotedSettings(
-                Dictionary(
-                    uniqueKeysWithValues: NotedSettings.Name.allCases.compactMap { name in
-                        texts[name.rawValue].map { (name, $0) }
-                    }))
             return Installation(
-                store: store, serverKey: serverKey, noted: noted, options: options,
-                note: { settings async throws(StoreFault) in
-                    try await store.note(
-                        Dictionary(uniqueKeysWithValues: settings.texts.map { ($0.key.rawValue, $0.value) }))
-                })
+                store: store, serverKey: serverKey, noted: NotedSettings { texts[$0] }, options: options,
+                note: { settings in try await store.note(settings.named) })
         } catch {
             await store.close()
             throw CommandFailure(error)

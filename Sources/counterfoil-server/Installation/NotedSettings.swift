@@ -7,17 +7,27 @@ import Foundation
 /// A text that this version cannot read counts as missing.
 struct NotedSettings: Sendable, Hashable {
     /// The names of the settings, which are file names in a data directory.
-    enum Name: String, CaseIterable {
+    private enum Name: String, CaseIterable {
         case issuer
         case callbackOrigin = "callback-origin"
         case plainSchemes = "plain-schemes"
         case developmentRedirectURIs = "development-redirect-uris"
     }
 
-    private(set) var texts: [Name: String] = [:]
+    private let texts: [Name: String]
 
-    init(_ texts: [Name: String]) {
-        self.texts = texts.mapValues { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+    /// Reads each setting, whose text can end in a newline.
+    init(text: (_ name: String) -> String?) {
+        var texts: [Name: String] = [:]
+        for name in Name.allCases {
+            texts[name] = text(name.rawValue)?.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        self.texts = texts
+    }
+
+    /// The texts by the names of their settings.
+    var named: [String: String] {
+        Dictionary(uniqueKeysWithValues: texts.map { ($0.key.rawValue, $0.value) })
     }
 
     init(_ settings: ServerSettings) {
