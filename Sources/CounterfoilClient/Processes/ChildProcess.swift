@@ -73,12 +73,7 @@
                 // The system closes all other descriptors in the child.
                 flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
             #else
-                // Close all other descriptors of this process in the child. Another thread may have closed some of them
-                // before the child starts. Closing a descriptor that is not open does no harm.
-                for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
-                    guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
-                    posix_spawn_file_actions_addclose(&actions, descriptor)
-                }
+                Self.closeOthers(in: &actions)
             #endif
 
             posix_spawnattr_init(&attributes)
@@ -100,6 +95,27 @@
             guard posix_spawn(&child, path, &actions, &attributes, words, variables) == 0 else { throw CannotStart() }
             return child
         }
+
+        #if !canImport(Darwin)
+            private typealias CloseFrom =
+                @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+
+            /// `posix_spawn_file_actions_addclosefrom_np`, which glibc has since version 2.34; nil without it.
+            private static let closeFrom: CloseFrom? = dlsym(
+                dlopen(nil, RTLD_NOW), "posix_spawn_file_actions_addclosefrom_np"
+            ).map { unsafeBitCast($0, to: CloseFrom.self) }
+
+            /// Closes all descriptors but the standard streams in the child.
+            private static func closeOthers(in actions: inout posix_spawn_file_actions_t) {
+                if let closeFrom, closeFrom(&actions, STDERR_FILENO + 1) == 0 { return }
+                // Another thread may have closed some of the descriptors before the child starts. Closing a descriptor
+                // that is not open does no harm. One that is opened meanwhile without `O_CLOEXEC` stays open.
+                for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+                    guard let descriptor = Int32(name), descriptor > STDERR_FILENO else { continue }
+                    posix_spawn_file_actions_addclose(&actions, descriptor)
+                }
+            }
+        #endif
 
         /// The exit status, or 128 plus the number of the signal that ended the process; nil if the waiting
         /// task is cancelled.
