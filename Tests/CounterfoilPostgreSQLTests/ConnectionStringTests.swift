@@ -79,5 +79,38 @@ struct ConnectionStringTests {
             try Connection.open(server.uri(user: "with_password", "passfile=%2Fnowhere"))
         }
         #expect("\(try #require(refusal))".contains("password"))
+        guard case .rejected = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+    }
+
+    // Another attempt would fail as well, so a script must not take it for an outage.
+    @Test func `a wrong password, user or database is told from a server that does not answer`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        try server.sql(
+            "SET password_encryption = 'scram-sha-256'", "CREATE ROLE with_other_password LOGIN PASSWORD 'geheim'")
+        let directory = try TemporaryDirectory()
+        try Data("127.0.0.1:*:*:with_other_password:s3cret\n".utf8).write(to: directory.file("pgpass"))
+        chmod(directory.path("pgpass"), 0o600)
+        let file = directory.path("pgpass").replacingOccurrences(of: "/", with: "%2F")
+        try server.sql(
+            "CREATE ROLE without_rights LOGIN", "CREATE DATABASE closed",
+            "REVOKE CONNECT ON DATABASE closed FROM public")
+        for (uri, words) in [
+            (try server.uri(user: "unknown_user"), "role \"unknown_user\" does not exist"),
+            (try server.uri(database: "nowhere"), "database \"nowhere\" does not exist"),
+            (try server.uri(user: "without_rights", database: "closed"), "permission denied for database"),
+            (try server.uri(user: "with_other_password", "passfile=\(file)"), "password authentication failed"),
+        ] {
+            let refusal = try #require(#expect(throws: OpeningRefusal.self) { try Connection.open(uri) })
+            guard case .rejected(_, let reason) = refusal else {
+                Issue.record("\(refusal)")
+                continue
+            }
+            #expect(reason.contains(words), "\(reason)")
+            #expect(!reason.contains("LOCATION") && !reason.contains("28"), "\(reason)")
+            #expect("\(refusal)".contains("correct the user, the password file or the name of the database"))
+        }
     }
 }

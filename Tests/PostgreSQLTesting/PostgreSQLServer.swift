@@ -66,7 +66,7 @@ package final class PostgreSQLServer: Sendable {
             ])
         let access = """
             local all all trust
-            host all with_password 127.0.0.1/32 scram-sha-256
+            host all with_password,with_other_password 127.0.0.1/32 scram-sha-256
             host all all 127.0.0.1/32 trust
             host replication all 127.0.0.1/32 trust
 

@@ -42,13 +42,32 @@ extension Connection {
             } catch {
                 // A server of the wrong kind is no reason to look further.
                 switch error {
-                case .unreachable, .readOnly: refusal = error
+                case .unreachable, .rejected, .readOnly: refusal = error
                 default: throw error
                 }
             }
             rest = rest.dropFirst(attempt.tried)
         }
         throw refusal
+    }
+}
+
+/// The text of libpq about connections that failed, with the last SQLSTATE in it.
+private struct LoginError {
+    let message: String
+    /// The SQLSTATE that the last of the servers has answered; nil if it has answered none.
+    let state: SQLState?
+
+    /// Parses a text in the form of `PQERRORS_VERBOSE`: `FATAL:  28P01: password authentication failed …` and then the
+    /// place in the source of the server, which is left out.
+    init(_ text: UnsafePointer<CChar>?) {
+        let place = /LOCATION:\x20{2}\S+, \S+:\d+/
+        let code = /:\x20{2}([0-9A-Z]{5}):\x20/
+        let parts = LibPQText.line(text).split(separator: "; ").filter { $0.wholeMatch(of: place) == nil }
+        // The text about each server begins like this, and can have several lines.
+        let last = parts.lastIndex { $0.hasPrefix("connection to server") } ?? parts.startIndex
+        state = parts[last...].lazy.compactMap { $0.firstMatch(of: code) }.first.map { SQLState(String($0.output.1)) }
+        message = parts.map { $0.replacing(code, maxReplacements: 1) { _ in ": " } }.joined(separator: "; ")
     }
 }
 
@@ -71,6 +90,8 @@ private final class ConnectionAttempt {
         }
         let notices = NoticeRecord()
         notices.attach(to: handle)
+        // Errors during the connection have a SQLSTATE only in this form.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         let connection: Connection
         do {
             try connect(handle)
@@ -110,8 +131,13 @@ private final class ConnectionAttempt {
 
     private func refusal(_ handle: OpaquePointer, reason: String? = nil) -> OpeningRefusal {
         tried = place(of: handle) + 1
-        let messages = [LibPQText.line(PQerrorMessage(handle)), reason ?? ""].filter { !$0.isEmpty }
-        return .unreachable(database: "\(string)", reason: messages.joined(separator: "; "))
+        let answer = LoginError(PQerrorMessage(handle))
+        let messages = [answer.message, reason ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+        let isRejected = answer.state?.refusesLogin == true || PQconnectionNeedsPassword(handle) == 1
+        if reason == nil, isRejected {
+            return .rejected(database: "\(string)", reason: messages)
+        }
+        return .unreachable(database: "\(string)", reason: messages)
     }
 
     /// The place of the server that libpq is trying in the list of this attempt; the last one if libpq does not tell.

@@ -8,6 +8,8 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidOptions(reason: String)
     /// No server answers, or it refuses the connection; each reason is one of libpq or of the server.
     case unreachable(database: String, reason: String)
+    /// The server answers, and refuses the user or the name of the database.
+    case rejected(database: String, reason: String)
     /// The server, or each of several, is a standby or otherwise read-only.
     case readOnly(database: String)
     /// The server is not PostgreSQL.
@@ -47,6 +49,11 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             "the connection string cannot be used (\(reason)); correct it, the environment or the service file"
         case .unreachable(let database, let reason):
             "no connection to the database \(database) (\(reason)); check that the server runs and accepts this user"
+        case .rejected(let database, let reason):
+            """
+            the server of the database \(database) refuses the connection (\(reason)); correct the user, the password \
+            file or the name of the database, or allow the user in pg_hba.conf
+            """
         case .readOnly(let database):
             """
             the database \(database) is read-only; connect to the primary, or name all servers in the connection \
