@@ -10,7 +10,7 @@ import Foundation
 public final class PostgreSQLStore: SQLStore {
     /// The connections to the database.
     public let database: SQLDatabase
-    private let threads: ConnectionThreads
+    let threads: ConnectionThreads
 
     private init(_ threads: ConnectionThreads, reporting unsupported: UnsupportedValues) {
         self.threads = threads
@@ -80,7 +80,7 @@ public final class PostgreSQLStore: SQLStore {
     private static let patience = SessionLimits(statement: .seconds(3600), lock: .seconds(30))
 
     /// Checks a database, and runs a function with a connection of its own, on a thread that may wait.
-    private static func withConnection<Value: Sendable>(
+    static func withConnection<Value: Sendable>(
         to string: ConnectionString, rights: DatabaseRights,
         _ body: @escaping @Sendable (Connection, ContinuousClock.Instant) throws(OpeningRefusal) -> Value
     ) async throws(OpeningRefusal) -> Value {

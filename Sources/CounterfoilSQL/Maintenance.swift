@@ -1,11 +1,46 @@
 public import CounterfoilServer
-import Foundation
+public import Foundation
 
 extension SQLStore {
+    /// Takes the lease of the maintenance, or renews it, unless another server has it.
+    public func takeMaintenanceLease(
+        _ holder: LeaseHolder, until end: Date, at now: Date
+    ) async throws(StoreFault) -> Bool {
+        try await commit { database in
+            try database.run(
+                """
+                INSERT INTO maintenance_lease (id, holder, expires_at) VALUES (1, ?1, ?2)
+                ON CONFLICT (id) DO UPDATE SET holder = ?1, expires_at = ?2
+                WHERE maintenance_lease.holder = ?1 OR maintenance_lease.expires_at <= ?3
+                    -- Such a lease is from before the clock was set back.
+                    OR maintenance_lease.expires_at > ?4
+                """,
+                Data(holder.bytes),
+                end.microseconds,
+                now.microseconds,
+                (end + end.timeIntervalSince(now)).microseconds
+            ) == 1
+        }
+    }
+
+    /// Returns the lease of the maintenance, if this server has it.
+    public func returnMaintenanceLease(_ holder: LeaseHolder) async throws(StoreFault) {
+        _ = try await commit { database in
+            try database.run("DELETE FROM maintenance_lease WHERE holder = ?", Data(holder.bytes))
+        }
+    }
+
     /// Deletes at most `rows` expired records of each kind, and returns the number of deleted records.
     ///
     /// The limit keeps the transaction short, so that other commits can run between two calls.
     public func deleteExpired(
+        _ limits: ExpirationLimits, atMost rows: Int
+    ) async throws(StoreFault) -> Int {
+        try await deleteExpiredRows(limits, atMost: rows)
+    }
+
+    /// As ``deleteExpired(_:atMost:)``, for a store that deletes more than the rows of the common tables.
+    package func deleteExpiredRows(
         _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
         try await commit { database in
@@ -21,6 +56,7 @@ extension SQLStore {
             removed += try database.remove(
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
             removed += try database.remove(.initialAccessTokens, before: limits.now, atMost: rows)
+            removed += try database.remove(.attempts, before: limits.now, atMost: rows)
             removed += try database.removeUnusedClients(limits, atMost: rows)
             return removed
         }
@@ -29,10 +65,17 @@ extension SQLStore {
 
 /// A table, and the indexed timestamp column that decides when its rows are deleted.
 ///
-/// The primary key of the table is a digest.
+/// The primary key of the table is a digest, except where it is a number.
 struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String
+    private let key: String
+
+    private init(table: String, moment: String, key: String = "digest") {
+        self.table = table
+        self.moment = moment
+        self.key = key
+    }
 
     static let codes = TimedRows(table: "codes", moment: "expires_at")
     static let expiredSessions = TimedRows(table: "sessions", moment: "expires_at")
@@ -41,13 +84,15 @@ struct TimedRows: Sendable, CaseIterable {
     static let pushedRequests = TimedRows(table: "pushed_requests", moment: "expires_at")
     static let deviceAuthorizations = TimedRows(table: "device_authorizations", moment: "expires_at")
     static let initialAccessTokens = TimedRows(table: "initial_access_tokens", moment: "expires_at")
+    static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
+        attempts,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.
     var removal: String {
-        "DELETE FROM \(table) WHERE digest IN (SELECT digest FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
+        "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
     }
 }
 

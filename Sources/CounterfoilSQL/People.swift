@@ -28,9 +28,7 @@ extension SQLStore {
 
     /// Returns true if any user is an administrator, even a disabled one.
     public func hasAdministrator() async throws(StoreFault) -> Bool {
-        try await read { database in
-            try database.answers("SELECT EXISTS (SELECT 1 FROM people WHERE is_administrator = 1)") == [true]
-        }
+        try await read { database in try database.answers(Self.hasAdministrator) == [true] }
     }
 
     /// Adds a user, unless the user name or the email address is taken.
@@ -46,7 +44,11 @@ extension SQLStore {
     public func addFirstAdministrator(
         _ person: Person, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddPersonOutcome {
-        try await commit(recording: events) { database in try database.add(person, asFirstAdministrator: true) }
+        try await commit(recording: events) { database in
+            let outcome = try database.add(person, asFirstAdministrator: true)
+            if outcome == .added { try database.run("DELETE FROM setup_nonce") }
+            return outcome
+        }
     }
 
     /// Replaces the password hash of a user if the stored hash still equals `former`.

@@ -18,6 +18,8 @@ extension SQLiteStore {
         /// An earlier version of this product has written the file, and `upgrading` is false; the numbers are
         /// schema versions.
         case earlierVersion(path: String, found: Int, supported: Int)
+        /// The content of the file has moved to another database; nil if its name is unknown.
+        case moved(path: String, target: String?)
         /// Another process holds a lock on the file.
         case locked(path: String)
         /// The file system does not support a write-ahead log, or cannot sync it.
@@ -48,6 +50,11 @@ extension SQLiteStore {
                 the database \(path) was written by an earlier version (schema version \(found); this version needs \(supported)); \
                 nothing was changed; stop the server of that version, then start this one
                 """
+            case .moved(let path, let target):
+                """
+                the content of the database \(path) has moved to \(target ?? "another database"); \
+                nothing was changed; use that database, with --database
+                """
             case .locked(let path):
                 "the database \(path) is locked by another process; wait for that process to end, or stop it, and try again"
             case .notDurable(let path):
@@ -74,6 +81,8 @@ extension SQLiteStore.OpeningRefusal {
         switch error {
         case is SQLiteStore.NotDurable:
             self = .notDurable(path: path)
+        case let foreign as SQLiteStore.Foreign where foreign.version == SQLiteStore.movedVersion:
+            self = .moved(path: path, target: SQLiteStore.target(ofFileAt: path))
         case let foreign as SQLiteStore.Foreign where foreign.version > Migration.all.count:
             self = .newerVersion(path: path, found: foreign.version, supported: Migration.all.count)
         case is SQLiteStore.Foreign:

@@ -20,6 +20,8 @@ public final class SQLiteStore: SQLStore {
     /// The connections to the file.
     public let database: SQLDatabase
     let engine: SQLiteEngine
+    /// The used DPoP proofs, in the memory of the one server that runs on the file.
+    private let proofs = ProcessProofs()
 
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
@@ -52,6 +54,7 @@ public final class SQLiteStore: SQLStore {
         case .missing: try Self.createFile(at: path)
         case .empty: break
         case .sqlite(let applicationID, let version) where applicationID == Self.applicationID:
+            guard version != Self.movedVersion else { throw .moved(path: path, target: Self.target(ofFileAt: path)) }
             guard version <= Migration.all.count else {
                 throw .newerVersion(path: path, found: version, supported: Migration.all.count)
             }
@@ -77,6 +80,11 @@ public final class SQLiteStore: SQLStore {
 
     /// Completes the waiting commits, refuses later ones, and closes the file after a WAL checkpoint.
     public func close() async { await engine.close() }
+
+    /// Notes the use of a DPoP proof, unless it was used before in this process.
+    public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
+        await proofs.noteProof(proof, at: now)
+    }
 
     private static func configuration(_ busyTimeout: Duration, readonly: Bool = false) -> Configuration {
         var configuration = Configuration()

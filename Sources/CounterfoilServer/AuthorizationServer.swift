@@ -1,6 +1,6 @@
 package import CounterfoilProtocol
 import CounterfoilTokens
-package import Foundation
+public import Foundation
 package import HTTPTypes
 public import Logging
 
@@ -102,10 +102,14 @@ public final class AuthorizationServer: Sendable {
     /// Returns the one-time URL of the page that creates the first administrator; nil if there is an administrator.
     ///
     /// Each call creates a new URL and invalidates the previous one.
-    public func openSetup() async throws(StoreFault) -> String? {
-        guard try await !components.store.hasAdministrator() else { return nil }
-        return settings.issuer.endpoint(Endpoint.setup.path) + "?token="
-            + components.setupLink.renew(random: components.random)
+    ///
+    /// - Parameter age: The number of seconds for which a URL stays valid and is returned again. Other servers with the
+    ///   same store may have shown it to the owner.
+    public func openSetup(keepingFor age: TimeInterval = 0) async throws(StoreFault) -> String? {
+        let now = components.clock()
+        let secret = try await components.setupLink.renew(
+            unlessMadeAfter: now.addingTimeInterval(-age), random: components.random, now: now)
+        return secret.map { settings.issuer.endpoint(Endpoint.setup.path) + "?token=" + $0 }
     }
 
     /// Responds to a request that was routed to an endpoint; every error becomes an error response.

@@ -24,7 +24,7 @@ package struct ServerComponents: Sendable {
     let publishedLogos: ClientLogos?
     package let sessions: SessionManager
     package let tickets: TicketAuthority
-    package let signInThrottle: SignInThrottle
+    let attempts: AttemptCounter
     let earlierSignIns: EarlierSignIns
     package let challenges: ChallengeReuseDetector
     let audiences: AudienceParameterLog
@@ -37,7 +37,7 @@ package struct ServerComponents: Sendable {
     let wallClock: @Sendable () -> Date
     let cookies: Cookies
     let subjects: SubjectIdentifiers
-    let setupLink = SetupLink()
+    let setupLink: SetupLink
 
     init(
         settings: ServerSettings,
@@ -73,19 +73,22 @@ package struct ServerComponents: Sendable {
         self.logoEncoder = logoEncoder
         publishedLogos = clientFiles.map { ClientLogos(fetcher: $0, encoder: logoEncoder) }
         cookies = Cookies(issuer: settings.issuer)
-        subjects = SubjectIdentifiers(serverKey)
+        subjects = SubjectIdentifiers(keys.identifiers, serverKey: serverKey)
         sessions = SessionManager(
             store: store, settings: settings, cookies: cookies, auditor: auditor, random: random)
-        tickets = TicketAuthority(key: serverKey.tickets)
-        signInThrottle = SignInThrottle(limits: settings.signInLimits)
-        earlierSignIns = EarlierSignIns(key: serverKey.earlierSignIns, cookies: cookies)
+        tickets = TicketAuthority(keys: serverKey.tickets)
+        attempts = AttemptCounter(store: store, serverKey: serverKey, metrics: metrics)
+        earlierSignIns = EarlierSignIns(keys: serverKey.earlierSignIns, cookies: cookies)
+        setupLink = SetupLink(store: store, serverKey: serverKey)
         challenges = ChallengeReuseDetector()
         audiences = AudienceParameterLog(logger: logger)
-        proofs = DPoPProofs(settings: settings, serverKey: serverKey, wallClock: wallClock)
+        proofs = DPoPProofs(settings: settings, serverKey: serverKey, used: store, wallClock: wallClock)
     }
 
     /// The authentication of users by username or email address and password.
-    package var people: SignIn { SignIn(store: store, hasher: hasher, throttle: signInThrottle) }
+    package var people: SignIn {
+        SignIn(store: store, hasher: hasher, attempts: attempts, limits: settings.signInLimits)
+    }
 
     /// Creates a sign-in form that the browser posts to `endpoint`; its form tickets are valid only for `purpose`.
     package func signInForm(at endpoint: Endpoint, purpose: Ticket.Purpose) -> SignInForm {
@@ -164,7 +167,8 @@ package struct ServerComponents: Sendable {
     /// Creates the handlers of the pages on which users answer the requests of devices.
     private func deviceHandlers(_ approvals: ApprovalThrottle) -> [EndpointHandler] {
         let flow = DeviceFlow(
-            settings: settings, registry: registry, store: store, directory: directory, guesses: UserCodeThrottle(),
+            settings: settings, registry: registry, store: store, directory: directory,
+            guesses: UserCodeThrottle(attempts: attempts),
             approvals: approvals, auditor: auditor, random: random)
         let pages = DevicePages(
             settings: settings, registry: registry, store: store, tickets: tickets,
@@ -176,7 +180,7 @@ package struct ServerComponents: Sendable {
 
     /// Creates the handlers of the endpoints that clients and APIs call without a user agent.
     private func clientHandlers(_ flow: AuthorizationFlow) -> [EndpointHandler] {
-        let refreshTokens = RefreshTokenCodec(key: serverKey.refreshTokens)
+        let refreshTokens = RefreshTokenCodec(keys: serverKey.refreshTokens)
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
         let knownAccessTokens = VerifiedTokenCache(accessTokens)
         let throttle = ClientThrottle()

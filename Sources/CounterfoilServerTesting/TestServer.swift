@@ -41,6 +41,7 @@ public struct TestServer: Sendable {
         issuer: String = "https://id.example.com",
         store: any AuthorizationServerStore = MemoryStore(),
         clock: FixedClock = FixedClock(),
+        serverKey: ServerKey? = nil,
         hasher: PasswordHasher = PasswordHasher(),
         associations: (any AssociationFetcher)? = nil,
         clientFiles: (any ClientFileFetcher)? = nil,
@@ -49,7 +50,7 @@ public struct TestServer: Sendable {
     ) async throws {
         var settings = ServerSettings(issuer: try Issuer(issuer), siteName: "Example Photos")
         configure(&settings)
-        let serverKey = try TestSigningKeys.serverKey
+        let serverKey = try serverKey ?? TestSigningKeys.serverKey
         try await TestSigningKeys.shared.copy(into: store, madeAt: clock.now)
         let log = RecordedLog()
         server = AuthorizationServer(

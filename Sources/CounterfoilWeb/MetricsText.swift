@@ -43,16 +43,22 @@ struct MetricsText {
         }
     }
 
+    /// The end of the description of a value that every server on one store shows alike.
+    private static let ofStore = "Of the store: the same at every server."
+
     /// Writes the statistics of refresh tokens, which the store counts for all processes that use it.
     mutating func write(_ refreshes: RefreshStatistics) {
         single(
             "counterfoil_refresh_repeats_total",
-            "Refreshes that got the same response again, because the first was lost.",
+            "Refreshes that got the same response again, because the first was lost. \(Self.ofStore)",
             refreshes.repeats)
         single(
-            "counterfoil_refresh_reuses_total", "Token families that were revoked because of reuse.",
+            "counterfoil_refresh_reuses_total",
+            "Token families that were revoked because of reuse. \(Self.ofStore)",
             refreshes.reuses)
-        single("counterfoil_grants_revoked_total", "Revoked grants, for any reason.", refreshes.revocations)
+        single(
+            "counterfoil_grants_revoked_total", "Revoked grants, for any reason. \(Self.ofStore)",
+            refreshes.revocations)
     }
 
     /// Writes the counts of connections and of bytes of request bodies.
@@ -79,11 +85,13 @@ struct MetricsText {
 
     /// Writes the number and age of the back-channel logout notifications that are pending in the store.
     mutating func write(logoutBacklog: (count: Int, age: Double)) {
-        family("counterfoil_logout_notifications_queued", .gauge, "Pending back-channel logout notifications.")
+        family(
+            "counterfoil_logout_notifications_queued", .gauge,
+            "Pending back-channel logout notifications. \(Self.ofStore)")
         sample("counterfoil_logout_notifications_queued", [], logoutBacklog.count)
         family(
             "counterfoil_logout_notification_oldest_seconds", .gauge,
-            "Age of the oldest pending back-channel logout notification.")
+            "Age of the oldest pending back-channel logout notification. \(Self.ofStore)")
         sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
     }
 

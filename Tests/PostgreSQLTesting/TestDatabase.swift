@@ -24,6 +24,7 @@ package enum TestDatabase {
         CREATE SCHEMA initial;
         CREATE TABLE initial.scopes AS TABLE scopes;
         CREATE TABLE initial.branding AS TABLE branding;
+        CREATE TABLE initial.attempt_locks AS TABLE attempt_locks;
         """
     /// Deletes every row, with no trigger and no foreign key in the way, and inserts those of a new database.
     private static let clearing = """
@@ -38,6 +39,7 @@ package enum TestDatabase {
         $$;
         INSERT INTO scopes SELECT * FROM initial.scopes;
         INSERT INTO branding SELECT * FROM initial.branding;
+        INSERT INTO attempt_locks SELECT * FROM initial.attempt_locks;
         INSERT INTO registry (id, revision) VALUES (1, random_revision());
         """
 

@@ -7,6 +7,7 @@ import Foundation
 struct AlternatingStore: SQLStore {
     let database: SQLDatabase
     private let nodes: [any SQLStore]
+    private let turn = Turn()
 
     init(_ first: any SQLStore, _ second: any SQLStore) {
         database = SQLDatabase(
@@ -15,23 +16,28 @@ struct AlternatingStore: SQLStore {
         nodes = [first, second]
     }
 
+    func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
+        try await nodes[turn.next() % nodes.count].noteProof(proof, at: now)
+    }
+
     func close() async { for node in nodes { await node.close() } }
+}
+
+/// A count of operations, which decides whose turn it is.
+private final class Turn: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
 }
 
 private struct AlternatingEngine: SQLEngine {
     let engines: [any SQLEngine]
     let turn = Turn()
-
-    final class Turn: Sendable {
-        private let count = Mutex(0)
-
-        func next() -> Int {
-            count.withLock { count in
-                count += 1
-                return count
-            }
-        }
-    }
 
     private var next: any SQLEngine { engines[turn.next() % engines.count] }
 

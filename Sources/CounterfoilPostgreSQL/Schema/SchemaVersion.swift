@@ -19,7 +19,7 @@ struct SchemaVersion: Sendable, Hashable {
     ///
     /// A step never changes after its release. First, a step only adds something. A later one takes away what no
     /// supported version uses.
-    static var steps: [Step] { [first] }
+    static var steps: [Step] { [first, sharedState] }
 
     private static let first = Step(
         statements: Tables.all.map { Statement($0) }
@@ -29,6 +29,10 @@ struct SchemaVersion: Sendable, Hashable {
                     scope.description)
             },
         keepsEarlierPrograms: false)
+
+    /// Adds what several servers count and decide together.
+    private static let sharedState = Step(
+        statements: Tables.shared.map { Statement($0) }, keepsEarlierPrograms: true)
 
     /// Reads the version of the tables; nil if the database has none.
     static func read(on connection: Connection, by deadline: ContinuousClock.Instant) throws -> SchemaVersion? {

@@ -11,7 +11,7 @@ enum Tables {
         [functions, people, registry, grants, requests, logout, audit, operation].flatMap(statements) + renewals
 
     /// Splits a text at its empty lines, which separate statements.
-    private static func statements(_ text: String) -> [String] {
+    static func statements(_ text: String) -> [String] {
         text.components(separatedBy: "\n\n").filter { !$0.isEmpty }
     }
 

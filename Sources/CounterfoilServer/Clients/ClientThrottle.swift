@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Crypto
 import Foundation
 import HTTPTypes
 
@@ -19,9 +20,9 @@ final class ClientThrottle: Sendable {
     static let window: TimeInterval = 60
 
     private struct State {
-        var clients = FailureLog()
-        var sources = FailureLog()
-        var forgeries = FailureLog()
+        var clients = FailureLog<SHA256.Digest>()
+        var sources = FailureLog<SHA256.Digest>()
+        var forgeries = FailureLog<SHA256.Digest>()
     }
 
     private let state = Mutex(State())

@@ -24,7 +24,7 @@ struct DeviceFlow: Sendable {
     ) async throws -> Finding {
         let source = request.countedSource(settings.issuer)
         do throws(UserCodeThrottle.TooMany) {
-            try guesses.admit(person.id, from: source, now: now)
+            try await guesses.admit(person.id, from: source, now: now)
         } catch {
             await auditor.note(
                 .throttled, .refused, by: request, person: person.id, detail: "user codes", now: now)
@@ -32,14 +32,14 @@ struct DeviceFlow: Sendable {
         }
         let visit: DeviceVisit?
         do { visit = try await pending(code, on: request, now: now) } catch {
-            guesses.withdraw(person.id, from: source, admittedAt: now)
+            await guesses.withdraw(person.id, from: source, admittedAt: now)
             throw error
         }
         guard let visit else {
             await auditor.note(.userCode, .refused, by: request, person: person.id, now: now)
             return .refused(.unknown)
         }
-        guesses.withdraw(person.id, from: source, admittedAt: now)
+        await guesses.withdraw(person.id, from: source, admittedAt: now)
         return .found(visit)
     }
 

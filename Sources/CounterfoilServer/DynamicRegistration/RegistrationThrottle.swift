@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import Crypto
 import Foundation
 import HTTPTypes
 
@@ -18,8 +19,8 @@ final class RegistrationThrottle: Sendable {
     static let window: TimeInterval = 3600
 
     private struct State {
-        var sources = FailureLog()
-        var totals = FailureLog()
+        var sources = FailureLog<SHA256.Digest>()
+        var totals = FailureLog<SHA256.Digest>()
     }
 
     private let state = Mutex(State())

@@ -40,8 +40,8 @@ package struct Ticket: Sendable {
 
 /// Issues a ticket for each page with a form, and verifies the ticket when the form is submitted.
 package struct TicketAuthority: Sendable {
-    /// The key of the message authentication codes, derived from the server key.
-    let key: SymmetricKey
+    /// The keys of the message authentication codes, derived from the server key.
+    let keys: DerivedKeys
 
     package enum Refusal: Error, Sendable {
         /// The ticket was not issued by this server, or was issued for another browser, session, page or request.
@@ -58,7 +58,7 @@ package struct TicketAuthority: Sendable {
         expires: Date
     ) -> String {
         let head = Self.head(interaction: interaction, expires: expires)
-        return Base64URL.encode(head + mac(purpose, holder: holder, request: request, head: head))
+        return Base64URL.encode(head + mac(purpose, holder: holder, request: request, head: head, keys.current))
     }
 
     package func check(
@@ -74,8 +74,9 @@ package struct TicketAuthority: Sendable {
         }
         let head = Array(bytes.prefix(Self.headLength))
         guard
-            ConstantTime.equals(
-                bytes.suffix(SHA256.byteCount), mac(purpose, holder: holder, request: request, head: head)),
+            keys.authenticate(
+                bytes.suffix(SHA256.byteCount),
+                code: { mac(purpose, holder: holder, request: request, head: head, $0) }),
             let interaction = InteractionIdentifier(Base64URL.encode(head.prefix(16)))
         else { throw .forged }
         let expires = head.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -92,7 +93,9 @@ package struct TicketAuthority: Sendable {
         return identifier + withUnsafeBytes(of: seconds.bigEndian) { Array($0) }
     }
 
-    private func mac(_ purpose: Ticket.Purpose, holder: String, request: String, head: [UInt8]) -> [UInt8] {
+    private func mac(
+        _ purpose: Ticket.Purpose, holder: String, request: String, head: [UInt8], _ key: SymmetricKey
+    ) -> [UInt8] {
         var mac = HMAC<SHA256>(key: key)
         for part in [purpose.rawValue, holder, request] {
             let bytes = Array(part.utf8)

@@ -20,6 +20,8 @@ public final class KeyRing: Sendable, SigningKeys {
     public enum Refusal: Error, Sendable, CustomStringConvertible {
         /// A signing key in the store is encrypted with a server key other than the configured one.
         case wrongServerKey(KeyIdentifier)
+        /// The keys of the pairwise identifiers are encrypted with a server key other than the configured one.
+        case wrongServerKeyOfIdentifiers
 
         /// The error message, which says how to correct the configuration.
         public var description: String {
@@ -27,6 +29,9 @@ public final class KeyRing: Sendable, SigningKeys {
             case .wrongServerKey(let id):
                 "the signing key \(id) is encrypted with another server key; restore the server.key "
                     + "(or COUNTERFOIL_SERVER_KEY) that belongs to this database"
+            case .wrongServerKeyOfIdentifiers:
+                "the keys of the pairwise identifiers are encrypted with another server key; add the former server key "
+                    + "after the current one"
             }
         }
     }
@@ -46,14 +51,17 @@ public final class KeyRing: Sendable, SigningKeys {
 
     private let store: any SigningKeyStore & RegistryStore
     private let serverKey: ServerKey
+    /// The keys of the identifiers that clients know their users and sessions by.
+    let identifiers: IdentifierKeys
     private let clock: @Sendable () -> Date
     private let state: Mutex<State>
     private let failures = LogLimiter(linesPerMinute: 1)
 
     private init(
-        _ store: any SigningKeyStore & RegistryStore, serverKey: ServerKey, clock: @escaping @Sendable () -> Date,
-        state: State
+        _ store: any SigningKeyStore & RegistryStore, serverKey: ServerKey, identifiers: IdentifierKeys,
+        clock: @escaping @Sendable () -> Date, state: State
     ) {
+        self.identifiers = identifiers
         self.store = store
         self.serverKey = serverKey
         self.clock = clock
@@ -63,20 +71,21 @@ public final class KeyRing: Sendable, SigningKeys {
     /// Loads the signing keys, creates a key for each algorithm that has none, and records each new key in the
     /// audit log.
     public static func open(
-        _ store: any SigningKeyStore & RegistryStore & StoreClock, serverKey: ServerKey
+        _ store: any SigningKeyStore & IdentifierKeyStore & RegistryStore & StoreClock, serverKey: ServerKey
     ) async throws -> KeyRing {
         try await open(store, serverKey: serverKey, clock: { store.now() })
     }
 
     /// Loads the keys of a store with a clock that a test controls.
     package static func open(
-        _ store: any SigningKeyStore & RegistryStore, serverKey: ServerKey,
+        _ store: any SigningKeyStore & IdentifierKeyStore & RegistryStore, serverKey: ServerKey,
         clock: @escaping @Sendable () -> Date
     ) async throws -> KeyRing {
         let rotation = KeyRotation(store, serverKey: serverKey)
         let now = clock()
         var revision = try await store.registryRevision()
         var records = try await store.signingKeys()
+        let origin = records.first.flatMap { serverKey.key(of: $0) } ?? serverKey
         for algorithm in algorithms where !records.contains(where: { $0.algorithm == algorithm }) {
             // If another process creates the key first, `rotate` returns nil, and the read below returns that key.
             _ = try await rotation.rotate(
@@ -90,8 +99,29 @@ public final class KeyRing: Sendable, SigningKeys {
         var opened: [KeyIdentifier: SigningKey] = [:]
         for record in records { opened[record.id] = try key(of: record, with: serverKey) }
         return KeyRing(
-            store, serverKey: serverKey, clock: clock,
+            store, serverKey: serverKey,
+            identifiers: try await IdentifierKeys.open(
+                store, serverKey: serverKey, origin: origin),
+            clock: clock,
             state: State(records: records, opened: opened, revision: revision))
+    }
+
+    /// Throws ``Refusal`` if a server key cannot decrypt a signing key in a store, or the keys of the pairwise
+    /// identifiers.
+    ///
+    /// A command that encrypts something for a store would otherwise write what no server can read.
+    public static func check(
+        _ store: any SigningKeyStore & IdentifierKeyStore, serverKey: ServerKey
+    ) async throws(Refusal) {
+        // A store that does not answer, or has a damaged key, fails where it is used.
+        for record in (try? await store.signingKeys()) ?? [] {
+            guard (try? serverKey.open(record.sealed, identifier: record.id.rawValue)) != nil else {
+                throw .wrongServerKey(record.id)
+            }
+        }
+        if let sealed = try? await store.identifierKeys(), (try? serverKey.open(identifierKeys: sealed)) == nil {
+            throw .wrongServerKeyOfIdentifiers
+        }
     }
 
     /// Returns the key that signs with an algorithm now; nil if there is none.

@@ -28,10 +28,13 @@ struct RefreshTokenCodec: Sendable {
     struct Decoded: Sendable {
         let family: Family
         let generation: Int
+        /// Whether a former server key has made the token.
+        let isOfFormerKey: Bool
 
-        fileprivate init(family: Family, generation: Int) {
+        fileprivate init(family: Family, generation: Int, isOfFormerKey: Bool) {
             self.family = family
             self.generation = generation
+            self.isOfFormerKey = isOfFormerKey
         }
     }
 
@@ -39,16 +42,18 @@ struct RefreshTokenCodec: Sendable {
     private static let generationSize = 4
     private static let size = nameSize + generationSize + SHA256.byteCount
 
-    /// The HMAC state after processing the key; each computation starts with a copy of this state.
-    private let keyed: HMAC<SHA256>
+    /// The HMAC states after processing each key; each computation starts with a copy of one.
+    ///
+    /// The first key makes tokens. Those of the other ones are accepted, too.
+    private let keyed: [HMAC<SHA256>]
 
-    init(key: SymmetricKey) { keyed = HMAC(key: key) }
+    init(keys: DerivedKeys) { keyed = keys.all.map { HMAC(key: $0) } }
 
     /// Returns the token of a generation; nil if the generation does not fit into 32 bits.
     func token(of family: Family, generation: Int) -> RefreshToken? {
-        guard let number = UInt32(exactly: generation) else { return nil }
+        guard let number = UInt32(exactly: generation), let keyed = keyed.first else { return nil }
         let body = family.name + withUnsafeBytes(of: number.bigEndian) { Array($0) }
-        return RefreshToken(Base64URL.encode(body + code(for: body)))
+        return RefreshToken(Base64URL.encode(body + Self.code(for: body, keyed)))
     }
 
     /// Decodes a token; nil if its HMAC is wrong.
@@ -59,12 +64,16 @@ struct RefreshTokenCodec: Sendable {
             bytes.count == Self.size
         else { return nil }
         let body = Array(bytes.prefix(Self.nameSize + Self.generationSize))
-        guard ConstantTime.equals(Array(bytes.dropFirst(body.count)), code(for: body)) else { return nil }
+        let code = Array(bytes.dropFirst(body.count))
+        guard let place = keyed.firstIndex(where: { ConstantTime.equals(code, Self.code(for: body, $0)) }) else {
+            return nil
+        }
         let generation = body.dropFirst(Self.nameSize).reduce(0) { $0 << 8 | Int($1) }
-        return Decoded(family: Family(name: Array(body.prefix(Self.nameSize))), generation: generation)
+        return Decoded(
+            family: Family(name: Array(body.prefix(Self.nameSize))), generation: generation, isOfFormerKey: place > 0)
     }
 
-    private func code(for body: [UInt8]) -> [UInt8] {
+    private static func code(for body: [UInt8], _ keyed: HMAC<SHA256>) -> [UInt8] {
         var code = keyed
         code.update(data: body)
         return code.finalize().copiedBytes

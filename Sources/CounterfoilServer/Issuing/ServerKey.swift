@@ -1,71 +1,163 @@
 public import CounterfoilProtocol
+import CounterfoilTokens
 import Crypto
 
-/// The server key: 256 secret bits from which all other symmetric keys are derived.
+/// The server key: 256 secret bits from which all other symmetric keys are derived, and former server keys.
 ///
 /// The key is not in the database. It is in a file that only the server can read, or in an environment variable.
+///
+/// A server key can be replaced without an interruption. First, each server gets the new key as its second one. Then
+/// each gets it as its first one, with which it makes tokens, tickets and everything else. What the former key has
+/// made stays valid as long as the former key is in the list.
 public struct ServerKey: Sendable {
-    private let key: SymmetricKey
+    /// The number of bytes of a key.
+    public static let size = 32
+    /// The maximum number of keys.
+    public static let limit = 8
 
-    /// Creates a key from its bytes; nil unless there are exactly 32.
+    /// The current key, which makes everything, and the former ones, which are only accepted.
+    private let keys: [SymmetricKey]
+
+    /// Creates a server key from the bytes of the current key, followed by those of former keys.
+    ///
+    /// Returns nil unless there are ``size`` bytes for each of 1 to ``limit`` keys.
     public init?(bytes: [UInt8]) {
-        guard bytes.count == 32 else { return nil }
-        key = SymmetricKey(data: bytes)
+        guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.size), bytes.count <= Self.limit * Self.size else {
+            return nil
+        }
+        keys = stride(from: 0, to: bytes.count, by: Self.size).map {
+            SymmetricKey(data: bytes[$0..<$0 + Self.size])
+        }
+    }
+
+    private init(_ keys: [SymmetricKey]) { self.keys = keys }
+
+    /// Returns the one of the keys that encrypted a signing key, alone; nil if none of them did.
+    func key(of record: SealedSigningKey) -> ServerKey? {
+        keys.lazy.map { ServerKey([$0]) }.first {
+            (try? $0.open(record.sealed, identifier: record.id.rawValue)) != nil
+        }
+    }
+
+    /// Returns true if every key of another server key is one of the keys.
+    public func includes(_ other: ServerKey) -> Bool {
+        other.keys.allSatisfy { wanted in keys.contains { $0 == wanted } }
     }
 
     /// Creates 32 random bytes for a new server key, which the caller must keep outside the database.
-    public static func newBytes(random: RandomBytes = RandomBytes()) -> [UInt8] { random.bytes(32) }
+    public static func newBytes(random: RandomBytes = RandomBytes()) -> [UInt8] { random.bytes(size) }
 
-    /// The key that authenticates form tickets, which protect forms against cross-site request forgery.
-    var tickets: SymmetricKey { derived("counterfoil page tickets") }
+    /// The keys that authenticate form tickets, which protect forms against cross-site request forgery.
+    var tickets: DerivedKeys { derived("counterfoil page tickets") }
 
-    /// The key that encrypts the cookie in which the browser remembers the user who last signed in.
-    var earlierSignIns: SymmetricKey { derived("counterfoil earlier sign-ins") }
+    /// The keys that encrypt the cookie in which the browser remembers the user who last signed in.
+    var earlierSignIns: DerivedKeys { derived("counterfoil earlier sign-ins") }
 
-    /// The HMAC key of refresh tokens.
-    var refreshTokens: SymmetricKey { derived("counterfoil refresh tokens") }
+    /// The HMAC keys of refresh tokens.
+    var refreshTokens: DerivedKeys { derived("counterfoil refresh tokens") }
 
-    /// The key from which pairwise subject identifiers are computed.
-    var pairwiseSubjects: SymmetricKey { derived("counterfoil pairwise subjects") }
+    /// The key from which pairwise subject identifiers are computed in a new store (``IdentifierKeys``).
+    var pairwiseSubjects: SymmetricKey { derived("counterfoil pairwise subjects").current }
 
-    /// The key from which one key for each sector is derived, which encrypts the pairwise session identifiers.
-    var pairwiseSessions: SymmetricKey { derived("counterfoil pairwise sessions") }
+    /// The key from which one key for each sector is derived in a new store (``IdentifierKeys``), which encrypts the
+    /// pairwise session identifiers.
+    var pairwiseSessions: SymmetricKey { derived("counterfoil pairwise sessions").current }
 
-    /// The key from which the nonces for DPoP proofs are made.
-    var proofNonces: SymmetricKey { derived("counterfoil dpop nonces") }
+    /// The keys from which the nonces for DPoP proofs are made.
+    var proofNonces: DerivedKeys { derived("counterfoil dpop nonces") }
 
     /// The HMAC key of the pseudonyms of deleted users in the audit log.
-    var auditPseudonyms: SymmetricKey { derived("counterfoil audit pseudonyms") }
+    var auditPseudonyms: SymmetricKey { derived("counterfoil audit pseudonyms").current }
 
-    /// The key that encrypts the identifiers of deleted users in queued logout notifications.
-    var removedSubjects: SymmetricKey { derived("counterfoil removed subjects") }
+    /// The keys that encrypt the identifiers of deleted users in queued logout notifications.
+    private var removedSubjects: DerivedKeys { derived("counterfoil removed subjects") }
 
-    /// The key that encrypts the signing keys in the store.
-    private var sealing: SymmetricKey { derived("counterfoil signing keys") }
+    /// The HMAC key of the digests under which failed attempts are counted.
+    var attempts: SymmetricKey { derived("counterfoil attempts").current }
+
+    /// The HMAC keys of the one-time link for creating the first administrator.
+    var setupLinks: DerivedKeys { derived("counterfoil setup links") }
+
+    /// The keys that encrypt the signing keys in the store.
+    private var sealing: DerivedKeys { derived("counterfoil signing keys") }
+
+    /// The keys that encrypt the ``IdentifierKeys`` in the store.
+    private var identifierSealing: DerivedKeys { derived("counterfoil identifier keys") }
 
     /// Encrypts the identifier of a deleted user for the queue of the logout notifications.
     func seal(subject person: PersonIdentifier) throws -> [UInt8] {
-        let box = try AES.GCM.seal(Array(person.rawValue.utf8), using: removedSubjects)
-        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
-        return Array(combined)
+        try removedSubjects.seal(Array(person.rawValue.utf8))
+    }
+
+    /// Decrypts the output of ``seal(subject:)``; nil if it was not encrypted with one of the keys.
+    func open(subject sealed: [UInt8]) -> PersonIdentifier? {
+        (try? removedSubjects.open(sealed)).flatMap { PersonIdentifier(String(decoding: $0.bytes, as: UTF8.self)) }
     }
 
     /// Encrypts a private key for the store, and binds the result to the key identifier.
     func seal(_ bytes: [UInt8], identifier: String) throws -> [UInt8] {
-        let box = try AES.GCM.seal(bytes, using: sealing, authenticating: Array(identifier.utf8))
-        guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+        try sealing.seal(bytes, authenticating: Array(identifier.utf8))
+    }
+
+    /// Decrypts the output of ``seal(_:identifier:)`` with the server key that encrypted it.
+    func open(_ sealed: [UInt8], identifier: String) throws -> [UInt8] {
+        try sealing.open(sealed, authenticating: Array(identifier.utf8)).bytes
+    }
+
+    /// Encrypts the keys of the identifiers for the store.
+    func seal(_ keys: IdentifierKeys) throws -> [UInt8] { try identifierSealing.seal(keys.bytes) }
+
+    /// Decrypts the keys of the identifiers, and returns whether the current key encrypted them.
+    func open(identifierKeys sealed: [UInt8]) throws -> (keys: IdentifierKeys, isCurrent: Bool) {
+        let (bytes, isCurrent) = try identifierSealing.open(sealed)
+        guard let keys = IdentifierKeys(bytes: bytes) else { throw CryptoKitError.incorrectParameterSize }
+        return (keys, isCurrent)
+    }
+
+    private func derived(_ purpose: String) -> DerivedKeys {
+        DerivedKeys(
+            all: keys.map {
+                HKDF<SHA256>.deriveKey(inputKeyMaterial: $0, info: Array(purpose.utf8), outputByteCount: 32)
+            })
+    }
+}
+
+/// The keys of one purpose: the current one, which makes everything, and former ones, which are only accepted.
+struct DerivedKeys: Sendable {
+    /// Every key, the current one first; never empty.
+    let all: [SymmetricKey]
+
+    fileprivate init(all: [SymmetricKey]) { self.all = all }
+
+    /// Creates the keys of a purpose with a single key.
+    init(_ key: SymmetricKey) { all = [key] }
+
+    var current: SymmetricKey { all[0] }
+
+    /// Encrypts bytes with the current key.
+    func seal(_ bytes: [UInt8], authenticating context: [UInt8] = []) throws -> [UInt8] {
+        guard let combined = try AES.GCM.seal(bytes, using: current, authenticating: context).combined else {
+            throw CryptoKitError.incorrectParameterSize
+        }
         return Array(combined)
     }
 
-    /// Decrypts the output of ``seal(_:identifier:)`` with the same server key.
-    func open(_ sealed: [UInt8], identifier: String) throws -> [UInt8] {
-        Array(
-            try AES.GCM.open(
-                AES.GCM.SealedBox(combined: sealed), using: sealing, authenticating: Array(identifier.utf8))
-        )
+    /// Decrypts the output of ``seal(_:authenticating:)`` with the key that encrypted it, and returns whether that is
+    /// the current one.
+    func open(
+        _ sealed: [UInt8], authenticating context: [UInt8] = []
+    ) throws -> (bytes: [UInt8], isCurrent: Bool) {
+        let box = try AES.GCM.SealedBox(combined: sealed)
+        for (position, key) in all.enumerated() {
+            if let bytes = try? AES.GCM.open(box, using: key, authenticating: context) {
+                return (Array(bytes), position == 0)
+            }
+        }
+        throw CryptoKitError.authenticationFailure
     }
 
-    private func derived(_ purpose: String) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array(purpose.utf8), outputByteCount: 32)
+    /// Returns true if a code is that of one of the keys, which `code` computes; compares in constant time.
+    func authenticate(_ presented: [UInt8], code: (SymmetricKey) -> [UInt8]) -> Bool {
+        all.contains { ConstantTime.equals(presented, code($0)) }
     }
 }

@@ -4,25 +4,19 @@ import CryptoExtras
 
 /// The identifiers of users and sessions in the form in which each client gets them (OpenID Connect Core §8).
 struct SubjectIdentifiers: Sendable {
-    private let key: SymmetricKey
-    private let sessionKey: SymmetricKey
-    private let removedKey: SymmetricKey
+    private let keys: IdentifierKeys
+    private let serverKey: ServerKey
 
-    init(_ serverKey: ServerKey) {
-        key = serverKey.pairwiseSubjects
-        sessionKey = serverKey.pairwiseSessions
-        removedKey = serverKey.removedSubjects
+    init(_ keys: IdentifierKeys, serverKey: ServerKey) {
+        self.keys = keys
+        self.serverKey = serverKey
     }
 
     /// Returns the user of a logout notification; nil if the identifier was not encrypted with this server key.
     func person(of subject: LogoutSubject) -> PersonIdentifier? {
         switch subject {
-        case .person(let person): return person
-        case .removed(let sealed):
-            guard let box = try? AES.GCM.SealedBox(combined: sealed),
-                let bytes = try? AES.GCM.open(box, using: removedKey)
-            else { return nil }
-            return PersonIdentifier(String(decoding: bytes, as: UTF8.self))
+        case .person(let person): person
+        case .removed(let sealed): serverKey.open(subject: sealed)
         }
     }
 
@@ -38,7 +32,7 @@ struct SubjectIdentifiers: Sendable {
             return person.rawValue
         case .pairwise:
             let text = client.subjectSector + "\0" + person.rawValue
-            let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
+            let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: keys.subjects)
             return "per_" + Base64URL.encode(code.copiedBytes)
         }
     }
@@ -73,7 +67,7 @@ struct SubjectIdentifiers: Sendable {
 
     private func sessionKey(of client: RegisteredClient) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: sessionKey, info: Array(client.subjectSector.utf8), outputByteCount: 32)
+            inputKeyMaterial: keys.sessions, info: Array(client.subjectSector.utf8), outputByteCount: 32)
     }
 }
 

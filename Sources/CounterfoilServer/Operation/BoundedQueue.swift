@@ -40,10 +40,18 @@ package final class BoundedQueue: Sendable {
             let isAccepted = start {
                 continuation.resume(returning: .success(work()))
             }
-            if !isAccepted { continuation.resume(returning: .failure(Overloaded(retryAfter: 2))) }
+            if !isAccepted { continuation.resume(returning: .failure(Overloaded(retryAfter: Self.retryAfter))) }
         }
         return try outcome.get()
     }
+
+    /// Throws ``Overloaded`` if the queue would not accept a work item now.
+    package func checkCapacity() throws(Overloaded) {
+        let isFull = state.withLock { $0.running >= width && $0.waiting.count >= capacity }
+        if isFull { throw Overloaded(retryAfter: Self.retryAfter) }
+    }
+
+    private static let retryAfter = 2
 
     /// Queues a work item and returns without waiting for its end; false if the queue is full.
     package func start(_ work: @escaping @Sendable () -> Void) -> Bool {

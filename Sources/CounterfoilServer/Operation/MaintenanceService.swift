@@ -3,8 +3,8 @@ import Logging
 
 /// A service that deletes expired records and rotates signing keys, in small steps that block no request for long.
 ///
-/// Several processes may run the service on one store at the same time, because no step fails if another process has
-/// already done its work.
+/// Several servers may run the service on one store. One of them has a lease and does the work; if it stops, another
+/// one takes over after the end of the lease. No step fails if another server has already done its work.
 public struct MaintenanceService: Sendable {
     /// The maximum number of rows of each kind that one step deletes.
     package static let batch = 200
@@ -12,8 +12,12 @@ public struct MaintenanceService: Sendable {
     static let batchPause = Duration.milliseconds(50)
     /// The maximum number of steps of one kind in a round.
     package static let stepLimit = 100
-    /// The pause after all expired records are deleted, or after a failure.
+    /// The pause after all expired records are deleted.
     static let idleInterval = Duration.seconds(60)
+    /// The pause after a failure, longer than that of other servers, so that one of them takes the lease first.
+    static let pauseAfterFailure = Duration.seconds(75)
+    /// The length of the lease, in seconds; the server that has it renews it with each round.
+    static let leaseLength: TimeInterval = 150
 
     private let settings: ServerSettings
     private let registry: CachedRegistry
@@ -24,6 +28,7 @@ public struct MaintenanceService: Sendable {
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Date
+    private let holder = LeaseHolder()
 
     init(
         settings: ServerSettings, registry: CachedRegistry, store: any UncachedStore, keys: KeyRing,
@@ -43,9 +48,10 @@ public struct MaintenanceService: Sendable {
 
     /// Runs until its task is cancelled.
     ///
-    /// If the store fails, the service tries again after a minute; the server keeps running.
+    /// If the store fails, the service tries again after a moment; the server keeps running.
     public func run() async {
         while !Task.isCancelled {
+            var pause = Self.idleInterval
             do {
                 if try await runRound() { continue }
             } catch is CancellationError {
@@ -53,13 +59,18 @@ public struct MaintenanceService: Sendable {
             } catch {
                 metrics.count(.maintenanceFailure)
                 logger.error("maintenance failed", metadata: ["error": "\(error)"])
+                // Another server may be able to do the work.
+                try? await store.returnMaintenanceLease(holder)
+                pause = Self.pauseAfterFailure
             }
             do {
-                try await Task.sleep(for: Self.idleInterval)
+                try await Task.sleep(for: pause)
             } catch {
                 break
             }
         }
+        // Another server can then continue at once; otherwise it does so after the end of the lease.
+        try? await store.returnMaintenanceLease(holder)
         // The number of events that were left out in a minute is recorded only after the end of that minute. With a
         // time in the next minute, the number of the current minute is recorded too. It would otherwise be lost.
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
@@ -69,10 +80,18 @@ public struct MaintenanceService: Sendable {
     ///
     /// Many records of one deleted client therefore do not delay the rotation of keys, nor other deletions.
     ///
+    /// If another server has the lease, nothing is deleted.
+    ///
     /// - Parameter steps: The maximum number of steps that delete expired records, and of those that delete records of
     ///   deleted users and clients.
     /// - Returns: True if there may be more to delete.
     package func runRound(steps: Int = Self.stepLimit) async throws -> Bool {
+        let now = clock()
+        guard try await store.takeMaintenanceLease(holder, until: now + Self.leaseLength, at: now) else {
+            try await keys.follow(logger: logger)
+            await auditor.noteSummaries(now: clock())
+            return false
+        }
         try await maintainKeys()
         let limits = try await limits()
         let isMoreExpired = try await take(steps) { try await removeBatch(limits) }

@@ -10,18 +10,18 @@ struct DPoPProofs: Sendable {
 
     private let verifier: DPoPProofVerifier
     private let nonces: ProofNonces
-    private let used: ProofReplayMemory
+    private let used: any ProofUseStore
     private let wallClock: @Sendable () -> Date
     /// The URLs that the server publishes for each of ``endpoints``, by the path of the endpoint.
     private let uris: [String: [ProofURI]]
 
     init(
-        settings: ServerSettings, serverKey: ServerKey, used: ProofReplayMemory = ProofReplayMemory(),
+        settings: ServerSettings, serverKey: ServerKey, used: any ProofUseStore,
         wallClock: @escaping @Sendable () -> Date
     ) {
         self.used = used
         self.wallClock = wallClock
-        nonces = ProofNonces(key: serverKey.proofNonces)
+        nonces = ProofNonces(keys: serverKey.proofNonces.all)
         verifier = DPoPProofVerifier(nonces: nonces, requiresNonce: settings.requiresProofNonce)
         uris = Dictionary(
             uniqueKeysWithValues: Self.endpoints.map { endpoint in
@@ -48,12 +48,14 @@ struct DPoPProofs: Sendable {
 
     /// Notes the use of a proof, after everything else in its request was accepted; nil has no effect.
     ///
-    /// Only requests that would succeed use memory. Otherwise anyone could fill it with proofs of their own keys.
+    /// Only requests that would succeed use space in the store. Otherwise anyone could fill it with proofs of their own
+    /// keys.
     ///
-    /// - Throws: `DPoPProofRefusal.used` if the proof was used before.
-    func use(_ proof: VerifiedDPoPProof?) throws {
-        guard let proof else { return }
-        switch used.note(proof, at: wallClock()) {
+    /// - Throws: `DPoPProofRefusal.used` if the proof was used before, and a `StoreFault` if that is not known.
+    func use(_ proof: VerifiedDPoPProof?) async throws {
+        guard let proof, let digest = ArtefactDigest(stored: Array(proof.digest)) else { return }
+        let use = UsedProof(digest: digest, thumbprint: proof.thumbprint, expires: proof.expires)
+        switch try await used.noteProof(use, at: wallClock()) {
         case .new: return
         case .used: throw DPoPProofRefusal.used
         case .full: throw TooManyProofs()

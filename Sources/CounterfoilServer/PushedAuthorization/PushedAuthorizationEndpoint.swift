@@ -32,7 +32,7 @@ struct PushedAuthorizationEndpoint: Sendable {
             let proof = try proofs.proof(in: request, at: .pushedAuthorization)
             let parameters = try Self.parameters(of: form, binding: proof)
             try await flow.check(parameters, pushedBy: sender, now: now)
-            try proofs.use(proof)
+            try await proofs.use(proof)
             let uri = PushedRequestURI(random: flow.random)
             try await store(parameters, as: uri, of: sender, by: request, now: now)
             let response = PushedAuthorizationResponse(uri, lifetime: flow.settings.pushedRequestLifetime)

@@ -1,5 +1,4 @@
 import CounterfoilProtocol
-import Crypto
 import Foundation
 
 /// The user who signed in before in this browser, as stored in an encrypted cookie
@@ -23,20 +22,20 @@ struct EarlierSignIn: Sendable, Hashable {
     }
 
     /// Decrypts the value of the cookie; returns nil if this server did not issue it.
-    init?(cookie: String, key: SymmetricKey) {
+    init?(cookie: String, keys: DerivedKeys) {
         guard cookie.utf8.count <= 1024, let sealed = Base64URL.decode(cookie),
-            let box = try? AES.GCM.SealedBox(combined: sealed), let bytes = try? AES.GCM.open(box, using: key),
-            let content = try? JSONDecoder().decode(Content.self, from: bytes)
+            let bytes = try? keys.open(sealed).bytes,
+            let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
         else { return nil }
         name = DisplayName(content.name)
         email = content.email.map(MaskedEmail.init(masked:))
     }
 
     /// Returns the value of the cookie, which only this server can decrypt; nil if the encryption fails.
-    func cookie(key: SymmetricKey) -> String? {
+    func cookie(keys: DerivedKeys) -> String? {
         let content = Content(name: name.description, email: email?.description)
         guard let bytes = try? JSONEncoder().encode(content),
-            let sealed = try? AES.GCM.seal(bytes, using: key).combined
+            let sealed = try? keys.seal(Array(bytes))
         else { return nil }
         return Base64URL.encode(sealed)
     }
@@ -44,14 +43,14 @@ struct EarlierSignIn: Sendable, Hashable {
 
 /// The reader and writer of the cookie that holds the user who signed in before.
 struct EarlierSignIns: Sendable {
-    let key: SymmetricKey
+    let keys: DerivedKeys
     let cookies: Cookies
 
     /// Returns the user who signed in before in the browser that sent a request.
     func of(_ request: IncomingRequest) -> EarlierSignIn? {
-        request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, key: key) }
+        request.cookie(cookies.earlierName).flatMap { EarlierSignIn(cookie: $0, keys: keys) }
     }
 
     /// Returns the `Set-Cookie` value that remembers a user who has just signed in; nil if the encryption fails.
-    func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(key: key).map(cookies.earlier) }
+    func remember(_ person: Person) -> String? { EarlierSignIn(person).cookie(keys: keys).map(cookies.earlier) }
 }

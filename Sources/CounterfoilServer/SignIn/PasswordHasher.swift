@@ -46,6 +46,9 @@ public final class PasswordHasher: Sendable {
         return try await queue.run { Result { try Self.encode(password, salt: salt) } }.get()
     }
 
+    /// Throws the error of a full queue if the queue is full now.
+    func checkCapacity() throws { try queue.checkCapacity() }
+
     /// Verifies a password against a hash.
     ///
     /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether

@@ -1,26 +1,42 @@
 import CounterfoilProtocol
+import Crypto
 import Foundation
 import HTTPTypes
 
-/// The secret of the one-time link for creating the first administrator.
+/// The one-time link for creating the first administrator.
 ///
-/// The secret is kept in memory only. Each start of a server without an administrator creates a new link, and
-/// only the newest link is valid.
-final class SetupLink: Sendable {
-    private let token = Mutex<String?>(nil)
+/// Its secret is a message authentication code of a number in the store, so the link of one server is valid at every
+/// server with the same store and the same server key. Only the newest link is valid.
+struct SetupLink: Sendable {
+    private let store: any SetupStore
+    private let keys: DerivedKeys
 
-    /// Creates and returns a new secret, and invalidates the link with the previous one.
-    func renew(random: RandomBytes) -> String {
-        let text = Base64URL.encode(random.bytes(32))
-        token.withLock { $0 = text }
-        return text
+    init(store: any SetupStore, serverKey: ServerKey) {
+        self.store = store
+        keys = serverKey.setupLinks
     }
 
-    func matches(_ text: String) -> Bool {
-        token.withLock { token in token.map { ConstantTime.equals($0, text) } ?? false }
+    /// Returns the secret of a new link, which invalidates the former one; nil if there is an administrator.
+    ///
+    /// - Parameter limit: The time after which the former link was made, if it stays valid and is returned instead.
+    func renew(
+        unlessMadeAfter limit: Date, random: RandomBytes, now: Date
+    ) async throws(StoreFault) -> String? {
+        try await store.renewSetupNonce(SetupNonce(random: random), unlessStoredAfter: limit, at: now)
+            .map { Base64URL.encode(Self.code(for: $0, keys.current)) }
     }
 
-    func close() { token.withLock { $0 = nil } }
+    /// Returns true if a text is the secret of the newest link, and there is no administrator.
+    func matches(_ text: String) async throws(StoreFault) -> Bool {
+        guard text.utf8.count <= 64, let code = Base64URL.decode(text), let nonce = try await store.setupNonce() else {
+            return false
+        }
+        return keys.authenticate(code) { Self.code(for: nonce, $0) }
+    }
+
+    private static func code(for nonce: SetupNonce, _ key: SymmetricKey) -> [UInt8] {
+        HMAC<SHA256>.authenticationCode(for: nonce.bytes, using: key).copiedBytes
+    }
 }
 
 /// The endpoint `/setup`: the page to which the one-time link leads, and its form.
@@ -37,12 +53,13 @@ struct SetupEndpoint: Sendable {
     func respond(to request: IncomingRequest, now: Date) async throws -> Reply {
         switch request.head.method {
         case .post: try await make(request, now: now)
-        default: try show(request)
+        default: try await show(request)
         }
     }
 
-    private func show(_ request: IncomingRequest) throws -> Reply {
-        guard let token = try? FormParameters(parsing: request.query).single("token"), link.matches(token) else {
+    private func show(_ request: IncomingRequest) async throws -> Reply {
+        guard let token = try? FormParameters(parsing: request.query).single("token"), try await link.matches(token)
+        else {
             throw SetupProblem.linkExpired
         }
         return Reply(.ok, .page(page(token: token)))
@@ -51,7 +68,7 @@ struct SetupEndpoint: Sendable {
     private func make(_ request: IncomingRequest, now: Date) async throws -> Reply {
         let form = try PageForm(request, issuer: settings.issuer)
         let token = try form.value("token")
-        guard link.matches(token) else { throw SetupProblem.linkExpired }
+        guard try await link.matches(token) else { throw SetupProblem.linkExpired }
         var page = page(token: token)
         page.username = try form.value("username")
         page.email = try form.value("email")
@@ -86,16 +103,13 @@ struct SetupEndpoint: Sendable {
             .account, by: request, person: administrator.id, detail: "created as the first administrator", now: now)
         switch try await store.addFirstAdministrator(administrator, recording: [event]) {
         case .added:
-            link.close()
             auditor.countRecorded(event)
             let done = SetupDonePage(
                 username: username.rawValue, signInPath: signInPath)
             return Reply(.ok, .page(done))
         case .usernameTaken: return again(.username, SetupError.usernameTaken)
         case .emailTaken: return again(.email, SetupError.emailTaken)
-        case .administratorExists:
-            link.close()
-            throw SetupProblem.linkExpired
+        case .administratorExists: throw SetupProblem.linkExpired
         }
     }
 

@@ -7,7 +7,8 @@ package import Foundation
 package struct SignIn: Sendable {
     let store: any PeopleStore
     let hasher: PasswordHasher
-    let throttle: SignInThrottle
+    let attempts: AttemptCounter
+    let limits: SignInLimits
 
     /// The outcome of a sign-in, or of the password check of a signed-in user.
     package enum Outcome: Sendable {
@@ -44,29 +45,20 @@ package struct SignIn: Sendable {
     private func attempt(
         _ name: String, password: String, source: String?, by asker: Asker, now: Date
     ) async throws -> Outcome {
-        let typed = name.lowercased()
-        if case .tooEarly(let seconds) = throttle.admit(name: typed, source: source, now: now) {
-            return .tooEarly(retryAfter: seconds)
-        }
-        var counted: PersonIdentifier?
+        // A full queue would refuse the attempt anyhow, after it was counted.
+        try hasher.checkCapacity()
+        let person = try await person(named: name)
+        let keys = SignInKeys(name: name, person: person?.id, source: source, keys: attempts.keys, limits: limits)
+        let attempt = asker == .themself ? keys.ofPerson : keys.ofAnyone
+        let verdict = await attempts.admit(attempt, now: now)
+        if case .tooEarly(let seconds) = verdict { return .tooEarly(retryAfter: seconds) }
         do {
-            let person = try await person(named: name)
-            if let person {
-                switch throttle.admit(person: person.id, now: now) {
-                case .allowed: counted = person.id
-                case .tooEarly(let seconds) where asker == .themself:
-                    throttle.withdraw(name: typed, person: nil, source: source, admittedAt: now)
-                    return .tooEarly(retryAfter: seconds)
-                case .tooEarly:
-                    _ = try await judge(nil, password: password)
-                    return .refused(person.id)
-                }
-            }
-            guard let proved = try await judge(person, password: password) else { return .refused(person?.id) }
-            throttle.noteSuccess(name: typed, person: proved.id, source: source, admittedAt: now)
+            let proved = try await judge(verdict == .admitted ? person : nil, password: password)
+            guard let proved else { return .refused(person?.id) }
+            await attempts.succeed(clearing: keys.cleared, withdrawing: keys.shared, admittedAt: now)
             return .signedIn(proved)
         } catch {
-            throttle.withdraw(name: typed, person: counted, source: source, admittedAt: now)
+            await attempts.withdraw(attempt.counted(after: verdict), admittedAt: now)
             throw error
         }
     }

@@ -65,6 +65,11 @@ public struct ArtefactDigest: Sendable, Hashable {
         self.init(kind: "name of an initial access token", text: Base64URL.encode(token.digest.bytes))
     }
 
+    /// Creates the digest under which attempts are counted, from a message authentication code.
+    ///
+    /// The names that users type are easy to guess, so a plain digest would reveal them to a reader of the store.
+    init(ofAttempts code: HMAC<SHA256>.MAC) { bytes = code.copiedBytes }
+
     private init(kind: String, text: String) {
         var hash = SHA256()
         hash.update(data: Array("counterfoil \(kind)\0".utf8))

@@ -1,3 +1,4 @@
+public import CounterfoilProtocol
 public import Foundation
 
 /// The time limits for the deletion of expired records.
@@ -37,8 +38,32 @@ public struct ExpirationLimits: Sendable, Hashable {
     }
 }
 
-/// The deletion of expired records.
+/// The mark of a server in the lease of the maintenance, 128 random bits.
+public struct LeaseHolder: Sendable, Hashable {
+    /// The 16 bytes of the mark.
+    public let bytes: [UInt8]
+
+    /// Creates a random mark.
+    public init(random: RandomBytes = RandomBytes()) { bytes = random.bytes(16) }
+}
+
+/// The deletion of expired records, by one server at a time.
 public protocol MaintenanceStore: Sendable {
+    /// Takes the lease of the maintenance, or renews it, unless another server has it.
+    ///
+    /// A lease that ends long after `end`, later than `end` by its whole length, is from before the clock was set back,
+    /// and counts as ended.
+    ///
+    /// - Parameters:
+    ///   - holder: The mark of the server.
+    ///   - end: The end of the lease.
+    /// - Returns: True if the server has the lease.
+    func takeMaintenanceLease(
+        _ holder: LeaseHolder, until end: Date, at now: Date
+    ) async throws(StoreFault) -> Bool
+    /// Returns the lease of the maintenance, so that another server need not wait for its end; has no effect if another
+    /// server has it.
+    func returnMaintenanceLease(_ holder: LeaseHolder) async throws(StoreFault)
     /// Deletes expired records in one transaction, at most `rows` of each kind.
     ///
     /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,

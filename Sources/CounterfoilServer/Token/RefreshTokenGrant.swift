@@ -40,10 +40,10 @@ struct RefreshTokenGrant: TokenGrant {
             switch verdict {
             case .issue(let approval):
                 // A further attempt belongs to the same request, so the proof counts once.
-                if !isProofUsed { try context.proofs.use(exchange.proof) }
+                if !isProofUsed { try await context.proofs.use(exchange.proof) }
                 isProofUsed = true
                 let response = try await refresh(
-                    approval, of: decoded.family, exchange, wasUnconfirmed: &wasUnconfirmed)
+                    approval, of: decoded, exchange, wasUnconfirmed: &wasUnconfirmed)
                 if let response { return response }
             case .refuse(let error):
                 throw error
@@ -61,18 +61,22 @@ struct RefreshTokenGrant: TokenGrant {
 
     /// Issues tokens and records the refresh; returns nil if a concurrent refresh has changed the family.
     private func refresh(
-        _ approval: Approval, of family: RefreshTokenCodec.Family, _ exchange: TokenExchange,
+        _ approval: Approval, of decoded: RefreshTokenCodec.Decoded, _ exchange: TokenExchange,
         wasUnconfirmed: inout Bool
     ) async throws -> TokenResponse? {
         let grant = approval.facts.grant
         let scope = try await context.permitted(approval.scope, to: approval.client)
         let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
+        // A token that is not rotated is made again with the current server key, so the former one can be given up.
+        let unrotated = decoded.isOfFormerKey ? decoded.generation : nil
         let response = try context.issuer.issue(
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
                 grant: grant, person: approval.facts.person, client: approval.client, scope: scope,
                 target: target, nonce: nil, provenKey: exchange.provenKey),
-            refreshToken: approval.generation.flatMap { context.refreshTokens.token(of: family, generation: $0) })
+            refreshToken: (approval.generation ?? unrotated).flatMap {
+                context.refreshTokens.token(of: decoded.family, generation: $0)
+            })
         let attempt = CommitAttempt(random: context.issuer.random)
         let events = approval.step == .repeat ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
         var sent = 0

@@ -12,9 +12,29 @@ extension ClientDirectory {
     func document(
         at url: ClientDocumentURL, by rules: UnregisteredClientRules, beside stored: RegisteredClient?, now: Date
     ) async throws -> RegisteredClient {
-        let (client, _) = try await document(at: url, by: rules, isStored: stored != nil, now: now)
-        guard let stored else { return client }
-        return try await updated(stored, to: client, now: now)
+        let document = try await document(at: url, by: rules, isStored: stored != nil, now: now)
+        guard let stored else { return document.client }
+        guard document.isOutdated(beside: stored, now: now) else {
+            return try await updated(stored, to: document.client, now: now)
+        }
+        // Another server may have stored a document that it received after this one.
+        let newer = try? await self.document(at: url, by: rules, isStored: true, isNeededNow: true, now: now)
+        guard let newer, !newer.isOutdated(beside: stored, now: now) else { return stored }
+        return try await updated(stored, to: newer.client, now: now)
+    }
+
+    /// A client document that was received from its host.
+    struct ReceivedDocument: Sendable {
+        let client: RegisteredClient
+        let metadata: ClientMetadata
+        /// The time at which the host last sent or confirmed the document.
+        let confirmedAt: Date
+
+        /// Returns true if the stored client differs from the document, and was changed after the document was
+        /// received.
+        fileprivate func isOutdated(beside stored: RegisteredClient, now: Date) -> Bool {
+            confirmedAt < stored.changedAt && client.replacing(stored, now: now) != stored
+        }
     }
 
     /// Returns the client that the document at a URL describes now, with the metadata of the document.
@@ -25,7 +45,7 @@ extension ClientDirectory {
     func document(
         at url: ClientDocumentURL, by rules: UnregisteredClientRules, isStored: Bool, isNeededNow: Bool = false,
         now: Date
-    ) async throws(ClientDocumentRefusal) -> (client: RegisteredClient, metadata: ClientMetadata) {
+    ) async throws(ClientDocumentRefusal) -> ReceivedDocument {
         guard let files, rules.policy.accepts(host: url.host) else { throw .notAccepted }
         let request = ClientFileRequest(
             url: url.uri, accepting: "application/json", byteLimit: Self.documentLimit,
@@ -40,7 +60,9 @@ extension ClientDirectory {
             return .document(described)
         }
         guard case .document(let described) = file.content else { throw .contentType }
-        return (try described.client(by: rules, now: now), described.metadata)
+        return ReceivedDocument(
+            client: try described.client(by: rules, now: now), metadata: described.metadata,
+            confirmedAt: file.confirmedAt)
     }
 
     /// Reads a document (draft-ietf-oauth-client-id-metadata-document-02 §4).

@@ -51,7 +51,7 @@ actor ClientFiles {
         /// The time in seconds for which the file is used without a request.
         fileprivate var age: TimeInterval
         /// The time at which the host last sent or confirmed the file.
-        fileprivate var confirmedAt: Date
+        fileprivate(set) var confirmedAt: Date
         fileprivate var usedAt: Date
         /// Whether a user allows something to a client with the file.
         fileprivate var isInUse: Bool

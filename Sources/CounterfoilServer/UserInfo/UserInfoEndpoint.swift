@@ -25,7 +25,7 @@ struct UserInfoEndpoint: Sendable {
         }
         do {
             let access = try await verified(token, by: request, now: now, client: &client)
-            try checkProof(of: access, in: request, presented)
+            try await checkProof(of: access, in: request, presented)
             return try await claims(for: access)
         } catch var refused as BearerRefusal {
             refused.isOfBoundToken = presented.isBoundToKey
@@ -36,7 +36,7 @@ struct UserInfoEndpoint: Sendable {
     /// Verifies that the request proves possession of the key to which the token is bound (RFC 9449 §7.1 and §7.2).
     private func checkProof(
         of access: AccessTokenClaims, in request: IncomingRequest, _ presented: PresentedAccessToken
-    ) throws {
+    ) async throws {
         do {
             let proof =
                 presented.isBoundToKey
@@ -45,7 +45,7 @@ struct UserInfoEndpoint: Sendable {
                 throw BearerRefusal(.invalidDPoPProof, "the request with the scheme DPoP contains no DPoP proof")
             }
             try access.requireProof(of: proof?.thumbprint)
-            try proofs.use(proof)
+            try await proofs.use(proof)
         } catch let refusal as DPoPProofRefusal {
             throw BearerRefusal(refusal)
         } catch let refusal as TokenRefusal {

@@ -83,8 +83,16 @@ public final class FaultyStore: Sendable {
         case addInitialAccessToken, initialAccessTokens, removeInitialAccessToken
         /// Reading the use of unregistered clients, and deleting them.
         case unregisteredClients, removeUnregisteredClients
-        /// Deleting expired records, and recording client assertions.
-        case deleteExpired, noteAssertion
+        /// Taking and returning the lease of the maintenance, deleting expired records, and recording assertions.
+        case takeMaintenanceLease, returnMaintenanceLease, deleteExpired, noteAssertion
+        /// Counting attempts, and changing what counts for one that did not fail.
+        case admitAttempt, settleAttempt
+        /// Noting the use of a DPoP proof.
+        case noteProof
+        /// Storing and reading the number of the link for the first administrator.
+        case renewSetupNonce, setupNonce
+        /// Reading and replacing the keys of the identifiers.
+        case identifierKeys, replaceIdentifierKeys
     }
 
     private struct State {

@@ -115,6 +115,18 @@ extension FaultyStore: LogoutDeliveryStore {
 }
 
 extension FaultyStore: MaintenanceStore {
+    public func takeMaintenanceLease(
+        _ holder: LeaseHolder, until end: Date, at now: Date
+    ) async throws(StoreFault) -> Bool {
+        try await enter(.takeMaintenanceLease)
+        return try await store.takeMaintenanceLease(holder, until: end, at: now)
+    }
+
+    public func returnMaintenanceLease(_ holder: LeaseHolder) async throws(StoreFault) {
+        try await enter(.returnMaintenanceLease)
+        try await store.returnMaintenanceLease(holder)
+    }
+
     public func deleteExpired(
         _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {

@@ -55,6 +55,10 @@ public final class MemoryStore: Sendable {
         var service = ServiceRecord()
         var unregisteredClientPolicy = UnregisteredClientPolicy() { didSet { registryRevision += 1 } }
         var initialAccessTokens: [InitialAccessToken] = []
+        /// The number of the link for the first administrator, and the time at which it was stored.
+        var setupNonce: (nonce: SetupNonce, at: Date)?
+        var maintenanceLease: (holder: LeaseHolder, end: Date)?
+        var identifierKeys: [UInt8]?
     }
 
     /// A queued back-channel logout notification, with the time at which it is due and the time of queueing.
@@ -84,6 +88,8 @@ public final class MemoryStore: Sendable {
     }
 
     let state = Mutex(State())
+    let attempts = ProcessAttempts()
+    let proofs = ProcessProofs()
 
     /// Creates a store that contains only the standard scopes.
     public init() {}

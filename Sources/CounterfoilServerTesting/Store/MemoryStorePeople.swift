@@ -39,7 +39,9 @@ extension MemoryStore: PeopleStore {
             guard !state.people.values.contains(where: \.isAdministrator) else { return .administratorExists }
             var administrator = person
             administrator.isAdministrator = true
-            return state.add(administrator)
+            let outcome = state.add(administrator)
+            if outcome == .added { state.setupNonce = nil }
+            return outcome
         }
     }
 

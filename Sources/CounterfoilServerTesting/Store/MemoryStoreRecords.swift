@@ -197,6 +197,25 @@ extension MemoryStore.State {
 }
 
 extension MemoryStore: MaintenanceStore {
+    public func takeMaintenanceLease(
+        _ holder: LeaseHolder, until end: Date, at now: Date
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            let latest = end + end.timeIntervalSince(now)
+            if let lease = state.maintenanceLease, lease.holder != holder, lease.end > now, lease.end <= latest {
+                return false
+            }
+            state.maintenanceLease = (holder, end)
+            return true
+        }
+    }
+
+    public func returnMaintenanceLease(_ holder: LeaseHolder) async throws(StoreFault) {
+        state.withLock { state in
+            if state.maintenanceLease?.holder == holder { state.maintenanceLease = nil }
+        }
+    }
+
     public func deleteExpired(
         _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {

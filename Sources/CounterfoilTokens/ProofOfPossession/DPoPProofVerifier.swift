@@ -1,5 +1,5 @@
 package import CounterfoilProtocol
-import Crypto
+package import Crypto
 
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
@@ -101,9 +101,9 @@ package struct VerifiedDPoPProof: Sendable, Hashable {
     /// Whether the proof contains a nonce of this server.
     package let containsNonce: Bool
     /// The digest of the key and the `jti`, by which a second use of the proof is detected.
-    let digest: SHA256Digest
+    package let digest: SHA256Digest
     /// The time after which the proof is rejected for its age.
-    let expires: Date
+    package let expires: Date
 
     init(thumbprint: KeyThumbprint, containsNonce: Bool, proofID: String, expires: Date) {
         self.thumbprint = thumbprint

@@ -20,18 +20,23 @@ package struct ProofNonces: Sendable {
     private static let codeSize = 16
     private static let timeSize = 8
 
-    private let keyed: HMAC<SHA256>
+    /// The states of the current key, which makes nonces, and of former ones.
+    private let keyed: [HMAC<SHA256>]
     private let recent = Recent()
 
     /// Creates the nonces of a key that is used for nothing else.
-    package init(key: SymmetricKey) { keyed = HMAC(key: key) }
+    package init(key: SymmetricKey) { self.init(keys: [key]) }
+
+    /// Creates the nonces of the first key; those of the other ones are accepted, too.
+    package init(keys: [SymmetricKey]) { keyed = keys.map { HMAC(key: $0) } }
 
     /// Returns the nonce of a time, which servers send in the field `DPoP-Nonce`.
     package func nonce(at now: Date) -> String {
         let step = UInt64(max(0, now.timeIntervalSince1970 / Self.step))
         if let nonce = recent.nonces.withLock({ $0.last }), nonce.step == step { return nonce.text }
         let time = withUnsafeBytes(of: step.bigEndian) { Array($0) }
-        let nonce = Nonce(step: step, text: Base64URL.encode(time + code(for: time)))
+        let nonce = Nonce(
+            step: step, text: Base64URL.encode(time + (keyed.first.map { Self.code(for: time, $0) } ?? [])))
         recent.nonces.withLock { nonces in
             // A few, because clients also send the nonces of the steps before.
             nonces.removeFirst(max(0, nonces.count - 3))
@@ -55,14 +60,15 @@ package struct ProofNonces: Sendable {
         if let nonce = recent.last(where: { ConstantTime.equals($0.text, text) }) { return nonce.step }
         guard let bytes = Base64URL.decode(text), bytes.count == Self.timeSize + Self.codeSize else { return nil }
         let time = Array(bytes.prefix(Self.timeSize))
-        guard ConstantTime.equals(Array(bytes.dropFirst(Self.timeSize)), code(for: time)) else { return nil }
+        let code = Array(bytes.dropFirst(Self.timeSize))
+        guard keyed.contains(where: { ConstantTime.equals(code, Self.code(for: time, $0)) }) else { return nil }
         return time.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
 
-    private func code(for time: [UInt8]) -> [UInt8] {
+    private static func code(for time: [UInt8], _ keyed: HMAC<SHA256>) -> [UInt8] {
         var code = keyed
         code.update(data: time)
-        return Array(code.finalize().copiedBytes.prefix(Self.codeSize))
+        return Array(code.finalize().copiedBytes.prefix(codeSize))
     }
 
     private struct Nonce {

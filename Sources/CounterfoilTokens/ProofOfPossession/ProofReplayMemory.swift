@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 import Crypto
 
 #if canImport(FoundationEssentials)
@@ -25,7 +25,7 @@ package final class ProofReplayMemory: Sendable {
 
     private struct State {
         /// The proofs by the minute after which they are forgotten.
-        var proofs: [Int: Set<SHA256Digest>] = [:]
+        var proofs: [Int: Set<[UInt8]>] = [:]
         /// The number of proofs of each key, by the same minute.
         var counts: [Int: [KeyThumbprint: Int]] = [:]
         var total = 0
@@ -42,14 +42,21 @@ package final class ProofReplayMemory: Sendable {
 
     /// Notes a proof, unless it was used before or the memory is full.
     package func note(_ proof: VerifiedDPoPProof, at now: Date) -> Outcome {
-        let minute = Int((proof.expires.timeIntervalSince1970 / 60).rounded(.up))
+        note(Array(proof.digest), of: proof.thumbprint, until: proof.expires, at: now)
+    }
+
+    /// Notes a proof by its digest, unless it was used before or the memory is full.
+    package func note(
+        _ digest: [UInt8], of thumbprint: KeyThumbprint, until expires: Date, at now: Date
+    ) -> Outcome {
+        let minute = Int((expires.timeIntervalSince1970 / 60).rounded(.up))
         return state.withLock { state in
             Self.forgetExpired(in: &state, at: now)
-            guard state.proofs[minute]?.contains(proof.digest) != true else { return .used }
-            let ofKey = state.counts.values.reduce(0) { $0 + ($1[proof.thumbprint] ?? 0) }
+            guard state.proofs[minute]?.contains(digest) != true else { return .used }
+            let ofKey = state.counts.values.reduce(0) { $0 + ($1[thumbprint] ?? 0) }
             guard state.total < capacity, ofKey < capacity / 8 else { return .full }
-            state.proofs[minute, default: []].insert(proof.digest)
-            state.counts[minute, default: [:]][proof.thumbprint, default: 0] += 1
+            state.proofs[minute, default: []].insert(digest)
+            state.counts[minute, default: [:]][thumbprint, default: 0] += 1
             state.total += 1
             return .new
         }

@@ -18,9 +18,10 @@ struct DataDirectory {
     /// - Parameters:
     ///   - creating: Whether to create a missing database. If false, a missing database is an error.
     ///   - lock: The lock of the directory, if this process is the server; nil for an administration command.
+    ///   - serverKey: The server key; nil for that of the environment or of the directory.
     ///   - unsupported: The reporter of values that a newer version has written; by default it prints a warning.
     init(
-        at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil,
+        at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil, serverKey: ServerKey? = nil,
         reporting unsupported: UnsupportedValues = UnsupportedValues { Output.note("warning: not shown: \($0)") }
     ) throws {
         self.path = path
@@ -33,7 +34,7 @@ struct DataDirectory {
         }
         try Self.make(path)
         // Create the key before the database, so that an interrupted start never leaves a database without its key.
-        let givenKey = try ServerKey.fromEnvironment()
+        let givenKey = try serverKey ?? ServerKey.fromEnvironment()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
             store = try SQLiteStore(
@@ -43,7 +44,15 @@ struct DataDirectory {
         } catch {
             throw CommandFailure(error)
         }
-        serverKey = try givenKey ?? keyFile.read()
+        self.serverKey = try givenKey ?? keyFile.read()
+    }
+
+    /// The key in the directory; nil if it has none, because the environment contains the key of its server.
+    var ownServerKey: ServerKey? {
+        get throws {
+            let file = ServerKeyFile(path: Self.file("server.key", in: path))
+            return FileManager.default.fileExists(atPath: file.path) ? try file.read() : nil
+        }
     }
 
     /// The store, the server key and the settings in the directory.
@@ -88,6 +97,14 @@ struct DataDirectory {
         return try lock(
             path,
             orRefuse: "another server runs on \(path); stop it first, or choose another directory with --data-dir")
+    }
+
+    /// Locks an existing directory for a command during which no server may run; the message is for one that does.
+    static func lock(existing path: String, orRefuse refusal: String) throws -> ServingLock {
+        guard FileManager.default.fileExists(atPath: file("counterfoil.db", in: path)) else {
+            throw CommandFailure.refused("no data directory found at \(path); check the path")
+        }
+        return try lock(path, orRefuse: refusal)
     }
 
     private static func lock(_ path: String, orRefuse refusal: String) throws -> ServingLock {

@@ -54,7 +54,7 @@ struct Database {
             + (serverKeyFile.map { " --server-key-file \(ShellText.quoted($0))" } ?? "")
     }
 
-    private func serverKey() throws -> ServerKey {
+    func serverKey() throws -> ServerKey {
         if let serverKeyFile {
             guard FileManager.default.fileExists(atPath: serverKeyFile) else {
                 throw CommandFailure.refused(

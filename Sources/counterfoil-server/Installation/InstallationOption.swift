@@ -89,9 +89,13 @@ struct InstallationOption: ParsableArguments {
         case .database(let database): installation = try await database.open()
         }
         do {
+            try await KeyRing.check(installation.store, serverKey: installation.serverKey)
             let result = try await work(installation)
             await installation.store.close()
             return result
+        } catch let refusal as KeyRing.Refusal {
+            await installation.store.close()
+            throw CommandFailure.refused("\(refusal)")
         } catch let fault as StoreFault {
             await installation.store.close()
             throw CommandFailure(fault)

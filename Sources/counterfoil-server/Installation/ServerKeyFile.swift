@@ -3,6 +3,8 @@ import CounterfoilServer
 import Foundation
 
 /// The file that contains the server key: 32 bytes, accessible to its owner only (mode 0600).
+///
+/// Former server keys can follow, 32 bytes each (``ServerKey``).
 struct ServerKeyFile {
     let path: String
 
@@ -23,7 +25,9 @@ struct ServerKeyFile {
             throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
         }
         guard let key = ServerKey(bytes: Array(bytes)) else {
-            throw CommandFailure.refused("the server key \(path) is not 32 bytes; restore it from a backup")
+            throw CommandFailure.refused(
+                "the server key \(path) is not 32 bytes (former keys can follow it, 32 bytes each); restore it from a "
+                    + "backup")
         }
         return key
     }
@@ -56,16 +60,20 @@ extension ServerKey {
     /// The environment variable that can hold the server key.
     static let variable = "COUNTERFOIL_SERVER_KEY"
 
-    /// Reads the key from the environment; nil if the variable is not set.
+    /// Reads the key from the environment, followed by former keys after commas; nil if the variable is not set.
     ///
     /// An invalid value is an error, because a server that continued with another key would sign every user out.
     static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> ServerKey? {
         guard let text = environment[variable] else { return nil }
-        guard let bytes = Base64URL.decode(text), let key = ServerKey(bytes: bytes) else {
+        let keys = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            Base64URL.decode(String(part)).flatMap { $0.count == size ? $0 : nil }
+        }
+        guard !keys.contains(nil), let key = ServerKey(bytes: keys.compactMap(\.self).flatMap(\.self)) else {
             throw CommandFailure.refused(
-                "\(variable) is not a server key; it must be 32 bytes in base64url without padding, 43 characters")
+                "\(variable) is not a server key; it must be 32 bytes in base64url without padding, 43 characters, "
+                    + "with or without former keys after it, separated by commas, at most \(limit) in all")
         }
         return key
     }

@@ -90,8 +90,14 @@ struct RunningServer {
                 "failed to load libpsl, so the consent page sets off the whole host of a client",
                 metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
         }
-        do { setupLink = try await server.openSetup() } catch { throw CommandFailure(error) }
+        // Several servers may start on a database, and the link that one of them shows must work at the others.
+        do { setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0) } catch {
+            throw CommandFailure(error)
+        }
     }
+
+    /// The time in seconds for which servers on one database show the same link for the first administrator.
+    private static let setupAge: TimeInterval = 3600
 
     /// Serves requests until SIGTERM or SIGINT, and then closes the store.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {

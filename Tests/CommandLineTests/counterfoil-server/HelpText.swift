@@ -47,7 +47,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       on the consent page.
               key                     Manage the keys that sign tokens.
               audit                   Read, export and delete the audit log.
-              migrate                 Create or upgrade the tables in a PostgreSQL database.
+              migrate                 Create or upgrade the tables of a PostgreSQL
+                                      database, or move into it.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 
@@ -56,23 +57,38 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     private static let migrate = HelpText(
         command: ["migrate"],
         text: #"""
-            OVERVIEW: Create or upgrade the tables in a PostgreSQL database.
+            OVERVIEW: Create or upgrade the tables of a PostgreSQL database, or move into
+            it.
 
             Run it before the first start of a server on a database, and before a server of
             a new version. All changes are one transaction. A data directory needs no such
             command: a server upgrades it when it starts.
 
-            Example:
+            With --from, it also moves everything in a data directory into the database,
+            which must be empty. Stop the server first. Afterwards no server starts on the
+            directory. Use its server key for the database: users then stay signed in.
+
+            Examples:
               counterfoil-server migrate \
                 --database postgresql://counterfoil@db.example.com/counterfoil
+              counterfoil-server migrate --from sqlite:/var/lib/counterfoil \
+                --database postgresql://counterfoil@db.example.com/counterfoil \
+                --server-key-file /etc/counterfoil/server.key
 
-            USAGE: counterfoil-server migrate [--database <uri>] [--check]
+            USAGE: counterfoil-server migrate [--database <uri>] [--check] [--from <sqlite:directory>] \#
+            [--server-key-file <file>]
 
             OPTIONS:
               --database <uri>        The database: postgresql://USER@HOST/NAME. (default:
                                       $COUNTERFOIL_DATABASE)
               --check                 Only check whether the tables are those of this
                                       version.
+              --from <sqlite:directory>
+                                      The data directory to move from: sqlite:DIRECTORY.
+              --server-key-file <file>
+                                      The file with the server key that the servers on the
+                                      database will have, for --from. (default:
+                                      $COUNTERFOIL_SERVER_KEY)
               --version               Show the version.
               -h, --help              Show help information.
 

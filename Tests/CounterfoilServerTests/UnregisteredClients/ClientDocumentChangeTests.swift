@@ -80,6 +80,29 @@ struct ClientDocumentChangeTests {
         #expect(try await world.attempt(at: "https://app.example.net/callback").firstReply().status == .badRequest)
     }
 
+    // Each server has copies of its own. The one with an older copy must not undo what another one has stored.
+    @Test(arguments: [false, true])
+    func `a server with an outdated copy takes what another server has stored`(isHostDown: Bool) async throws {
+        let world = try await DocumentWorld()
+        _ = try await world.attempt().authorize().code
+        let other = try await TestServer(
+            store: world.test.store, clock: world.test.clock, clientFiles: world.files)
+        world.test.clock.advance(by: 250)
+        #expect(try await DocumentWorld.attempt(other).firstReply().status == .ok)
+        world.publish(["client_name": #""Another App""#, "redirect_uris": #"["http://127.0.0.1/callback"]"#])
+        world.test.clock.advance(by: 50)
+        #expect(try await world.attempt().firstReply().status == .ok)
+        #expect(try await world.stored?.revision == 1)
+
+        if isHostDown { world.files.set(DocumentWorld.url, .failed(.unknownHost)) }
+        world.test.clock.advance(by: 10)
+        let former = try DocumentWorld.attempt(other, at: "https://app.example.net/callback")
+        #expect(try await former.firstReply().status == .badRequest)
+        #expect(try await DocumentWorld.attempt(other).firstReply().status == .ok)
+        #expect(try await world.stored?.presentation.name == "Another App")
+        #expect(try await world.stored?.revision == 1)
+    }
+
     @Test func `an answer never applies to another document than the shown one`() async throws {
         let world = try await DocumentWorld()
         var browser = world.test.browser()

@@ -122,7 +122,7 @@ struct DatabaseTests {
                 #expect(later.status == 3 && later.errors.contains("a later version has changed the tables"))
             }
             try database.sql(
-                "UPDATE counterfoil_schema SET number = 1, oldest_program = 1", "CREATE ROLE role_\(name) LOGIN",
+                "UPDATE counterfoil_schema SET number = 2, oldest_program = 1", "CREATE ROLE role_\(name) LOGIN",
                 database: name)
             let stranger = uri.replacing("counterfoil@", with: "role_\(name)@")
             let withoutRights = try await site.server(["migrate", "--check", "--database", stranger])

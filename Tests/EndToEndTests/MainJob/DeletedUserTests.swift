@@ -1,3 +1,4 @@
+import CounterfoilPostgreSQL
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
@@ -5,6 +6,7 @@ import CounterfoilServerTesting
 import Foundation
 import GRDB
 import HTTPTypes
+import PostgreSQLTesting
 import TestSupport
 import Testing
 
@@ -172,6 +174,49 @@ struct DeletedUserTests {
                 #expect(reply.page is SignInPage)
                 await store.close()
             }
+        }
+    }
+
+    /// Returns where a PostgreSQL database contains one of several texts, in any case, also as bytes.
+    private static func places(of texts: [String], in database: PostgreSQLServer, _ name: String) throws -> [String] {
+        let tables = try database.sql(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1", database: name)
+        let forms = texts.map { $0.lowercased() }.flatMap { text in
+            [text] + [text, text.capitalized].map { $0.utf8.map { String(format: "%02x", $0) }.joined() }
+        }
+        return try tables.flatMap { table in
+            try database.sql("SELECT row::text FROM \(table) AS row", database: name).flatMap { row in
+                forms.filter { row.lowercased().contains($0) }.map { "\(table): \($0)" }
+            }
+        }
+    }
+
+    // SEC-345
+    @Test func `no table of a PostgreSQL database contains a deleted user`() async throws {
+        let database = try await PostgreSQLServer.shared.value
+        let name = "deleted_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
+        try database.sql("CREATE DATABASE \(name)")
+        let uri = try database.uri(database: name)
+        try await PostgreSQLStore.migrate(uri)
+        let place = "postgresql://counterfoil@127.0.0.1:\(database.port.number)/\(name)"
+        try await Site.make(on: .database(place, serverKey: Base64URL.encode(Self.serverKey))) { site in
+            let store = try await PostgreSQLStore.open(uri)
+            let test = try await TestServer(store: store)
+            let edited = try await site.administer(
+                ["user", "edit", "alice", "--display-name", Self.displayName] + Self.profile.flatMap { [$0, $1] })
+            #expect(edited.status == 0, "\(edited.errors)")
+            try await Self.fill(test)
+            await store.close()
+
+            let texts = Self.names + [test.alice.id.rawValue]
+            let found = try Self.places(of: texts, in: database, name)
+            for text in texts { #expect(found.contains { $0.hasSuffix(": \(text.lowercased())") }, "\(text)") }
+            let deleted = try await site.administer(["user", "delete", "alice", "--yes", "--delete-apps"])
+            #expect(deleted.status == 0, "\(deleted.errors)")
+            #expect(try Self.places(of: texts, in: database, name) == [])
+            #expect(
+                try database.sql(
+                    "SELECT count(*) FROM people", "SELECT count(*) FROM logout_deliveries", database: name) == ["2"])
         }
     }
 }

@@ -180,7 +180,8 @@ struct DataDirectoryTests {
             #expect(cut.status == 3)
             #expect(
                 cut.errors == """
-                    counterfoil-server: the server key \(site.serverKey) is not 32 bytes; restore it from a backup
+                    counterfoil-server: the server key \(site.serverKey) is not 32 bytes (former keys can follow it, \
+                    32 bytes each); restore it from a backup
 
                     """)
             try site.writeServerKey(right)

@@ -1,0 +1,56 @@
+public import CounterfoilServer
+public import Foundation
+
+/// A partition of the used DPoP proofs: those that expire within the same five minutes.
+///
+/// The partitions are used in turn. When one is used again, its former proofs have long expired and are deleted.
+struct ProofSlot: Sendable, Hashable {
+    /// The length of the time that one partition is for, in seconds.
+    private static let length: TimeInterval = 300
+    private static let count: Int64 = 8
+
+    let number: Int64
+
+    static let all = (0..<count).map(ProofSlot.init(number:))
+
+    private init(number: Int64) { self.number = number }
+
+    /// The partition of the proofs that expire at a time.
+    init(of expires: Date) {
+        let turn = Int64((expires.timeIntervalSince1970 / Self.length).rounded(.down))
+        number = ((turn % Self.count) + Self.count) % Self.count
+    }
+
+    /// The partition whose proofs are deleted at a time: they expired ten minutes before it or earlier.
+    ///
+    /// A proof expires at most ten minutes after its use, and the clocks of two servers can differ by ten minutes more.
+    static func expired(at now: Date) -> ProofSlot { ProofSlot(of: now - 3 * length) }
+}
+
+extension PostgreSQLStore {
+    /// Notes the use of a DPoP proof, unless a server has noted it before.
+    ///
+    /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Only
+    /// the space of the database limits the number of proofs.
+    public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
+        let slot = ProofSlot(of: proof.expires)
+        let isNew = try await threads.commit([
+            Statement("SELECT set_config('synchronous_commit', 'off', true)"),
+            Statement(
+                "INSERT INTO used_proofs (slot, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING", slot.number,
+                Data(proof.digest.bytes)),
+        ]) { rows in rows.last?.changes == 1 }
+        return isNew ? .new : .used
+    }
+
+    /// Deletes expired records, and used DPoP proofs of the partition that is due.
+    ///
+    /// A proof is a small row that no other table refers to, so many are deleted at once.
+    public func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int {
+        let removed = try await deleteExpiredRows(limits, atMost: rows)
+        let partition = "used_proofs_\(ProofSlot.expired(at: limits.now).number)"
+        let statement = Statement(
+            "DELETE FROM \(partition) WHERE ctid = ANY(ARRAY(SELECT ctid FROM \(partition) LIMIT $1))", 50 * rows)
+        return try await removed + threads.commit([statement]) { rows in rows.last?.changes ?? 0 }
+    }
+}

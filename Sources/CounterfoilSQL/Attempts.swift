@@ -1,0 +1,66 @@
+public import CounterfoilServer
+public import Foundation
+
+extension SQLStore {
+    /// Decides whether an attempt can proceed, and counts it as a failure.
+    public func admitAttempt(_ attempt: CountedAttempt, at now: Date) async throws(StoreFault) -> AttemptVerdict {
+        let early = try await read { database in try database.verdict(on: attempt, at: now) }
+        if case .tooEarly = early { return early }
+        return try await commit { database in
+            let verdict = try database.verdict(on: attempt, at: now)
+            for key in attempt.counted(after: verdict) {
+                try database.run(
+                    "INSERT INTO attempts (digest, at, expires_at) VALUES (?, ?, ?)",
+                    Data(key.digest.bytes),
+                    now.microseconds,
+                    (now + key.limit.window).microseconds
+                )
+            }
+            return verdict
+        }
+    }
+
+    /// Deletes all failures under some digests, and only those of one attempt under others.
+    public func settleAttempt(
+        forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
+    ) async throws(StoreFault) {
+        try await commit { database in
+            for digest in forgotten { try database.run(StoreQuery.forgetAttempts, Data(digest.bytes)) }
+            for digest in withdrawn {
+                try database.run(StoreQuery.withdrawAttempt, Data(digest.bytes), time.microseconds)
+            }
+        }
+    }
+}
+
+extension SQLConnection {
+    package func verdict(on attempt: CountedAttempt, at now: Date) throws -> AttemptVerdict {
+        try attempt.verdict(at: now) { key in
+            try all(
+                StoreQuery.failures,
+                Data(key.digest.bytes),
+                (now - key.limit.window).microseconds,
+                (now + key.limit.window).microseconds,
+                key.limit.failures
+            ) { columns in try columns.date() }.reversed()
+        }
+    }
+}
+
+extension StoreQuery {
+    /// The times of the latest ?4 failures under the digest ?1 after ?2, newest first.
+    ///
+    /// Those after ?3 are from before the clock was set back.
+    fileprivate static let failures = """
+        SELECT at FROM attempts WHERE digest = ?1 AND at > ?2 AND at <= ?3 ORDER BY at DESC LIMIT ?4
+        """
+
+    /// Deletes all failures under a digest.
+    package static let forgetAttempts = "DELETE FROM attempts WHERE digest = ?1"
+
+    /// Deletes one failure under the digest ?1 at the time ?2, at which several may have been counted.
+    package static let withdrawAttempt = """
+        DELETE FROM attempts
+        WHERE number = (SELECT number FROM attempts WHERE digest = ?1 AND at = ?2 LIMIT 1)
+        """
+}
