@@ -161,21 +161,28 @@ def tail(log: Path, lines: int = 15) -> str:
 
 
 class Counterfoil:
-    """Our authorization server on a data directory of its own; with an issuer, behind a proxy on this machine."""
+    """Our authorization server on a data directory of its own; with an issuer, behind a proxy on this machine.
+
+    `store` names another store as the options of a command, and `environment` is added to that of the driver.
+    """
 
     def __init__(self, data: Path, programs: Path, port: int | None = None, issuer: str | None = None,
-                 options: list[str] | None = None) -> None:
+                 options: list[str] | None = None, store: list[str] | None = None,
+                 environment: dict[str, str] | None = None) -> None:
         self.port = port or free_ports(1)[0]
         self.issuer = issuer or f"http://127.0.0.1:{self.port}"
         self.data = data
         self._programs = programs
+        self._store = store or ["--data-dir", str(data)]
+        self._environment = environment or {}
         self._options = [*(["--trusted-proxy", "127.0.0.1"] if issuer else []), *(options or [])]
 
     def administer(self, *words: str, line: str | None = None) -> str:
-        """Runs one command of `counterfoil-server` on the data directory and returns what it printed."""
-        command = [str(self._programs / "counterfoil-server"), *words, "--data-dir", str(self.data)]
+        """Runs one command of `counterfoil-server` on the store and returns what it printed."""
+        command = [str(self._programs / "counterfoil-server"), *words, *self._store]
         result = subprocess.run(
-            command, input=None if line is None else f"{line}\n", capture_output=True, text=True, timeout=60
+            command, input=None if line is None else f"{line}\n", capture_output=True, text=True, timeout=60,
+            env={**os.environ, **self._environment},
         )
         if result.returncode != 0:
             raise Failed(f"counterfoil-server {' '.join(words)} ended with {result.returncode}:\n{result.stderr}")
@@ -222,10 +229,10 @@ class Counterfoil:
 
     @property
     def serve_command(self) -> list[str]:
-        """The command that serves this data directory."""
+        """The command that serves this store."""
         program = str(self._programs / "counterfoil-server")
         place = ["--issuer", self.issuer, "--listen", f"127.0.0.1:{self.port}", *self._options]
-        return [program, "serve", "--data-dir", str(self.data), *place]
+        return [program, "serve", *self._store, *place]
 
     @property
     def metadata_url(self) -> str:
@@ -236,7 +243,7 @@ class Counterfoil:
     @contextmanager
     def serving(self, log: Path) -> Iterator[subprocess.Popen[bytes]]:
         """The server, for as long as the block runs."""
-        with running(self.serve_command, self.metadata_url, log) as process:
+        with running(self.serve_command, self.metadata_url, log, environment=self._environment) as process:
             yield process
 
 
