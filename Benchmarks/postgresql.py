@@ -234,15 +234,18 @@ class Patroni:
         self._settle()
         leader = next(member for member in self._members if member.is_leader)
         others = [member for member in self._members if member is not leader]
+        begun = time.monotonic()
         if number % 2 == 0:
             leader.kill()
         else:
             leader.signal(signal.SIGSTOP)
-        deadline = time.monotonic() + 120
+        deadline = begun + 120
         while not any(member.is_leader for member in others):
             if time.monotonic() > deadline:
                 raise Failed("no standby became the leader")
             time.sleep(0.1)
+        verb = "killed" if number % 2 == 0 else "cut off"
+        print(f"the leader was {verb}; a new one after {time.monotonic() - begun:.1f} s", flush=True)
         time.sleep(2)
         if number % 2 == 0:
             leader.start()
