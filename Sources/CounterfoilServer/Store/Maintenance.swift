@@ -57,6 +57,7 @@ public protocol MaintenanceStore: Sendable {
     /// - Parameters:
     ///   - holder: The mark of the server.
     ///   - end: The end of the lease.
+    ///   - now: The current time.
     /// - Returns: True if the server has the lease.
     func takeMaintenanceLease(
         _ holder: LeaseHolder, until end: Date, at now: Date
