@@ -395,7 +395,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CounterfoilClient", "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer",
+                "CounterfoilClient", "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol",
+                "CounterfoilServer",
                 "CounterfoilServerTesting", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb",
                 "PostgreSQLTesting", "TestSupport", "counterfoil", "counterfoil-server", "lightbox", "mcp-server",
                 "nightly-job", "photo-library", asyncHTTPClient, crypto, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
