@@ -3,9 +3,6 @@ public import CounterfoilServer
 public import Foundation
 
 extension PostgreSQLStore {
-    /// The number of rows of `attempt_locks`.
-    static let attemptLocks = 256
-
     /// Decides whether an attempt can proceed, and counts it as a failure.
     ///
     /// Serializable transactions conflict if the rows of their attempts are close to each other in the index, and few
@@ -16,6 +13,7 @@ extension PostgreSQLStore {
             try SQLConnection(transaction).verdict(on: attempt, at: now)
         }
         if case .tooEarly = early { return early }
+        // The table has a row for each first byte of a digest.
         let locks = Set(attempt.allKeys.map { Int64($0.digest.bytes.first ?? 0) }).sorted()
         return try await threads.commit { transaction in
             try transaction.run(

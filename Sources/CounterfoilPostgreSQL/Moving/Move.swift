@@ -38,7 +38,8 @@ package enum MoveRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .notEmpty(let database, let table):
             """
             the database \(database) is not empty (\(table)) and does not equal the store; nothing was changed; \
-            move into a new database, unless an earlier move into this one was interrupted and servers run on it since
+            move into a new database; if an earlier move from this store has ended early and servers have run on the \
+            database since, everything is in the database already, and no server may run on the store again
             """
         case .unknown(let name):
             "the store has \(name), which this version cannot move; nothing was changed; use the version that made it"

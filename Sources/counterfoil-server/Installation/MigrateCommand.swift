@@ -112,15 +112,16 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
+    /// Throws unless a server key opens everything that the server of a directory has sealed and signed.
+    private func check(_ serverKey: ServerKey, of origin: DataDirectory) async throws {
+        let refusal = CommandFailure.refused(
+            "the server key is not that of \(origin.path); use its server.key, so that users stay signed in")
+        if let own = try origin.ownServerKey, !serverKey.includes(own) { throw refusal }
+        do { try await KeyRing.check(origin.store, serverKey: serverKey) } catch { throw refusal }
+    }
+
     private func move(_ origin: DataDirectory, with serverKey: ServerKey, into database: Database) async throws {
-        let isOther = try origin.ownServerKey.map { !serverKey.includes($0) } ?? false
-        do {
-            guard !isOther else { throw CommandFailure.refused("") }
-            try await KeyRing.check(origin.store, serverKey: serverKey)
-        } catch {
-            throw CommandFailure.refused(
-                "the server key is not that of \(origin.path); use its server.key, so that users stay signed in")
-        }
+        try await check(serverKey, of: origin)
         // Tables of an earlier version belong to a database in use.
         do { try await PostgreSQLStore.check(database.string) } catch .noTables {
             try await migrate(database)
