@@ -101,6 +101,10 @@ struct FailoverTests {
             "postgresql://counterfoil@127.0.0.1:\(standby.port.number),127.0.0.1:\(primary.port.number)/postgres")
         let threads = try await ConnectionThreads.open(string)
         try await threads.commit([Statement("CREATE TABLE t (id int8)")]) { _ in }
+        // Replication is asynchronous: a standby that has not received the table would never have it.
+        _ = try await Waiting.until("the table on the standby") {
+            try standby.sql("SELECT to_regclass('t')::text") == ["t"] ? true : nil
+        }
         // The primary dies, and the standby takes over.
         try await primary.stop()
         try standby.promote()
