@@ -367,8 +367,8 @@ let package = Package(
         .testTarget(
             name: "CounterfoilPostgreSQLTests",
             dependencies: [
-                "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilSQL",
-                "PostgreSQLTesting", "TestSupport",
+                "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
+                "CounterfoilSQL", "PostgreSQLTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),

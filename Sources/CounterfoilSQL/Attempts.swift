@@ -9,7 +9,7 @@ extension SQLStore {
         return try await commit { database in
             let verdict = try database.verdict(on: attempt, at: now)
             for key in attempt.counted(after: verdict) {
-                try database.run(
+                try database.send(
                     "INSERT INTO attempts (digest, at, expires_at) VALUES (?, ?, ?)",
                     Data(key.digest.bytes),
                     now.microseconds,
@@ -25,9 +25,9 @@ extension SQLStore {
         forgetting forgotten: [ArtefactDigest], withdrawing withdrawn: [ArtefactDigest], admittedAt time: Date
     ) async throws(StoreFault) {
         try await commit { database in
-            for digest in forgotten { try database.run(StoreQuery.forgetAttempts, Data(digest.bytes)) }
+            for digest in forgotten { try database.send(StoreQuery.forgetAttempts, Data(digest.bytes)) }
             for digest in withdrawn {
-                try database.run(StoreQuery.withdrawAttempt, Data(digest.bytes), time.microseconds)
+                try database.send(StoreQuery.withdrawAttempt, Data(digest.bytes), time.microseconds)
             }
         }
     }

@@ -35,10 +35,10 @@ extension SQLStore {
             // The trigger `audit_is_never_shortened` allows the deletion of events up to the position in the table
             // `audit_removal`. Outside this transaction, that table is empty.
             let last = min(position, .lastSettled(at: time))
-            try database.run(
+            try database.send(
                 "INSERT INTO audit_removal (through_at, through_number) VALUES (?, ?)", last.microseconds, last.number)
             let removed = try database.run(AuditEntry.removal, last.microseconds, last.number, rows)
-            try database.run("DELETE FROM audit_removal")
+            try database.send("DELETE FROM audit_removal")
             if let event, removed > 0 { try database.append(event) }
             return removed
         }
@@ -51,10 +51,18 @@ extension SQLConnection {
         for event in events { try append(event) }
     }
 
+    /// Appends the events of a commit that has found a user.
+    func append(_ events: [AuditEvent], ofExisting person: PersonIdentifier) throws {
+        for event in events {
+            if event.personID == person { try insert(event) } else { try append(event) }
+        }
+    }
+
     /// Appends an event; if its user was deleted in the meantime, without what identifies the user.
-    func append(_ event: AuditEvent) throws {
-        let event = try withoutDeletedPerson(event)
-        try run(
+    func append(_ event: AuditEvent) throws { try insert(try withoutDeletedPerson(event)) }
+
+    private func insert(_ event: AuditEvent) throws {
+        try send(
             """
             INSERT INTO audit
                 (at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail)

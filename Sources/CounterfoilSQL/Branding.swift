@@ -23,7 +23,7 @@ extension SQLStore {
                 stored.revision == branding.revision
             else { return .changedMeanwhile }
             if let replaced { throw StoreFault.unsupported(replaced) }
-            try database.run(
+            try database.send(
                 "UPDATE branding SET site_name = ?, logo = ?, accent = ?, support_uri = ?, revision = revision + 1",
                 branding.siteName,
                 try database.logo(after: logo, former: stored.logo)?.rawValue,
@@ -67,10 +67,10 @@ extension SQLConnection {
 
     fileprivate func keep(_ statements: [Language: SiteStatement]) throws {
         for language in Language.allCases {
-            try run("DELETE FROM site_statements WHERE language = ?", language.rawValue)
+            try send("DELETE FROM site_statements WHERE language = ?", language.rawValue)
         }
         for (language, statement) in statements where !statement.isEmpty {
-            try run(
+            try send(
                 "INSERT INTO site_statements (language, text, privacy_uri) VALUES (?, ?, ?)",
                 language.rawValue,
                 statement.text,

@@ -8,7 +8,7 @@ extension SQLStore {
         _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> Bool {
         try await commit { database in
-            try database.run(
+            try database.runLast(
                 """
                 INSERT INTO assertions (digest, expires_at, attempt) VALUES (?1, ?2, ?4)
                 ON CONFLICT (digest) DO UPDATE SET expires_at = ?2, attempt = ?4

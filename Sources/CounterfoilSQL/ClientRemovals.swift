@@ -60,7 +60,7 @@ extension SQLConnection {
     func removeClient(_ id: String, atMost rows: inout Int) throws -> Bool {
         let logo = try first("SELECT logo FROM clients WHERE id = ?", id) { columns in try columns.optionalText() }
         guard let logo else { return false }
-        for statement in ClientRemovals.atOnce { try run(statement, id) }
+        for statement in ClientRemovals.atOnce { try send(statement, id) }
         try removeLogoIfUnused(logo.flatMap(LogoIdentifier.init(_:)))
         if rows > 0 { try continueRemoval(ofClient: id, atMost: &rows) }
         return true
@@ -74,7 +74,7 @@ extension SQLConnection {
     func removeClientForGood(_ id: String, atMost rows: inout Int) throws -> Bool {
         let isKept = try answers("SELECT source = 'console' FROM clients WHERE id = ?", id)
         guard try removeClient(id, atMost: &rows) else { return false }
-        if isKept == [true] { try run("INSERT INTO removed_clients (id) VALUES (?) ON CONFLICT (id) DO NOTHING", id) }
+        if isKept == [true] { try send("INSERT INTO removed_clients (id) VALUES (?) ON CONFLICT (id) DO NOTHING", id) }
         return true
     }
 
@@ -113,7 +113,7 @@ extension SQLConnection {
         rows -= try removeGrants(ClientRemovals.grants, id, atMost: rows)
         for statement in ClientRemovals.others where rows > 0 { rows -= try run(statement, id, rows) }
         guard rows > 0 else { return false }
-        try run("DELETE FROM client_removals WHERE id = ?", id)
+        try send("DELETE FROM client_removals WHERE id = ?", id)
         return true
     }
 }

@@ -11,7 +11,7 @@ extension SQLConnection {
     }
 
     func insert(_ client: RegisteredClient) throws {
-        try run(
+        try send(
             RegisteredClient.insertion,
             values: [client.id.rawValue, client.type.rawValue, client.createdAt.microseconds]
                 + client.changeableValues + [client.documentHost]
@@ -24,14 +24,14 @@ extension SQLConnection {
         let keys = try first("SELECT keys FROM clients WHERE id = ?", client.id.rawValue) { columns in
             try columns.optionalBytes()
         }
-        try run(RegisteredClient.change, values: client.changeableValues + [client.documentHost, client.id.rawValue])
+        try send(RegisteredClient.change, values: client.changeableValues + [client.documentHost, client.id.rawValue])
         if let stored = keys ?? nil, let parsed = try? JSONWebKeySet(parsing: stored), parsed == client.keys,
             stored != client.keys?.encoded()
         {
-            try run("UPDATE clients SET keys = ?2 WHERE id = ?1", client.id.rawValue, Data(stored))
+            try send("UPDATE clients SET keys = ?2 WHERE id = ?1", client.id.rawValue, Data(stored))
         }
         guard client.isUnregistered else { return }
-        try run("UPDATE clients SET type = ?2 WHERE id = ?1 AND type <> ?2", client.id.rawValue, client.type.rawValue)
+        try send("UPDATE clients SET type = ?2 WHERE id = ?1 AND type <> ?2", client.id.rawValue, client.type.rawValue)
     }
 }
 

@@ -59,7 +59,7 @@ extension SQLConnection {
     }
 
     func insert(_ secret: ClientSecretRecord) throws {
-        try run(
+        try send(
             "INSERT INTO client_secrets (digest, client_id, created_at) VALUES (?, ?, ?)",
             Data(secret.digest.bytes),
             secret.clientID.rawValue,

@@ -48,7 +48,7 @@ extension SQLConnection {
             "SELECT contested_at IS NOT NULL FROM codes WHERE digest = ?1 AND attempt = ?2", key,
             Data(settlement.attempt.bytes))
         guard let isContested = contested.first else { return nil }
-        try run("UPDATE codes SET attempt = NULL, contested_at = NULL WHERE digest = ?", key)
+        try send("UPDATE codes SET attempt = NULL, contested_at = NULL WHERE digest = ?", key)
         guard isContested,
             let grant = try revocableGrant("grants.id = (SELECT grant_id FROM codes WHERE digest = ?)", key),
             grant.revokedAt == nil
@@ -66,8 +66,8 @@ extension SQLConnection {
             """, key, Data(settlement.attempt.bytes))
         guard withdrawn == 1 else { return nil }
         let grant = "(SELECT grants.number FROM grants JOIN codes ON codes.grant_id = grants.id WHERE digest = ?)"
-        try run("DELETE FROM refresh_tokens WHERE grant_number = \(grant)", key)
-        try run("UPDATE grants SET has_refresh_tokens = 0 WHERE number = \(grant)", key)
+        try send("DELETE FROM refresh_tokens WHERE grant_number = \(grant)", key)
+        try send("UPDATE grants SET has_refresh_tokens = 0 WHERE number = \(grant)", key)
         return nil
     }
 }

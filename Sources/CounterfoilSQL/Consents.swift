@@ -78,7 +78,7 @@ extension SQLStore {
                     """
                 // A concurrent redemption may already have read the former scope. This statement sets the number of
                 // failed redemptions to its limit, so `consumeCode` refuses the unused codes of these grants.
-                try database.run(
+                try database.send(
                     """
                     UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
                     WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(grants))
@@ -135,7 +135,7 @@ extension SQLConnection {
             """, person.rawValue, client.rawValue)
         guard withdrawn == 1 else { return false }
         let live = "\(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL"
-        try run(
+        try send(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
             WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(live))
@@ -148,17 +148,9 @@ extension SQLConnection {
 
     /// Inserts a consent, or updates the stored one except for `since` and `last_used_at`.
     ///
-    /// What the stored consent remembers in a form that this version does not know stays.
-    func keep(_ consent: Consent) throws {
-        let kept = try first(
-            "SELECT remembered_at FROM consents WHERE person_id = ? AND client_id = ?",
-            consent.personID.rawValue, consent.clientID.rawValue
-        ) { columns in Consent.rememberedLines(try columns.text()).unsupported }
-        try keep(consent, with: kept ?? [])
-    }
-
-    private func keep(_ consent: Consent, with unsupported: [String]) throws {
-        try run(
+    /// `unsupported` are the lines that the stored consent remembers in a form that this version does not know.
+    func keep(_ consent: Consent, with unsupported: [String]) throws {
+        try send(
             """
             INSERT INTO consents
                 (person_id, client_id, scope, remembered, remembered_at, appearance, since, allowed_at, last_used_at)
@@ -194,19 +186,19 @@ extension SQLConnection {
             if let consent = try consent(of: person, to: client) { try follow(consent) }
         } catch StoreFault.unsupported, StoreFault.damaged {
             let consent = "person_id = ?1 AND client_id = ?2"
-            try run(
+            try send(
                 """
                 DELETE FROM consents WHERE \(consent) AND NOT EXISTS (
                     SELECT 1 FROM grants WHERE \(Grant.isOfFirst) AND client_id = ?2 AND revoked_at IS NULL
                 )
                 """, person, client)
-            try run("UPDATE consents SET remembered = '', remembered_at = '' WHERE \(consent)", person, client)
+            try send("UPDATE consents SET remembered = '', remembered_at = '' WHERE \(consent)", person, client)
         }
     }
 
     private func follow(_ consent: Consent) throws {
         guard let narrowed = consent.following(try liveGrants(of: consent.personID, to: consent.clientID)) else {
-            try run(
+            try send(
                 "DELETE FROM consents WHERE person_id = ? AND client_id = ?",
                 consent.personID.rawValue,
                 consent.clientID.rawValue
@@ -279,7 +271,7 @@ extension Consent {
     fileprivate var rememberedAtLines: [String] { rememberedAt.map { "\($0.key) \($0.value)" }.sorted() }
 
     /// Parses the lines; those in a form that this version does not know are returned as they are.
-    fileprivate static func rememberedLines(_ text: String) -> (scopes: [Resource: Scope], unsupported: [String]) {
+    static func rememberedLines(_ text: String) -> (scopes: [Resource: Scope], unsupported: [String]) {
         var remembered: [Resource: Scope] = [:]
         var unsupported: [String] = []
         for line in text.split(separator: "\n").map(String.init) {

@@ -59,7 +59,7 @@ extension SQLStore {
                 return .unanswered(authorization, isTooEarly: false)
             }
             let isTooEarly = authorization.poll(at: time)
-            try database.run(
+            try database.send(
                 "UPDATE device_authorizations SET poll_interval = ?2, last_polled_at = ?3 WHERE digest = ?1",
                 Data(digest.bytes),
                 authorization.interval,
@@ -119,7 +119,7 @@ extension SQLConnection {
     }
 
     fileprivate func insert(_ authorization: DeviceAuthorization) throws {
-        try run(
+        try send(
             """
             INSERT INTO device_authorizations (
                 digest, user_code, client_id, scope, resources, code_challenge, requested_at, expires_at, source,

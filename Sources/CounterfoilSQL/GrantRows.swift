@@ -4,7 +4,7 @@ import Foundation
 
 extension SQLConnection {
     func insert(_ grant: Grant) throws {
-        try run(
+        try send(
             """
             INSERT INTO grants (
                 id, person_number, client_id, scope, resources, id_token_claims, user_info_claims,
@@ -28,7 +28,7 @@ extension SQLConnection {
     }
 
     func insert(_ code: CodeRecord) throws {
-        try run(
+        try send(
             """
             INSERT INTO codes (
                 digest, interaction, grant_id, redirect_uri, redirect_uri_was_given, code_challenge, code_challenge_method,
@@ -114,6 +114,12 @@ extension Grant {
 }
 
 extension CodeRecord {
+    /// The code ?1, with its grant and user, if the attempt ?2 has redeemed it and nothing has ended since.
+    static let redeemed = """
+        FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id
+        WHERE codes.digest = ?1 AND codes.attempt = ?2 AND grants.revoked_at IS NULL AND people.disabled_at IS NULL
+        """
+
     /// The condition that a code can be redeemed, now or after the end of a redemption whose result is unknown.
     static let isRedeemable = "(used_at IS NULL OR attempt IS NOT NULL)"
 

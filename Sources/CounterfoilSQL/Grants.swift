@@ -39,10 +39,10 @@ extension SQLStore {
             }
             try database.insert(approval.grant)
             try database.insert(approval.code)
-            try database.keep(approval.consent(after: facts.former))
+            try database.keep(approval.consent(after: facts.former), with: facts.unsupportedLines)
             if let pushed = approval.pushedRequest { try database.removePushedRequest(pushed) }
             if approval.pkce.isException { try database.countPKCEException(approval) }
-            try database.append(approval.events)
+            try database.append(approval.events, ofExisting: approval.grant.personID)
             return .recorded
         }
     }
@@ -64,10 +64,10 @@ extension SQLStore {
         at time: Date
     ) async throws(StoreFault) -> ConsumeCodeOutcome {
         try await commit { database in
-            let key = Data(digest.bytes)
+            let (key, mark) = (Data(digest.bytes), Data(attempt.bytes))
             // RFC 6749 §4.1.2: a code is used at most once. Of several concurrent redemptions, only one meets this
             // condition.
-            let consumed = try database.run(
+            try database.send(
                 """
                 UPDATE codes SET used_at = ?2, attempt = ?3
                 WHERE digest = ?1 AND used_at IS NULL AND failed_redemptions < \(CodeRecord.failedRedemptionLimit)
@@ -83,41 +83,38 @@ extension SQLStore {
                 """,
                 key,
                 time.microseconds,
-                Data(attempt.bytes)
+                mark
             )
-            guard consumed == 1 else {
-                let facts = try database.answers(
-                    """
-                    SELECT codes.used_at IS NOT NULL, codes.attempt IS NOT NULL AND codes.attempt = ?2,
-                        grants.revoked_at IS NULL AND people.disabled_at IS NULL
-                    FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id WHERE codes.digest = ?1
-                    """, key, Data(attempt.bytes))
-                guard facts.first == true else { return .gone }
-                guard facts[1] else { return .alreadyUsed }
-                return facts[2] ? .consumed : .gone
-            }
-            try database.run(
+            // The mark of the attempt takes the place of an answer, so the whole redemption is one round trip.
+            try database.send(
                 """
-                UPDATE grants SET last_used_at = max(last_used_at, ?2), has_refresh_tokens = ?3
-                WHERE id = (SELECT grant_id FROM codes WHERE digest = ?1)
+                UPDATE grants SET last_used_at = max(last_used_at, ?3), has_refresh_tokens = ?4
+                WHERE number = (SELECT grants.number \(CodeRecord.redeemed))
                 """,
                 key,
+                mark,
                 time.microseconds,
                 family != nil
             )
-            try database.run(
+            try database.send(
                 """
-                UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?2), ?2)
-                WHERE (person_id, client_id) = (
-                    SELECT people.id, grants.client_id
-                    FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id WHERE codes.digest = ?1
-                )
+                UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?3), ?3)
+                WHERE (person_id, client_id) = (SELECT people.id, grants.client_id \(CodeRecord.redeemed))
                 """,
                 key,
+                mark,
                 time.microseconds
             )
-            if let family { try database.insert(family) }
-            return .consumed
+            if let family { try database.insert(family, ofRedeemed: key, by: mark) }
+            let facts = try database.answersLast(
+                """
+                SELECT codes.used_at IS NOT NULL, codes.attempt IS NOT NULL AND codes.attempt = ?2,
+                    grants.revoked_at IS NULL AND people.disabled_at IS NULL
+                FROM \(Grant.withPerson) JOIN codes ON codes.grant_id = grants.id WHERE codes.digest = ?1
+                """, key, mark)
+            guard facts.first == true else { return .gone }
+            guard facts[1] else { return .alreadyUsed }
+            return facts[2] ? .consumed : .gone
         }
     }
 
@@ -127,7 +124,7 @@ extension SQLStore {
     public func countFailedRedemption(_ digest: ArtefactDigest) async throws(StoreFault) -> Int {
         try await commit { database in
             let key = Data(digest.bytes)
-            try database.run(
+            try database.send(
                 """
                 UPDATE codes SET failed_redemptions = failed_redemptions + 1
                 WHERE digest = ? AND used_at IS NULL AND failed_redemptions < \(CodeRecord.failedRedemptionLimit)
@@ -221,6 +218,8 @@ private struct ApprovalFacts {
     let hasPushedRequest: Bool
     let isPersonActive: Bool
     let isSessionAlive: Bool
+    /// The lines of the former consent in a form that this version does not know.
+    let unsupportedLines: [String]
     let former: Consent?
 }
 
@@ -241,7 +240,7 @@ extension Approval {
                 WHERE sessions.id = ?4 AND sessions.person_id = ?3 AND sessions.expires_at > ?5
                     AND people.password_hash = ?6
             ),
-            consents.person_id IS NOT NULL, \(Consent.columns)
+            coalesce(consents.remembered_at, ''), consents.person_id IS NOT NULL, \(Consent.columns)
         FROM (SELECT 1) AS one LEFT JOIN consents ON consents.person_id = ?3 AND consents.client_id = ?2
         """
 }
@@ -263,7 +262,7 @@ extension SQLConnection {
 
     /// Revokes a grant that is not revoked yet, and reduces the consent to what the remaining grants allow.
     func revoke(_ grant: RevocableGrant, because reason: RevocationReason, at time: Date) throws {
-        try run("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.revoked.id.rawValue, time.microseconds)
+        try send("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", grant.revoked.id.rawValue, time.microseconds)
         try countRefresh(of: grant.revoked.clientID, reuseAt: reason == .refreshReuse ? time : nil, revocations: 1)
         try followConsent(of: grant.revoked.personID, to: grant.revoked.clientID)
     }
@@ -303,6 +302,7 @@ extension SQLConnection {
                 hasPushedRequest: try columns.flag(),
                 isPersonActive: try columns.flag(),
                 isSessionAlive: try columns.flag(),
+                unsupportedLines: Consent.rememberedLines(try columns.text()).unsupported,
                 former: try columns.flag() ? try Consent(&columns) : nil
             )
         }
@@ -311,7 +311,7 @@ extension SQLConnection {
     }
 
     fileprivate func countPKCEException(_ approval: Approval) throws {
-        try run(
+        try send(
             """
             INSERT INTO pkce_exceptions (client_id, count, last_at) VALUES (?, 1, ?)
             ON CONFLICT (client_id) DO UPDATE SET

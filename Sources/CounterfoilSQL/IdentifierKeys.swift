@@ -12,7 +12,7 @@ extension SQLStore {
         if let stored = try await identifierKeys() { return stored }
         return try await commit { database in
             if let stored = try database.identifierKeys() { return stored }
-            try database.run("INSERT INTO identifier_keys (id, sealed) VALUES (1, ?)", Data(sealed))
+            try database.send("INSERT INTO identifier_keys (id, sealed) VALUES (1, ?)", Data(sealed))
             return sealed
         }
     }

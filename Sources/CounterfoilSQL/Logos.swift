@@ -17,7 +17,7 @@ extension SQLConnection {
     /// Stores a logo, unless the same logo is already stored, and returns its identifier.
     func keep(_ logo: Logo?) throws -> LogoIdentifier? {
         guard let logo else { return nil }
-        try run(
+        try send(
             "INSERT INTO logos (id, media_type, bytes) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
             logo.id.rawValue,
             logo.format.rawValue,
@@ -38,7 +38,7 @@ extension SQLConnection {
     /// Deletes a logo, unless a client or the branding still uses it.
     func removeLogoIfUnused(_ id: LogoIdentifier?) throws {
         guard let id else { return }
-        try run(
+        try send(
             """
             DELETE FROM logos WHERE id = ?1
                 AND NOT EXISTS (SELECT 1 FROM clients WHERE logo = ?1)

@@ -41,7 +41,7 @@ extension SQLStore {
                     try database.requeue(client.id, hostFailures: client.hostFailures)
                     return nil
                 }
-                try database.run(
+                try database.send(
                     "UPDATE logout_queues SET due_at = ?2, leased_until = ?2 WHERE client_id = ?1",
                     client.id.rawValue, later.microseconds)
                 return delivery
@@ -148,7 +148,7 @@ extension SQLConnection {
         guard let retryAt else {
             return try run("DELETE FROM logout_deliveries WHERE number = ?", delivery.number)
         }
-        try run(
+        try send(
             "UPDATE logout_deliveries SET attempts = attempts + 1, due_at = ?2 WHERE number = ?1", delivery.number,
             retryAt.microseconds)
         return 0
@@ -163,10 +163,10 @@ extension SQLConnection {
             "SELECT due_at FROM logout_deliveries WHERE client_id = ? ORDER BY due_at LIMIT 1", client.rawValue
         ) { columns in try columns.date() }
         guard let next else {
-            try run("DELETE FROM logout_queues WHERE client_id = ?", client.rawValue)
+            try send("DELETE FROM logout_queues WHERE client_id = ?", client.rawValue)
             return
         }
-        try run(
+        try send(
             "UPDATE logout_queues SET leased_until = NULL, host_failures = ?2, due_at = ?3 WHERE client_id = ?1",
             client.rawValue, hostFailures, max(next, notBefore ?? next).microseconds)
     }

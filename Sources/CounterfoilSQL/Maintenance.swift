@@ -117,8 +117,8 @@ extension SQLConnection {
                 rows - removed
             ) { columns in try columns.integer() }
             for grant in grants {
-                try run("DELETE FROM refresh_tokens WHERE grant_number = ?", grant)
-                try run("UPDATE grants SET has_refresh_tokens = 0 WHERE number = ?", grant)
+                try send("DELETE FROM refresh_tokens WHERE grant_number = ?", grant)
+                try send("UPDATE grants SET has_refresh_tokens = 0 WHERE number = ?", grant)
             }
             removed += grants.count
         }
@@ -157,8 +157,8 @@ extension SQLConnection {
             rows
         ) { columns in try columns.integer() }
         for number in over {
-            try run("DELETE FROM refresh_tokens WHERE grant_number = ?", number)
-            try run("DELETE FROM grants WHERE number = ?", number)
+            try send("DELETE FROM refresh_tokens WHERE grant_number = ?", number)
+            try send("DELETE FROM grants WHERE number = ?", number)
         }
         return over.count
     }

@@ -46,7 +46,7 @@ extension SQLStore {
     ) async throws(StoreFault) -> AddPersonOutcome {
         try await commit(recording: events) { database in
             let outcome = try database.add(person, asFirstAdministrator: true)
-            if outcome == .added { try database.run("DELETE FROM setup_nonce") }
+            if outcome == .added { try database.send("DELETE FROM setup_nonce") }
             return outcome
         }
     }
@@ -77,7 +77,7 @@ extension SQLStore {
             _ = try database.signOutEverywhere(person, except: session, at: time)
             try database.revokeGrants(
                 "\(Grant.isOfFirst) AND \(Grant.hasUnusedDeviceCode)", [person.rawValue], at: time)
-            try database.run(
+            try database.send(
                 """
                 UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
                 WHERE \(CodeRecord.isRedeemable) AND grant_id IN (SELECT id FROM grants WHERE \(Grant.isOfFirst))
@@ -108,7 +108,7 @@ extension SQLStore {
             _ = try database.first(
                 "SELECT \(Person.columns) FROM people WHERE people.id = ?", person.id.rawValue, read: Person.init(_:))
             // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
-            try database.run(
+            try database.send(
                 """
                 UPDATE people SET email = ?2, display_name = ?3, profile = json_patch(profile, ?4), changed_at = ?5, disabled_at = ?6
                 WHERE id = ?1
@@ -183,7 +183,7 @@ extension SQLConnection {
         if asFirstAdministrator, taken[0] { return .administratorExists }
         if taken[1] { return .usernameTaken }
         if taken[2] { return .emailTaken }
-        try run(
+        try send(
             """
             INSERT INTO people
                 (number, id, username, email, display_name, password_hash, is_administrator, profile, created_at,

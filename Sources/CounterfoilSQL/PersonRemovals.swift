@@ -34,23 +34,23 @@ extension SQLStore {
                 let exists = try database.answers(
                     "SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", owner.rawValue)
                 guard owner != person, exists == [true] else { return .newOwnerNotFound }
-                try database.run(
+                try database.send(
                     """
                     UPDATE clients SET owner_id = ?2, changed_at = ?3, revision = revision + 1 WHERE owner_id = ?1
                     """, person.rawValue, owner.rawValue, time.microseconds)
             }
             try database.queueLogouts(ofPerson: facts.number, sealedAs: Data(terms.sealedPersonID), at: time)
-            try database.run(
+            try database.send(
                 "UPDATE logout_deliveries SET person_id = NULL, sealed_person_id = ?2 WHERE person_id = ?1",
                 person.rawValue, Data(terms.sealedPersonID))
-            try database.run("DELETE FROM sessions WHERE person_id = ?", person.rawValue)
-            try database.run("DELETE FROM consents WHERE person_id = ?", person.rawValue)
-            try database.run(
+            try database.send("DELETE FROM sessions WHERE person_id = ?", person.rawValue)
+            try database.send("DELETE FROM consents WHERE person_id = ?", person.rawValue)
+            try database.send(
                 """
                 INSERT INTO removed_people (number, id, pseudonym, username, email, display_name)
                 SELECT number, id, ?2, username, email, display_name FROM people WHERE id = ?1
                 """, person.rawValue, terms.pseudonym.rawValue)
-            try database.run("DELETE FROM people WHERE id = ?", person.rawValue)
+            try database.send("DELETE FROM people WHERE id = ?", person.rawValue)
             try database.append(events(clients))
             return .begun(clients)
         }
@@ -122,7 +122,7 @@ extension SQLConnection {
     ///
     /// These include grants whose session has expired without a notification, because its row may be deleted already.
     fileprivate func queueLogouts(ofPerson number: Int64, sealedAs sealed: Data, at time: Date) throws {
-        try run(
+        try send(
             """
             INSERT INTO logout_deliveries (client_id, sealed_person_id, session_id, attempts, due_at)
             SELECT DISTINCT grants.client_id, ?2, grants.session_id, 0, ?3
@@ -153,7 +153,7 @@ extension SQLConnection {
                 naming: removal.person, number: removal.number, after: removal.pushedThrough, atMost: left)
         }
         guard left > 0 else { return (rows, false) }
-        try run("DELETE FROM removed_people WHERE number = ?", removal.number)
+        try send("DELETE FROM removed_people WHERE number = ?", removal.number)
         return (rows - left + 1, true)
     }
 
@@ -168,9 +168,9 @@ extension SQLConnection {
             (number: try columns.integer(), id: try columns.text())
         }
         for grant in grants {
-            try run("DELETE FROM codes WHERE grant_id = ?", grant.id)
-            try run("DELETE FROM refresh_tokens WHERE grant_number = ?", grant.number)
-            try run("DELETE FROM grants WHERE number = ?", grant.number)
+            try send("DELETE FROM codes WHERE grant_id = ?", grant.id)
+            try send("DELETE FROM refresh_tokens WHERE grant_number = ?", grant.number)
+            try send("DELETE FROM grants WHERE number = ?", grant.number)
         }
         return grants.count
     }
@@ -180,7 +180,7 @@ extension SQLConnection {
             (number: try columns.integer(), detail: try columns.optionalText())
         }
         for event in events {
-            try run(
+            try send(
                 """
                 UPDATE audit SET person_id = ?2, grant_id = NULL, source = NULL, request_id = NULL, detail = ?3
                 WHERE number = ?1
@@ -197,7 +197,7 @@ extension SQLConnection {
         let requests = try all(RemovedPerson.pushedRequests, digest, rows, read: PushedRequest.init(_:))
         for request in requests where person.isNamed(in: request) { try removePushedRequest(request.digest) }
         if let last = requests.last {
-            try run(
+            try send(
                 "UPDATE removed_people SET pushed_through = ?2 WHERE number = ?1", number, Data(last.digest.bytes))
         }
         return requests.count

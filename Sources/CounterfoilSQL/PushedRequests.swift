@@ -13,7 +13,7 @@ extension SQLStore {
             guard exists == [true] || request.clientID.isURL else { return .clientDeleted }
             guard try !database.isBeingRemoved(request.clientID) else { return .clientDeleted }
             if let first = try database.firstExpiry(of: request, beyond: limits) { return .tooMany(until: first) }
-            try database.run(
+            try database.send(
                 """
                 INSERT INTO pushed_requests (\(PushedRequest.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
@@ -39,7 +39,7 @@ extension SQLStore {
         guard let request, request.openedAt == nil else { return request }
         return try await commit { database in
             // Of several concurrent openings, only one meets this condition. The others read what it has written.
-            try database.run(
+            try database.send(
                 """
                 UPDATE pushed_requests SET opened_at = ?3, expires_at = max(expires_at, ?4)
                 WHERE digest = ?1 AND client_id = ?2 AND opened_at IS NULL AND expires_at > ?3

@@ -26,13 +26,13 @@ extension SQLStore {
         try await commit { database in
             // RFC 9700 §4.14.2: of several concurrent rotations of one token, only one meets the condition on the
             // generation.
-            guard try database.record(step, of: facts, attempt: attempt, now: now) else {
+            let isUseDue = now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution
+            let isAll = !isUseDue && events.isEmpty
+            guard try database.record(step, of: facts, attempt: attempt, now: now, andNothingElse: isAll) else {
                 guard let isAttempt = try database.isLast(attempt, of: facts.family) else { return .gone }
                 return isAttempt ? .recorded : .changedMeanwhile
             }
-            if now.timeIntervalSince(facts.grant.lastUsedAt) >= Grant.useResolution {
-                try database.noteUse(of: facts, at: now)
-            }
+            if isUseDue { try database.noteUse(of: facts, at: now) }
             try database.append(events)
             return .recorded
         }
@@ -76,16 +76,20 @@ extension StoreQuery {
 }
 
 extension SQLConnection {
-    func insert(_ family: RefreshFamily) throws {
-        try run(
+    /// Stores the token family of a code that was redeemed by an attempt, unless it is stored.
+    func insert(_ family: RefreshFamily, ofRedeemed code: Data, by mark: Data) throws {
+        try send(
             """
             INSERT INTO refresh_tokens (
                 digest, grant_number, generation, rotated_at, repeats, last_used_at, expires_at, resting_since,
                 key_thumbprint
-            ) VALUES (?1, (SELECT number FROM grants WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?6, ?8)
+            )
+            SELECT ?3, grants.number, ?4, ?5, ?6, ?7, ?8, ?7, ?9 \(CodeRecord.redeemed)
+            ON CONFLICT (grant_number) DO NOTHING
             """,
+            code,
+            mark,
             Data(family.digest.bytes),
-            family.grantID.rawValue,
             family.generation,
             family.rotatedAt.microseconds,
             family.repeats,
@@ -104,7 +108,7 @@ extension SQLConnection {
 
     /// Counts for the client with an identifier, which may be invalid.
     func countRefresh(of client: String, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws {
-        try run(
+        try send(
             """
             INSERT INTO refresh_statistics (client_id, repeats, reuses, last_reuse_at, revocations)
             SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
@@ -129,40 +133,44 @@ extension SQLConnection {
     /// The conditions are those of `RefreshFamily.step`. After `repeatLimit` repeats, the next one also requires that
     /// `repeatPause` has passed since the last use.
     fileprivate func record(
-        _ step: RefreshStep, of facts: RefreshFacts, attempt: CommitAttempt, now: Date
+        _ step: RefreshStep, of facts: RefreshFacts, attempt: CommitAttempt, now: Date, andNothingElse isAll: Bool
     ) throws -> Bool {
-        let (key, generation) = (Data(facts.family.digest.bytes), facts.family.generation)
-        let (time, grant) = (now.microseconds, facts.grant)
-        let (scope, claimScope) = (grant.scope.description, grant.claimScope.description)
-        let mark = Data(attempt.bytes)
+        let grant = facts.grant
+        var values: [(any SQLValue)?] = [
+            Data(facts.family.digest.bytes), facts.family.generation, now.microseconds, grant.scope.description,
+            grant.claimScope.description, Data(attempt.bytes),
+        ]
         switch step {
         case .advance(let next):
-            return try run(RefreshFamily.advance, key, generation, time, scope, claimScope, mark, next) == 1
+            values.append(next)
+            return try run(RefreshFamily.advance, values: values, isLast: isAll) == 1
         case .stay:
-            return try run(RefreshFamily.stay, key, generation, time, scope, claimScope, mark) == 1
+            return try run(RefreshFamily.stay, values: values, isLast: isAll) == 1
         case .repeat:
-            guard try run(RefreshFamily.repetition, key, generation, time, scope, claimScope, mark) == 1 else {
-                return false
-            }
-            try countRefresh(of: facts.grant.clientID, repeats: 1)
+            guard try run(RefreshFamily.repetition, values: values) == 1 else { return false }
+            try countRefresh(of: grant.clientID, repeats: 1)
             return true
         }
+    }
+
+    private func run(_ sql: String, values: [(any SQLValue)?], isLast: Bool) throws -> Int {
+        try isLast ? runLast(sql, values: values) : run(sql, values: values)
     }
 
     /// Updates the time of use of a grant and its consent, and postpones the idle expiry of its token family.
     fileprivate func noteUse(of facts: RefreshFacts, at now: Date) throws {
         let (key, time) = (Data(facts.family.digest.bytes), now.microseconds)
-        try run(
+        try send(
             """
             UPDATE grants SET last_used_at = ?2
             WHERE number = (SELECT grant_number FROM refresh_tokens WHERE digest = ?1) AND last_used_at < ?2
             """, key, time)
-        try run(
+        try send(
             """
             UPDATE consents SET last_used_at = max(coalesce(last_used_at, ?3), ?3) WHERE person_id = ?1 AND client_id = ?2
             """,
             facts.person.id.rawValue, facts.grant.clientID.rawValue, time)
-        try run(
+        try send(
             "UPDATE refresh_tokens SET resting_since = ?2 WHERE digest = ?1 AND resting_since <= ?2 - ?3",
             key, time, RefreshFamily.restResolution)
     }

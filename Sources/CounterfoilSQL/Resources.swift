@@ -64,7 +64,7 @@ extension SQLStore {
             guard stored == former else { return .changedMeanwhile }
             let unknown = try database.unknownScopes(in: resource.scope)
             guard unknown.isEmpty else { return .unknownScopes(unknown) }
-            try database.run(
+            try database.send(
                 """
                 UPDATE resources SET name = ?2, scope = ?3, token_type = ?4, requires_bound_tokens = ?5
                 WHERE resource = ?1

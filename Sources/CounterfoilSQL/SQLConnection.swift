@@ -10,16 +10,46 @@ package struct SQLConnection {
 
     package init(_ runner: any StatementRunner) { self.runner = runner }
 
+    /// Runs a statement of a commit whose answer does not matter: it is sent with the next statement that has one, or
+    /// with the end of the transaction.
+    ///
+    /// If it fails, the commit fails. A text value that contains NUL is refused, because no database can store it.
+    package func send(_ sql: String, _ values: (any SQLValue)?...) throws { try send(sql, values: values) }
+
+    package func send(_ sql: String, values: [(any SQLValue)?]) throws {
+        try runner.runLater(sql, try Self.parameters(values))
+    }
+
     /// Runs a statement, which is compiled once and cached, and returns the number of rows that an INSERT, UPDATE or
     /// DELETE changed.
     ///
-    /// A text value that contains NUL is refused, because no database can store it.
-    @discardableResult
+    /// It is a round trip to the database. ``send(_:_:)`` is none.
     package func run(_ sql: String, _ values: (any SQLValue)?...) throws -> Int { try run(sql, values: values) }
 
-    @discardableResult
     package func run(_ sql: String, values: [(any SQLValue)?]) throws -> Int {
         try rows(of: sql, values) { _ in .next }
+    }
+
+    /// Runs the statement that completes a commit together with the end of the transaction, in one round trip.
+    ///
+    /// - Returns: The number of rows that the statement changed. If it is 0, and nothing was sent before, a later
+    ///   statement begins another transaction.
+    package func runLast(_ sql: String, _ values: (any SQLValue)?...) throws -> Int {
+        try runLast(sql, values: values)
+    }
+
+    package func runLast(_ sql: String, values: [(any SQLValue)?]) throws -> Int {
+        try runner.runLast(sql, try Self.parameters(values)) { _ in .next }
+    }
+
+    /// Returns the columns of the first row as flags, for a query that completes a commit, as by ``runLast(_:_:)``.
+    package func answersLast(_ sql: String, _ values: (any SQLValue)?...) throws -> [Bool] {
+        var answers: [Bool] = []
+        _ = try runner.runLast(sql, try Self.parameters(values)) { columns in
+            while columns.hasMore { answers.append(try columns.flag()) }
+            return .stop
+        }
+        return answers
     }
 
     /// Returns the first row of a query; nil if there is none.
@@ -105,11 +135,15 @@ package struct SQLConnection {
         of sql: String, _ values: [(any SQLValue)?], expecting limit: Int? = nil,
         read: (inout Columns) throws -> RowStep
     ) throws -> Int {
+        try runner.run(sql, try Self.parameters(values), expecting: limit == .max ? nil : limit, read: read)
+    }
+
+    private static func parameters(_ values: [(any SQLValue)?]) throws -> [SQLParameter] {
         let parameters = values.map { $0?.parameter ?? .null }
         for case .text(let text) in parameters where text.utf8.contains(0) {
             throw StoreFault.damaged("a text to be stored contains a NUL character")
         }
-        return try runner.run(sql, parameters, expecting: limit == .max ? nil : limit, read: read)
+        return parameters
     }
 }
 
@@ -126,6 +160,12 @@ package protocol StatementRunner {
     func run(
         _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
     ) throws -> Int
+
+    /// Runs a statement of a transaction at any time before the next one with an answer, or before the commit.
+    func runLater(_ sql: String, _ parameters: [SQLParameter]) throws
+
+    /// Runs the last statement of a transaction, which may be committed with it, and reads its rows.
+    func runLast(_ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep) throws -> Int
 }
 
 /// Whether a statement continues after a row.

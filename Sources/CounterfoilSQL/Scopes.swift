@@ -38,7 +38,7 @@ extension SQLStore {
         try await commit(recording: events) { database in
             guard let stored = try database.scope(scope.token) else { return .notFound }
             guard stored == former else { return .changedMeanwhile }
-            try database.run(
+            try database.send(
                 "UPDATE scopes SET description = ?2, is_listed = ?3, starts_ticked = ?4 WHERE name = ?1",
                 scope.token.rawValue,
                 scope.description,
@@ -64,7 +64,7 @@ extension SQLStore {
             guard try takesFromUses || !database.isUsed(token) else { return .inUse(uses) }
             try database.takeFromUses(token, at: time)
             try database.takeFromGrants(token, at: time)
-            try database.run("DELETE FROM scopes WHERE name = ?", token.rawValue)
+            try database.send("DELETE FROM scopes WHERE name = ?", token.rawValue)
             try database.append(events(uses))
             return .removed(from: uses)
         }
@@ -120,7 +120,7 @@ extension SQLConnection {
     /// The statements change the stored texts, so that they also reach a client or an API with a value that this
     /// version does not know, and keep that value.
     fileprivate func takeFromUses(_ token: Scope.Token, at time: Date) throws {
-        try run(
+        try send(
             """
             UPDATE clients SET scope = \(Self.withoutFirst("scope")),
                 optional_scope = \(Self.withoutFirst("optional_scope")),
@@ -128,7 +128,7 @@ extension SQLConnection {
                 changed_at = max(changed_at, ?2), revision = revision + 1
             WHERE \(Self.holdsFirst("scope")) OR \(Self.holdsFirst("optional_scope"))
             """, token.rawValue, time.microseconds)
-        try run(
+        try send(
             "UPDATE resources SET scope = \(Self.withoutFirst("scope")) WHERE \(Self.holdsFirst("scope"))",
             token.rawValue)
     }
@@ -142,7 +142,7 @@ extension SQLConnection {
         let isMeant = "revoked_at IS NULL AND \(Self.holdsFirst("scope"))"
         // A concurrent redemption may already have read the former scope. This statement sets the number of failed
         // redemptions to its limit, so `consumeCode` refuses the unused codes of these grants.
-        try run(
+        try send(
             """
             UPDATE codes SET failed_redemptions = \(CodeRecord.failedRedemptionLimit)
             WHERE \(CodeRecord.isRedeemable)
@@ -152,9 +152,9 @@ extension SQLConnection {
             "SELECT client_id, count(*) FROM grants WHERE revoked_at IS NULL AND scope = ? GROUP BY client_id", name
         ) { columns in (try columns.text(), Int(try columns.integer())) }
         for (client, count) in revoked { try countRefresh(of: client, revocations: count) }
-        try run(
+        try send(
             "UPDATE grants SET revoked_at = ?2 WHERE revoked_at IS NULL AND scope = ?1", name, time.microseconds)
-        try run("UPDATE grants SET scope = \(Self.withoutFirst("scope")) WHERE \(isMeant)", name)
+        try send("UPDATE grants SET scope = \(Self.withoutFirst("scope")) WHERE \(isMeant)", name)
         let consents = try all(
             "SELECT person_id, client_id FROM consents WHERE \(Self.holdsFirst("scope"))", name
         ) { columns in (try columns.text(), try columns.text()) }

@@ -19,19 +19,19 @@ extension SQLStore {
         try await commit { database in
             let former = try database.first("SELECT answered_at FROM service") { columns in try columns.date() }
             if let former, former.timeIntervalSince(now) > silence {
-                try database.run("DELETE FROM outages WHERE ended_at > ?", now.microseconds)
+                try database.send("DELETE FROM outages WHERE ended_at > ?", now.microseconds)
             }
             if let former, now.timeIntervalSince(former) > silence {
-                try database.run(
+                try database.send(
                     "INSERT INTO outages (began_at, ended_at) VALUES (?, ?)", former.microseconds, now.microseconds)
-                try database.run(
+                try database.send(
                     """
                     DELETE FROM outages WHERE began_at <= (
                         SELECT began_at FROM outages ORDER BY began_at DESC LIMIT 1 OFFSET \(ServiceRecord.outageLimit)
                     )
                     """)
             }
-            try database.run(
+            try database.send(
                 """
                 INSERT INTO service (id, answered_at) VALUES (1, ?1)
                 ON CONFLICT (id) DO UPDATE SET

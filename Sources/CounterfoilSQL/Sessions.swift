@@ -142,7 +142,7 @@ extension SQLStore {
         }
         guard isSomethingToEnd == [true] else { return }
         try await commit { database in
-            try database.run(
+            try database.send(
                 "DELETE FROM sessions WHERE id = ?1 AND (expires_at <= ?2 OR last_seen_at <= ?3)",
                 session.rawValue,
                 time.microseconds,
@@ -222,7 +222,7 @@ extension SQLConnection {
     ///
     /// It marks each active grant with the end of the session, so that a second call does not notify a client again.
     fileprivate func revokeDependents(ofSession session: String, at time: Date) throws {
-        try run(
+        try send(
             """
             INSERT INTO logout_deliveries (client_id, person_id, session_id, attempts, due_at)
             SELECT DISTINCT grants.client_id, people.id, grants.session_id, 0, ?2
@@ -239,7 +239,7 @@ extension SQLConnection {
                 AND (clients.type = 'spa' OR \(Grant.hasUnusedDeviceCode))
             """,
             [session], at: time)
-        try run(
+        try send(
             """
             UPDATE grants SET session_ended_at = ?2
             WHERE session_id = ?1 AND revoked_at IS NULL AND session_ended_at IS NULL
@@ -263,7 +263,7 @@ extension SQLConnection {
             "SELECT grants.client_id, count(*) \(meant) GROUP BY grants.client_id", values: values
         ) { columns in (client: try columns.text(), grants: Int(try columns.integer())) }
         guard !counts.isEmpty else { return }
-        try run(
+        try send(
             """
             UPDATE grants SET revoked_at = ?\(values.count + 1) WHERE number IN (SELECT grants.number \(meant))
             """, values: values + [time.microseconds])

@@ -9,7 +9,7 @@ extension SQLStore {
     ) async throws(StoreFault) -> SetupNonce? {
         try await commit { database in
             guard try database.answers(Self.hasAdministrator) == [false] else { return nil }
-            try database.run(
+            try database.send(
                 """
                 INSERT INTO setup_nonce (id, nonce, created_at) VALUES (1, ?1, ?2)
                 ON CONFLICT (id) DO UPDATE SET nonce = ?1, created_at = ?2

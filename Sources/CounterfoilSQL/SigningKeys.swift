@@ -59,7 +59,7 @@ extension SQLStore {
                 key.algorithm.rawValue
             )
             guard replaced == 1 else { return .algorithmHasKey }
-            try database.run(
+            try database.send(
                 "INSERT INTO signing_keys (id, algorithm, sealed, created_at, signs_from) VALUES (?, ?, ?, ?, ?)",
                 key.id.rawValue,
                 key.algorithm.rawValue,

@@ -38,7 +38,7 @@ extension SQLStore {
             if let refused {
                 let patterns = refused.split(separator: " ").compactMap { HostPattern(String($0)) }
                 guard !patterns.contains(where: { $0.matches(host.rawValue) }) else { return false }
-                try database.run(
+                try database.send(
                     """
                     UPDATE unregistered_client_policy
                     SET refused_hosts = trim(refused_hosts || ' ' || ?), revision = revision + 1
@@ -82,7 +82,7 @@ extension SQLStore {
     ) async throws(StoreFault) {
         try await commit { database in
             try database.append(events)
-            try database.run(
+            try database.send(
                 "INSERT INTO initial_access_tokens (digest, name, created_at, expires_at) VALUES (?, ?, ?, ?)",
                 Data(token.digest.bytes),
                 token.name,
@@ -160,7 +160,7 @@ extension SQLConnection {
     }
 
     fileprivate func keep(_ policy: UnregisteredClientPolicy) throws {
-        try run(
+        try send(
             """
             INSERT INTO unregistered_client_policy (id, \(UnregisteredClientPolicy.columns))
             VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

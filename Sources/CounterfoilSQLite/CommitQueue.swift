@@ -129,14 +129,14 @@ final class CommitQueue: Sendable {
         var isCommitting = false
         let connection = database.connection
         do {
-            try connection.run("BEGIN IMMEDIATE")
+            _ = try connection.run("BEGIN IMMEDIATE")
             // A single commit needs no savepoint: if it fails, the whole transaction is rolled back.
             let isSingle = batch.count == 1
             let answers = try batch.map { commit in
                 isSingle ? try commit.write(connection) : try write(commit, in: database)
             }
             isCommitting = true
-            try connection.run("COMMIT")
+            _ = try connection.run("COMMIT")
             for answer in answers { answer() }
         } catch {
             // SQLite may have rolled the transaction back itself.
@@ -151,16 +151,16 @@ final class CommitQueue: Sendable {
     /// transaction fails.
     private func write(_ commit: PendingCommit, in database: Database) throws -> @Sendable () -> Void {
         let connection = database.connection
-        try connection.run("SAVEPOINT one_commit")
+        _ = try connection.run("SAVEPOINT one_commit")
         do {
             let answer = try commit.write(connection)
-            try connection.run("RELEASE one_commit")
+            _ = try connection.run("RELEASE one_commit")
             return answer
         } catch {
             // Some errors, such as a full disk, can make SQLite roll back the whole transaction.
             guard database.isInsideTransaction else { throw error }
-            try connection.run("ROLLBACK TO one_commit")
-            try connection.run("RELEASE one_commit")
+            _ = try connection.run("ROLLBACK TO one_commit")
+            _ = try connection.run("RELEASE one_commit")
             let fault = StoreFault(error)
             return { commit.refuse(fault) }
         }

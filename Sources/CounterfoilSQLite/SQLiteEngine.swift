@@ -36,7 +36,7 @@ struct SQLiteEngine: SQLEngine {
 
     func noteClock(on connection: SQLConnection) throws {
         let mark = clock.mark
-        try connection.run(
+        try connection.send(
             "UPDATE service SET boot = ?1, boot_clock = ?2, clock_origin = ?3", mark?.boot, mark?.beat, mark?.origin)
     }
 

@@ -36,6 +36,14 @@ private struct StatementsOfDatabase: StatementRunner {
         }
     }
 
+    func runLater(_ sql: String, _ parameters: [SQLParameter]) throws {
+        _ = try run(sql, parameters, expecting: nil) { _ in .next }
+    }
+
+    func runLast(_ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep) throws -> Int {
+        try run(sql, parameters, expecting: nil, read: read)
+    }
+
     private func check(_ code: CInt) throws {
         guard code != SQLITE_OK else { return }
         let message = database.sqliteConnection.map { String(cString: sqlite3_errmsg($0)) }

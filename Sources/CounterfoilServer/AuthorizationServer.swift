@@ -233,18 +233,23 @@ public final class AuthorizationServer: Sendable {
     ) async throws -> Reply {
         guard let respond = handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
-        try await followKeys(for: endpoint)
-        return try await respond(request, now, &client)
+        return try await ArrivalRevision.withValue(try await followKeys(for: endpoint)) {
+            try await respond(request, now, &client)
+        }
     }
 
-    /// Reloads the signing keys if another process has added or deleted one.
+    /// Reloads the signing keys if another process has added or deleted one, and returns the revision of the registry;
+    /// nil if it was not read.
     ///
     /// While the store does not respond, an endpoint that issues or accepts tokens fails. All others continue: the key
     /// set and the metadata stay as they were, and liveness does not ask the store.
-    private func followKeys(for endpoint: Endpoint) async throws {
-        guard endpoint != .liveness else { return }
-        do { try await components.keys.follow(logger: components.logger) } catch {
+    private func followKeys(for endpoint: Endpoint) async throws -> RegistryRevision? {
+        guard endpoint != .liveness else { return nil }
+        do {
+            return try await components.keys.follow(logger: components.logger)
+        } catch {
             if !endpoint.answersPeople, endpoint.methods.contains(.post) { throw error }
+            return nil
         }
     }
 }

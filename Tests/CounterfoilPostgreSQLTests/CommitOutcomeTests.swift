@@ -1,3 +1,4 @@
+import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 import PostgreSQLTesting
@@ -59,7 +60,7 @@ struct CommitOutcomeTests {
         await Self.expectUnconfirmed {
             if inOneRoundTrip {
                 // Opens the connection before the cut.
-                try await table.threads.read { transaction in _ = try transaction.run("SELECT 1") }
+                try await table.threads.openConnections(2)
                 proxy.cutNext(cut)
                 try await table.threads.commit([table.insert]) { _ in }
             } else {
@@ -80,7 +81,7 @@ struct CommitOutcomeTests {
         let table = try await Table()
         let proxy = table.proxy
         let statement = Statement(table.insert.sql + " ON CONFLICT DO NOTHING", 1, "a")
-        try await table.threads.read { transaction in _ = try transaction.run("SELECT 1") }
+        try await table.threads.openConnections(2)
         proxy.cutNext(cut)
         let changes = try await table.threads.commit([statement], isRepeatable: true) { $0.map(\.changes) }
         #expect(changes == (cut == .afterwards ? [0] : [1]))
@@ -90,7 +91,7 @@ struct CommitOutcomeTests {
 
     @Test func `an error of the second try does not hide that the result of the first is unknown`() async throws {
         let table = try await Table()
-        try await table.threads.read { transaction in _ = try transaction.run("SELECT 1") }
+        try await table.threads.openConnections(2)
         table.proxy.cutNext(.afterwards)
         // The second try violates the primary key.
         await Self.expectUnconfirmed { try await table.threads.commit([table.insert], isRepeatable: true) { _ in } }
@@ -165,6 +166,73 @@ struct CommitOutcomeTests {
             }
         }
         #expect(try table.rows == [])
+        await table.close()
+    }
+
+    @Test func `statements without an answer are sent with the end of the transaction`() async throws {
+        let table = try await Table(threads: 1)
+        let statements = [table.insert, Statement(table.insert.sql, 2, "b")]
+        try await table.threads.commit { transaction in for each in statements { try transaction.runLater(each) } }
+        #expect(try table.rows == ["a", "b"])
+        let before = table.proxy.chunks
+        let more = [Statement(table.insert.sql, 3, "c"), Statement(table.insert.sql, 4, "d")]
+        try await table.threads.commit { transaction in for each in more { try transaction.runLater(each) } }
+        #expect(table.proxy.chunks == before + 1)
+        await table.close()
+    }
+
+    @Test func `an error of a statement without an answer fails the commit, even if it is hidden`() async throws {
+        let table = try await Table(threads: 1)
+        let (name, insert) = (table.name, table.insert)
+        for readsAfterwards in [true, false] {
+            let fault = await #expect(throws: StoreFault.self) {
+                try await table.threads.commit { transaction in
+                    try transaction.runLater(insert)
+                    try transaction.runLater(insert)
+                    if readsAfterwards { _ = try? transaction.run("SELECT 1 FROM \(name)") }
+                }
+            }
+            #expect("\(String(describing: fault))".contains("23505"))
+            #expect(try table.rows == [])
+        }
+        await table.close()
+    }
+
+    @Test(arguments: [CuttingProxy.Cut.before, .halfway, .afterwards])
+    func `a last statement whose answer does not arrive is unconfirmed, even if the closure hides it`(
+        cut: CuttingProxy.Cut
+    ) async throws {
+        let table = try await Table()
+        let proxy = table.proxy
+        let insert = "INSERT INTO \(table.name) VALUES (1, 'a')"
+        try await table.threads.openConnections(2)
+        await Self.expectUnconfirmed {
+            try await table.threads.commit { transaction in
+                proxy.cutNext(cut)
+                _ = try? SQLConnection(transaction).runLast(insert)
+            }
+        }
+        #expect(try table.rows == (cut == .afterwards ? ["a"] : []))
+        await table.close()
+    }
+
+    @Test func `after a last statement that changed something, an error is no failure of the commit`() async throws {
+        let table = try await Table(threads: 1)
+        let insert = "INSERT INTO \(table.name) VALUES (1, 'a') ON CONFLICT DO NOTHING"
+        await Self.expectUnconfirmed {
+            try await table.threads.commit { transaction in
+                #expect(try SQLConnection(transaction).runLast(insert) == 1)
+                throw StoreFault.damaged("the answer cannot be read")
+            }
+        }
+        #expect(try table.rows == ["a"])
+        // It changes nothing now, so what follows is a transaction of its own.
+        let update = "UPDATE \(table.name) SET value = 'b'"
+        try await table.threads.commit { transaction in
+            #expect(try SQLConnection(transaction).runLast(insert) == 0)
+            try transaction.run(update)
+        }
+        #expect(try table.rows == ["b"])
         await table.close()
     }
 

@@ -46,8 +46,8 @@ struct CommitQueueTests {
 
     /// Adds a row that violates a foreign key only when the transaction is committed.
     private static func addDanglingSession(to database: SQLConnection) throws {
-        try database.run("PRAGMA defer_foreign_keys = ON")
-        try database.run(
+        try database.send("PRAGMA defer_foreign_keys = ON")
+        try database.send(
             """
             INSERT INTO sessions (
                 digest, id, person_id, authenticated_at, last_seen_at, expires_at, user_agent, source

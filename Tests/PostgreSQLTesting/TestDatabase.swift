@@ -45,6 +45,11 @@ package enum TestDatabase {
 
     /// Runs a test with the connection string of a database.
     package static func with(_ test: (ConnectionString) async throws -> Void) async throws {
+        try await withServer { server, name in try await test(try server.uri(database: name)) }
+    }
+
+    /// Runs a test with the server of a database, and the name of the database.
+    package static func withServer(_ test: (PostgreSQLServer, String) async throws -> Void) async throws {
         try await places.pass {
             let server = try await server.value
             let name: String
@@ -55,7 +60,7 @@ package enum TestDatabase {
                 name = "store_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
                 try server.sql("CREATE DATABASE \(name) TEMPLATE \(template)")
             }
-            try await test(try server.uri(database: name))
+            try await test(server, name)
             // After a failure, the test may still use the database.
             free.withLock { $0.append(name) }
         }

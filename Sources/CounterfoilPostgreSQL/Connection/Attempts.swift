@@ -24,8 +24,7 @@ extension Connection {
             var transaction = Transaction(on: self, kind.after(conflicts: conflicts), by: deadline)
             do {
                 let value = try body(&transaction)
-                // The closure may have caught the error.
-                guard isUsable else { return .again(reason: "the connection was lost") }
+                // If the closure has caught an error, this throws it.
                 try transaction.commit()
                 return .success(value)
             } catch let failure as Transaction.UnknownCommit {
@@ -36,9 +35,15 @@ extension Connection {
                 }
             } catch {
                 transaction.rollBack()
+                guard !transaction.isCommitted else { return .unknown(reason: Self.unread(error)) }
                 throw error
             }
         }
+    }
+
+    /// The reason for which the result of a commit that has happened is unknown.
+    private static func unread(_ error: any Error) -> String {
+        "the commit succeeded, but its result cannot be read: \(StoreFault(error))"
     }
 
     /// Runs statements as one transaction in one round trip, and reads their rows after the commit.
@@ -66,7 +71,7 @@ extension Connection {
                 return .success(try read(rows))
             } catch  where !onlyReads {
                 // The commit has happened, so this must not look like a commit that has changed nothing.
-                return .unknown(reason: "the commit succeeded, but its result cannot be read: \(StoreFault(error))")
+                return .unknown(reason: Self.unread(error))
             }
         }
     }

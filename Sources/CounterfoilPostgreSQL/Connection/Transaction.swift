@@ -69,12 +69,16 @@ enum TransactionKind: Sendable {
 
 /// A transaction under way, on the thread of its connection.
 ///
-/// The parameters in the SQL are `$1`, `$2` and so on. `BEGIN` is sent together with the first statement. Copies are
-/// the same transaction.
+/// The parameters in the SQL are `$1`, `$2` and so on. `BEGIN` is sent together with the first statement, and `COMMIT`
+/// together with the statements that still wait. Copies are the same transaction.
 struct Transaction {
     /// The state of the transaction, apart from the closure that runs it.
     private final class Progress {
         var hasBegun = false
+        /// The statements whose answers are not needed, in their order, which are sent with the next one.
+        var waiting: [Statement] = []
+        /// Whether changes are committed, before the closure has returned.
+        var isCommitted = false
         /// The first error of a statement, after which the transaction sends nothing more and does not commit.
         var failure: (any Error)?
     }
@@ -108,16 +112,28 @@ struct Transaction {
         if let failure = progress.failure { throw failure }
         do {
             for statement in statements { try statement.check() }
-            let opening = progress.hasBegun ? [] : kind.opening
-            guard !opening.isEmpty else { return try connection.exchange(statements, by: deadline) }
+            let before = progress.hasBegun ? progress.waiting : kind.opening + progress.waiting
+            progress.waiting = []
             // After a failure, there may be a transaction block that waits for its ROLLBACK.
-            progress.hasBegun = true
-            return Array(try connection.exchange(opening + statements, by: deadline).dropFirst(opening.count))
+            if !kind.opening.isEmpty { progress.hasBegun = true }
+            return Array(try connection.exchange(before + statements, by: deadline).dropFirst(before.count))
         } catch {
-            progress.failure = error
-            throw error
+            throw failed(error)
         }
     }
+
+    /// Sends a statement before the next one that has an answer, or with the end of the transaction.
+    ///
+    /// If it fails, the statement or the commit with which it is sent throws its error.
+    func runLater(_ statement: Statement) throws {
+        if let failure = progress.failure { throw failure }
+        do { try statement.check() } catch { throw failed(error) }
+        progress.waiting.append(statement)
+        if progress.waiting.count >= Self.waitingLimit { _ = try runTogether([Statement("SELECT 1")]) }
+    }
+
+    /// The maximum number of statements that wait, which bounds their memory.
+    private static let waitingLimit = 256
 
     /// Returns the first row of a query; nil if there is none.
     func first<Value>(
@@ -156,21 +172,37 @@ struct Transaction {
     ///   nothing was changed.
     func commit() throws {
         if let failure = progress.failure { throw failure }
-        guard progress.hasBegun else { return }
-        let end: Rows
+        guard progress.hasBegun || !progress.waiting.isEmpty else { return }
+        _ = try runAndCommit([])
+    }
+
+    /// Whether changes are committed, so that a later error does not mean that nothing was changed.
+    var isCommitted: Bool { progress.isCommitted }
+
+    /// Runs statements and commits, in one round trip; throws as ``commit()``.
+    private func runAndCommit(_ statements: [Statement]) throws -> [Rows] {
+        let rows: [Rows]
         do {
-            guard let rows = try connection.exchange([Statement("COMMIT")], by: deadline).first else { return }
-            end = rows
+            rows = try runTogether(statements + [Statement("COMMIT")])
         } catch let loss as ConnectionLoss where loss.isAfterEnd {
-            throw UnknownCommit(reason: loss.reason)
+            throw failed(UnknownCommit(reason: loss.reason))
         } catch let error as ServerError where error.state.leavesCommitUnknown {
-            throw UnknownCommit(reason: error.description)
+            throw failed(UnknownCommit(reason: error.description))
         }
+        progress.hasBegun = false
         // COMMIT of a failed transaction succeeds and rolls back.
-        guard end.command == "COMMIT" else {
-            throw StoreFault.damaged("a transaction was rolled back because one of its statements had failed")
+        guard rows.last?.command == "COMMIT" else {
+            throw failed(
+                StoreFault.damaged("a transaction was rolled back because one of its statements had failed"))
         }
-        if connection.skippedReplication { throw UnknownCommit(reason: Self.skipped) }
+        if connection.skippedReplication { throw failed(UnknownCommit(reason: Self.skipped)) }
+        return rows.dropLast()
+    }
+
+    /// Notes the error with which the transaction ends, also if the closure catches it.
+    private func failed(_ error: any Error) -> any Error {
+        progress.failure = error
+        return error
     }
 
     /// Ends the transaction without its changes; closes the connection if the server does not answer.
@@ -186,6 +218,10 @@ struct Transaction {
 }
 
 extension Transaction: StatementRunner {
+    func runLater(_ sql: String, _ parameters: [SQLParameter]) throws {
+        try runLater(Statement(connection.numbered(sql), parameters: parameters.map(Parameter.init)))
+    }
+
     /// The number of rows that are fetched beyond those that a list needs, because some may be left out of it.
     private static let reserve = 16
 
@@ -208,10 +244,19 @@ extension Transaction: StatementRunner {
         }
     }
 
+    func runLast(_ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep) throws -> Int {
+        let statement = Statement(connection.numbered(sql), parameters: parameters.map(Parameter.init))
+        let changesMore = progress.hasBegun || !progress.waiting.isEmpty
+        guard let rows = try runAndCommit([statement]).first else { throw Self.noResult }
+        progress.isCommitted = changesMore || rows.changes > 0
+        _ = try rows.forEach(read)
+        return rows.changes
+    }
+
     private func rows(of statement: Statement) throws -> Rows {
-        guard let rows = try runTogether([statement]).first else {
-            throw StoreFault.damaged("a statement has no result")
-        }
+        guard let rows = try runTogether([statement]).first else { throw Self.noResult }
         return rows
     }
+
+    private static let noResult = StoreFault.damaged("a statement has no result")
 }

@@ -15,7 +15,7 @@ extension Migration {
             let kept = client.origins.split(separator: " ").filter { RegisteredOrigin(String($0)) != nil }
                 .joined(separator: " ")
             guard kept != client.origins else { continue }
-            try database.connection.run("UPDATE clients SET origins = ?2 WHERE id = ?1", client.id, kept)
+            try database.connection.send("UPDATE clients SET origins = ?2 WHERE id = ?1", client.id, kept)
         }
     }
 }

@@ -13,7 +13,7 @@ extension Migration {
             try columns.value { try Resource($0) }
         }
         for resource in registered {
-            try database.connection.run(
+            try database.connection.send(
                 "UPDATE resources SET normalized = ?2 WHERE resource = ?1", resource.rawValue, resource.normalized)
         }
         try database.execute(sql: "CREATE INDEX resources_normalized ON resources (normalized)")

@@ -18,7 +18,7 @@ extension Migration {
             }
         }
         for scope in ScopeDefinition.standard {
-            try database.connection.run(
+            try database.connection.send(
                 "INSERT INTO scopes (name, description, is_listed) VALUES (?, ?, 1)", scope.token.rawValue,
                 scope.description)
         }

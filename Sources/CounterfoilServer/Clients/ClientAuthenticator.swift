@@ -52,7 +52,7 @@ struct ClientAuthenticator: Sendable {
             case .secret(let presented):
                 // For an unknown client_id, the same queries run as for a wrong secret, so that the response time
                 // does not reveal which clients exist.
-                let secrets = try await registry.clientSecrets(of: claim.clientID)
+                let secrets = try await registry.onArrival().clientSecrets(of: claim.clientID)
                 return try withSecret(presented, client, secrets, claim)
             case .assertion(let assertion): return try await withAssertion(assertion, client, claim, now: now)
             case .none: return try withNothing(client, claim)

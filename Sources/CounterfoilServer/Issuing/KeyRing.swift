@@ -150,16 +150,17 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
-    /// Reloads the keys if the revision of the registry has changed since they were loaded.
+    /// Reloads the keys if the revision of the registry has changed since they were loaded, and returns the revision.
     ///
     /// - Throws: A `StoreFault` if the store does not respond. The cached keys then stay in use, for what must not
     ///   depend on the store.
-    public func follow(logger: Logger) async throws {
+    @discardableResult
+    public func follow(logger: Logger) async throws -> RegistryRevision {
         while true {
-            let isCurrent: Bool
+            let current: RegistryRevision?
             let closed: [KeyIdentifier]
             do {
-                (isCurrent, closed) = try await reloadIfChanged()
+                (current, closed) = try await reloadIfChanged()
             } catch {
                 if let leftOut = failures.admit(now: clock()) {
                     logger.error(
@@ -172,17 +173,19 @@ public final class KeyRing: Sendable, SigningKeys {
                     "failed to decrypt a signing key, so it is not used",
                     metadata: ["error": "\(Refusal.wrongServerKey(key))"])
             }
-            if isCurrent { return }
+            if let current { return current }
         }
     }
 
     /// Reloads the keys if the revision of the registry has changed.
     ///
-    /// - Returns: Whether the keys are current. They are not if another request has reloaded the keys at the same time,
+    /// - Returns: The revision of the keys. It is nil if another request has reloaded the keys at the same time,
     ///   because it is unknown which of the two read later. Besides, the keys that cannot be decrypted.
-    private func reloadIfChanged() async throws -> (isCurrent: Bool, closed: [KeyIdentifier]) {
+    private func reloadIfChanged() async throws -> (current: RegistryRevision?, closed: [KeyIdentifier]) {
         let revision = try await store.registryRevision()
-        guard let known = state.withLock({ $0.revision == revision ? nil : $0 }) else { return (true, []) }
+        guard let known = state.withLock({ $0.revision == revision ? nil : $0 }) else {
+            return (revision, [])
+        }
         let records = try await store.signingKeys()
         let keys = opened(records, known: known.opened)
         // A key that cannot be decrypted fails again only after the next change of the registry.
@@ -192,7 +195,7 @@ public final class KeyRing: Sendable, SigningKeys {
             state = next
             return true
         }
-        return (isFirst, isFirst ? records.map(\.id).filter { keys[$0] == nil } : [])
+        return (isFirst ? revision : nil, isFirst ? records.map(\.id).filter { keys[$0] == nil } : [])
     }
 
     /// Decrypts the keys that are not known yet; one that cannot be decrypted is left out.

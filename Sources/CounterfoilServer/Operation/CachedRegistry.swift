@@ -2,7 +2,8 @@ package import CounterfoilProtocol
 
 /// The registry of a store, cached until any process changes it.
 ///
-/// Each lookup reads the revision of the registry. Code that looks up several records reads the revision once with
+/// Each lookup reads the revision of the registry; the first one of a request uses the revision that the request has
+/// read on its arrival (``ArrivalRevision``). Code that looks up several records reads the revision once with
 /// ``current()``. A cached record is returned only if it was read at this revision. A record that does not exist is
 /// cached, too. If the revision cannot be read, the lookup fails, so that nothing is answered from a cache that may be
 /// stale.
@@ -17,12 +18,26 @@ package final class CachedRegistry: RegistryReader {
     /// Creates an empty cache above a store.
     package init(_ store: any RegistryStore) { self.store = store }
 
-    /// Returns the registry at its current revision, which is read here and by no lookup in the result.
+    /// Returns the registry at its current revision, which no lookup in the result reads again.
     ///
     /// A request must call this method again after it has changed the registry, and after it has waited for a user or
     /// another host.
     package func current() async throws(StoreFault) -> CurrentRegistry {
-        CurrentRegistry(store: store, records: records, revision: try await store.registryRevision())
+        CurrentRegistry(store: store, records: records, revision: try await revision())
+    }
+
+    /// Returns the registry at the revision that the current request has read on its arrival; outside of a request, the
+    /// same as ``current()``.
+    ///
+    /// It is for requests that do not change the registry: they need not see what changes while they are handled.
+    func onArrival() async throws(StoreFault) -> CurrentRegistry {
+        guard let revision = ArrivalRevision.forAnyLookup() else { return try await current() }
+        return CurrentRegistry(store: store, records: records, revision: revision)
+    }
+
+    private func revision() async throws(StoreFault) -> RegistryRevision {
+        if let revision = ArrivalRevision.forFirstLookup() { return revision }
+        return try await store.registryRevision()
     }
 
     package func client(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
@@ -58,7 +73,7 @@ package final class CachedRegistry: RegistryReader {
     /// They are created once for each revision of the registry, however many requests ask for them at the same time.
     func associationFiles(at place: AssociationFiles.Place) async throws -> AssociationFiles.Encoded {
         let store = store
-        return try await associations.files(at: place, revision: try await store.registryRevision()) {
+        return try await associations.files(at: place, revision: try await revision()) {
             try AssociationFiles(of: try await store.associatedClients(), at: place).encoded()
         }
     }

@@ -11,7 +11,7 @@ struct ClientCredentialsGrant: TokenGrant {
     }
 
     func respond(to asked: TokenRequest.ClientCredentials, _ exchange: TokenExchange) async throws -> TokenResponse {
-        let registry = try await context.registry.current()
+        let registry = try await context.registry.onArrival()
         let named = try await registry.named(asked.resources, issuer: context.settings.issuer)
         let defaultAPI = named.isEmpty ? try await registry.defaultAPI(context.settings) : nil
         let access = try Self.judge(

@@ -75,7 +75,7 @@ struct GrantContext: Sendable {
         // An API of the grant is looked up by its spelling in the grant.
         let wanted =
             asked.isEmpty ? grant.resources : asked.map { name in grant.resources.first { $0 == name } ?? name }
-        let registry = try await registry.current()
+        let registry = try await registry.onArrival()
         try await registry.checkAPIs(wanted, for: scope, of: client, settings)
         guard !wanted.isEmpty else {
             return TokenTarget(anywhere: scope, of: try await registry.defaultAPI(settings), settings: settings)
@@ -90,7 +90,7 @@ struct GrantContext: Sendable {
     /// The policy for unregistered clients may have changed since the grant.
     func permitted(_ scope: Scope, to client: RegisteredClient) async throws -> Scope {
         guard client.isUnregistered else { return scope }
-        let registry = try await registry.current()
+        let registry = try await registry.onArrival()
         let policy = try await registry.effectiveUnregisteredClientPolicy(settings)
         return scope.intersection(policy.requestableScope(of: try await registry.scopes()))
     }

@@ -46,7 +46,7 @@ struct ClientDirectory: Sendable {
     ///
     /// It sends no request to another host.
     func existing(_ id: ClientIdentifier) async throws -> RegisteredClient? {
-        let registry = try await registry.current()
+        let registry = try await registry.onArrival()
         guard let client = try await registry.client(id) else { return nil }
         guard client.isUnregistered else { return client }
         return accepted(client, under: try await registry.effectiveUnregisteredClientPolicy(settings))

@@ -71,6 +71,9 @@ final class CuttingProxy: Sendable {
     /// Closes new connections at once, and lets those that are open be.
     func refuseLater() { state.withLock { $0.isRefusing = true } }
 
+    /// The number of chunks that clients have sent; a request of moderate size is one.
+    var chunks: Int { state.withLock { $0.chunks } }
+
     /// The number of connections that were accepted.
     var accepted: Int { state.withLock { $0.accepted } }
 

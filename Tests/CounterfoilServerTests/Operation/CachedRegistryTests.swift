@@ -69,6 +69,23 @@ struct CachedRegistryTests {
         #expect(await test.redeem(attempt.exchange(code)).status == .ok)
     }
 
+    @Test func `a token request reads the revision once, and a change before it counts`() async throws {
+        let service = try await test.addService()
+        _ = try await service.token()
+        let before = store.calls(of: .registryRevision)
+        _ = try await service.token()
+        #expect(store.calls(of: .registryRevision) == before + 1)
+        let attempt = Attempt(test)
+        let code = try await attempt.authorize().code
+        let redeemed = store.calls(of: .registryRevision)
+        #expect(await test.redeem(attempt.exchange(code)).status == .ok)
+        #expect(store.calls(of: .registryRevision) == redeemed + 1)
+        #expect(try await store.removeClient(service.client.id))
+        #expect(
+            await test.redeem(FormParameters(["grant_type": "client_credentials"]), fields: service.fields).status
+                == .unauthorized)
+    }
+
     @Test func `a record that is missing is cached until it is added`() async throws {
         let registry = CachedRegistry(store)
         let client = try RegisteredClient.named("app-late")
