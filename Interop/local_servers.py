@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
@@ -176,6 +177,12 @@ class Counterfoil:
         self._store = store or ["--data-dir", str(data)]
         self._environment = environment or {}
         self._options = [*(["--trusted-proxy", "127.0.0.1"] if issuer else []), *(options or [])]
+
+    def of(self, programs: Path) -> Counterfoil:
+        """The same server with the programs of another version."""
+        other = copy.copy(self)
+        other._programs = programs
+        return other
 
     def administer(self, *words: str, line: str | None = None) -> str:
         """Runs one command of `counterfoil-server` on the store and returns what it printed."""

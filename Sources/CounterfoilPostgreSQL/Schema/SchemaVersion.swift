@@ -53,8 +53,10 @@ struct SchemaVersion: Sendable, Hashable {
         }
     }
 
-    /// Throws unless this program can use tables of a version.
-    static func check(_ version: SchemaVersion?, of database: String) throws(OpeningRefusal) {
+    /// Throws unless a program with some steps can use tables of a version.
+    static func check(
+        _ version: SchemaVersion?, of database: String, by steps: [Step] = steps
+    ) throws(OpeningRefusal) {
         guard let version else { throw .noTables(database: database) }
         guard version.number >= steps.count else { throw .earlierTables(database: database) }
         guard version.oldestProgram <= steps.count else { throw .laterTables(database: database) }
@@ -62,28 +64,44 @@ struct SchemaVersion: Sendable, Hashable {
 
     /// Applies the missing steps in one transaction, and returns the number of those that were applied.
     ///
-    /// Two programs that do this at the same time wait for each other. If no step is missing, nothing is locked.
+    /// Two programs that do this at the same time wait for each other. If no step is missing, nothing is locked. A step
+    /// may lock a table that servers use, and their requests wait behind it. So it waits for a lock only for a short
+    /// time, gives back the locks that it has, and tries again, for ``patience`` at most.
     static func migrate(
-        _ database: String, on connection: Connection, by deadline: ContinuousClock.Instant
+        _ database: String, on connection: Connection, by deadline: ContinuousClock.Instant, steps: [Step] = steps
     ) throws -> Int {
         if let version = try read(on: connection, by: deadline), version.number >= steps.count {
-            try check(version, of: database)
+            try check(version, of: database, by: steps)
             return 0
         }
         try checkSchema(of: database, on: connection, by: deadline)
-        do {
-            _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
-        } catch let error as ServerError where [.uniqueViolation, .duplicateTable].contains(error.state) {
-            // Another program has created the table at the same time.
-            _ = try connection.exchange([Statement("ROLLBACK")], by: deadline)
-            _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
+        let limit = ContinuousClock.now + patience
+        var backOff = BackOff(first: .milliseconds(50), limit: .seconds(1))
+        while true {
+            do {
+                return try apply(steps, to: database, on: connection, by: deadline)
+            } catch let error as ServerError where error.state == .lockNotAvailable || error.state.allowsRepetition {
+                let pause = backOff.next()
+                guard .now + pause < limit else { throw error }
+                BlockingPause.sleep(pause)
+            }
         }
+    }
+
+    /// The time for which a migration tries to get the locks that it needs.
+    private static let patience = Duration.seconds(60)
+
+    /// Applies the missing steps, if it gets every lock soon.
+    private static func apply(
+        _ steps: [Step], to database: String, on connection: Connection, by deadline: ContinuousClock.Instant
+    ) throws -> Int {
         do {
+            try begin(on: connection, by: deadline)
             let version = try stored(on: connection, by: deadline)
             let applied = Int(version?.number ?? 0)
             guard applied < steps.count else {
                 _ = try connection.exchange([Statement("ROLLBACK")], by: deadline)
-                try check(version, of: database)
+                try check(version, of: database, by: steps)
                 return 0
             }
             let missing = steps.dropFirst(applied)
@@ -102,6 +120,16 @@ struct SchemaVersion: Sendable, Hashable {
         } catch {
             _ = try? connection.exchange([Statement("ROLLBACK")], by: deadline)
             throw error
+        }
+    }
+
+    private static func begin(on connection: Connection, by deadline: ContinuousClock.Instant) throws {
+        do {
+            _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
+        } catch let error as ServerError where [.uniqueViolation, .duplicateTable].contains(error.state) {
+            // Another program has created the table at the same time.
+            _ = try connection.exchange([Statement("ROLLBACK")], by: deadline)
+            _ = try connection.exchange([Statement("BEGIN")] + opening, by: deadline)
         }
     }
 
@@ -127,9 +155,10 @@ struct SchemaVersion: Sendable, Hashable {
                 + "correct the search_path of the user")
     }
 
-    /// The statements that create the table of the version if it is missing, and lock it until the end of the
-    /// transaction.
+    /// The statements that limit the time to wait for each lock, create the table of the version if it is missing, and
+    /// lock it until the end of the transaction.
     private static let opening = [
+        Statement("SET LOCAL lock_timeout = '1s'"),
         Statement(
             """
             CREATE TABLE IF NOT EXISTS counterfoil_schema (

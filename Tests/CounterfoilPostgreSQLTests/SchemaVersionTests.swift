@@ -1,0 +1,93 @@
+import CounterfoilServer
+import Foundation
+import PostgreSQLTesting
+import TestSupport
+import Testing
+
+@testable import CounterfoilPostgreSQL
+
+@Suite("PostgreSQL: upgrades of the tables", .timeLimit(.minutes(2)))
+struct SchemaVersionTests {
+    private typealias Step = SchemaVersion.Step
+
+    private static let addition = Step(
+        statements: [Statement("ALTER TABLE people ADD COLUMN note text")], keepsEarlierPrograms: true)
+    private static let removal = Step(
+        statements: [Statement("ALTER TABLE people DROP COLUMN note")], keepsEarlierPrograms: false)
+
+    /// A database of its own, with the tables of this version.
+    private static func database() async throws -> (server: PostgreSQLServer, name: String) {
+        let server = try await PostgreSQLServer.shared.value
+        let name = "d_" + UUID().uuidString.filter(\.isHexDigit).lowercased()
+        try server.sql("CREATE DATABASE \(name)")
+        try await PostgreSQLStore.migrate(try server.uri(database: name))
+        return (server, name)
+    }
+
+    private static func migrate(_ connection: Connection, to steps: [Step]) throws -> Int {
+        try SchemaVersion.migrate("test", on: connection, by: .now + .seconds(60), steps: steps)
+    }
+
+    private static func check(_ connection: Connection, by steps: [Step]) throws {
+        try SchemaVersion.check(
+            try SchemaVersion.read(on: connection, by: .now + .seconds(60)), of: "test", by: steps)
+    }
+
+    @Test func `a former program can use new tables until something was taken away`() async throws {
+        let (server, name) = try await Self.database()
+        let connection = try Connection.open(server.uri(database: name)).connection
+        let former = SchemaVersion.steps
+        #expect(throws: OpeningRefusal.earlierTables(database: "test")) {
+            try Self.check(connection, by: former + [Self.addition])
+        }
+        #expect(try Self.migrate(connection, to: former + [Self.addition]) == 1)
+        try Self.check(connection, by: former + [Self.addition])
+        try Self.check(connection, by: former)
+        // The former program finds nothing to do, and takes nothing back.
+        #expect(try Self.migrate(connection, to: former) == 0)
+        #expect(try Self.migrate(connection, to: former + [Self.addition, Self.removal]) == 1)
+        for earlier in [former, former + [Self.addition]] {
+            #expect(throws: OpeningRefusal.laterTables(database: "test")) { try Self.check(connection, by: earlier) }
+            #expect(throws: OpeningRefusal.laterTables(database: "test")) {
+                _ = try Self.migrate(connection, to: earlier)
+            }
+        }
+    }
+
+    @Test func `an upgrade that waits for a table does not hold up the servers, and completes`() async throws {
+        let (server, name) = try await Self.database()
+        let uri = try server.uri(database: name)
+        let reader = try Connection.open(uri).connection
+        func exchange(_ sql: String) throws { _ = try reader.exchange([Statement(sql)], by: .now + .seconds(30)) }
+        // A long transaction, as of a backup.
+        try exchange("BEGIN")
+        try exchange("SELECT 1 FROM people")
+        let upgrade = Task.detached {
+            let connection = try Connection.open(
+                uri, limits: SessionLimits(statement: .seconds(60), lock: .seconds(60))
+            ).connection
+            return try Self.migrate(connection, to: SchemaVersion.steps + [Self.addition])
+        }
+        // It waits for its lock, gives up, and waits again: meanwhile the servers read, each time for a second at most.
+        var processes: Set<String> = []
+        for _ in 1...2 {
+            let start = try await Waiting.until("an upgrade that waits for a lock") {
+                try server.sql(
+                    """
+                    SELECT state_change::text FROM pg_stat_activity
+                    WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE people%'
+                    """
+                ).first { !processes.contains($0) }
+            }
+            processes.insert(start)
+            let threads = try await ConnectionThreads.open(uri)
+            let count = try await threads.read { transaction in
+                try transaction.first("SELECT count(*) FROM people") { columns in try columns.integer() }
+            }
+            #expect(count == 0)
+            await threads.close()
+        }
+        try exchange("COMMIT")
+        #expect(try await upgrade.value == 1)
+    }
+}
