@@ -18,6 +18,8 @@ extension SQLiteStore {
         /// An earlier version of this product has written the file, and `upgrading` is false; the numbers are
         /// schema versions.
         case earlierVersion(path: String, found: Int, supported: Int)
+        /// The file needs a migration, and could not be copied before it.
+        case notCopied(path: String, copy: String, reason: String)
         /// The content of the file has moved to another database; nil if its name is unknown.
         case moved(path: String, target: String?)
         /// Another process holds a lock on the file.
@@ -50,6 +52,11 @@ extension SQLiteStore {
                 the database \(path) was written by an earlier version (schema version \(found); this version needs \(supported)); \
                 nothing was changed; stop the server of that version, then start this one
                 """
+            case .notCopied(let path, let copy, let reason):
+                """
+                the database \(path) must be upgraded, and it could not be copied to \(copy) before (\(reason)); \
+                nothing was changed; free as much space as the database has, and try again
+                """
             case .moved(let path, let target):
                 """
                 the content of the database \(path) has moved to \(target ?? "another database"); \
@@ -79,6 +86,8 @@ extension SQLiteStore {
 extension SQLiteStore.OpeningRefusal {
     init(_ error: any Error, path: String) {
         switch error {
+        case let refusal as Self:
+            self = refusal
         case is SQLiteStore.NotDurable:
             self = .notDurable(path: path)
         case let foreign as SQLiteStore.Foreign where foreign.version == SQLiteStore.movedVersion:

@@ -17,6 +17,8 @@ public final class SQLiteStore: SQLStore {
     /// The path of the database file, as it was given to the initializer.
     public let path: String
 
+    /// The path of the copy of the file that was made because this store has upgraded it; nil if it has not.
+    public let copyOfEarlierVersion: String?
     /// The connections to the file.
     public let database: SQLDatabase
     let engine: SQLiteEngine
@@ -26,7 +28,8 @@ public final class SQLiteStore: SQLStore {
     /// Opens a store, migrates it to this version, and creates it if it does not exist.
     ///
     /// If the file is not a store of this product, or a newer version has written it, opening throws an error and
-    /// leaves the file unchanged. A new file, and a directory created for it, are accessible to their owner only.
+    /// leaves the file unchanged. Before a migration, the file is copied; if that fails, it stays as it is. A new file,
+    /// and a directory created for it, are accessible to their owner only.
     ///
     /// - Parameters:
     ///   - path: The path of the file. SQLite keeps two more files beside it, with the suffixes `-wal` and `-shm`.
@@ -49,6 +52,7 @@ public final class SQLiteStore: SQLStore {
         reporting unsupported: UnsupportedValues = UnsupportedValues { _ in }
     ) throws(OpeningRefusal) {
         self.path = path
+        var formerCopy: FormerCopy?
         switch try FileIdentity(ofFileAt: path) {
         case .missing where !createIfMissing: throw .missing(path: path)
         case .missing: try Self.createFile(at: path)
@@ -61,12 +65,15 @@ public final class SQLiteStore: SQLStore {
             guard upgrading || version == Migration.all.count else {
                 throw .earlierVersion(path: path, found: version, supported: Migration.all.count)
             }
+            if version < Migration.all.count { formerCopy = FormerCopy(of: path, version: version) }
         case .sqlite: throw .otherApplication(path: path)
         case .other: throw .notADatabase(path: path)
         }
         do {
             let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
+            try formerCopy?.make(from: pool)
+            copyOfEarlierVersion = formerCopy?.path
             try pool.writeWithoutTransaction { database in try Migration.run(database) }
             let clock = try FileClock(
                 following: pool.read { database in try database.connection.clockMark() }, orFrom: clockStart)

@@ -10,10 +10,11 @@ struct CommandFailure: Error {
     /// Creates a failure that a retry does not solve, with exit code 3.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
 
-    /// Creates a failure from an error of opening the store; a retry can succeed only if the store is locked.
+    /// Creates a failure from an error of opening the store; a retry can succeed only if the store is locked, or could
+    /// not be copied.
     init(_ refusal: SQLiteStore.OpeningRefusal) {
         switch refusal {
-        case .locked: self = .temporary("\(refusal)")
+        case .locked, .notCopied: self = .temporary("\(refusal)")
         default: self = .refused("\(refusal)")
         }
     }

@@ -90,6 +90,61 @@ struct OpeningTests {
         #expect(try directory.contents() == before)
     }
 
+    @Test func `a database from an earlier version is copied before its upgrade`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        let former = try DatabaseQueue(path: path)
+        try await former.writeWithoutTransaction { database in
+            try Migration.run(database, through: [.schema])
+            try database.execute(sql: "INSERT INTO scopes (name, description) VALUES ('former', 'Former')")
+        }
+        try former.close()
+        // What an interrupted attempt has left is replaced.
+        try Data("half".utf8).write(to: directory.file("store.sqlite.copying"))
+        let store = try SQLiteStore(at: path)
+        #expect(store.copyOfEarlierVersion == directory.path("store.sqlite.version-1"))
+        await store.close()
+        #expect(try directory.contents().keys.sorted() == ["store.sqlite", "store.sqlite.version-1"])
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.path("store.sqlite.version-1"))
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let copy = try DatabaseQueue(path: directory.path("store.sqlite.version-1"))
+        let (version, scopes) = try await copy.read { database in
+            (
+                try Int.fetchOne(database, sql: "PRAGMA user_version"),
+                try String.fetchAll(database, sql: "SELECT name FROM scopes WHERE name = 'former'")
+            )
+        }
+        #expect(version == 1)
+        #expect(scopes == ["former"])
+        try copy.close()
+        // A store that needs no upgrade copies nothing.
+        let again = try SQLiteStore(at: path)
+        #expect(again.copyOfEarlierVersion == nil)
+        await again.close()
+    }
+
+    @Test func `a database that cannot be copied is not upgraded`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.sqlite")
+        let former = try DatabaseQueue(path: path)
+        try await former.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA journal_mode = WAL")
+            try Migration.run(database, through: [.schema])
+        }
+        try former.close()
+        // The name of the copy is that of a directory.
+        try FileManager.default.createDirectory(
+            atPath: directory.path("store.sqlite.version-1/held"), withIntermediateDirectories: true)
+        let refusal = #expect(throws: SQLiteStore.OpeningRefusal.self) { try SQLiteStore(at: path) }
+        #expect("\(try #require(refusal))".contains("nothing was changed"))
+        try FileManager.default.removeItem(atPath: directory.path("store.sqlite.version-1"))
+        #expect(try directory.contents().keys.contains("store.sqlite.copying") == false)
+        let unchanged = try DatabaseQueue(path: path)
+        #expect(try await unchanged.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 1)
+        try unchanged.close()
+        await (try SQLiteStore(at: path)).close()
+    }
+
     @Test func `a newer version is detected even if only the WAL contains it`() async throws {
         let (directory, crashed) = (try TemporaryDirectory(), try TemporaryDirectory())
         let store = try SQLiteStore(at: directory.path("store.sqlite"))

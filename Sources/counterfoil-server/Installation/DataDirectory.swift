@@ -86,7 +86,12 @@ struct DataDirectory {
             orRefuse: "the data directory \(path) is of an earlier version, and a server runs on it; "
                 + "if the server is of that version, stop it; otherwise try again after it has started")
         defer { withExtendedLifetime(held) {} }
-        do { return try SQLiteStore(at: database, reporting: unsupported) } catch { throw CommandFailure(error) }
+        let store: SQLiteStore
+        do { store = try SQLiteStore(at: database, reporting: unsupported) } catch { throw CommandFailure(error) }
+        if let copy = store.copyOfEarlierVersion {
+            Output.note("The database was upgraded; its former state is in \(copy).")
+        }
+        return store
     }
 
     /// Locks a directory for a server, before any other access to the directory.

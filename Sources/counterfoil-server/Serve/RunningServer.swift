@@ -49,6 +49,9 @@ struct RunningServer {
             let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
             self.lock = lock
             installation = directory.installation
+            if let copy = directory.store.copyOfEarlierVersion {
+                logger.notice("upgraded the database; its former state was copied", metadata: ["copy": "\(copy)"])
+            }
         case .database(let database):
             lock = nil
             installation = try await database.open(reporting: unsupported)
