@@ -45,6 +45,8 @@ final class Operation {
     /// The tokens from the preparation, which are used in turn.
     private var held: [Tokens] = []
     private var next = 0
+    /// The position among the twenty mixed operations.
+    private var turn = 0
     /// The key with which proofs are signed; nil if none are signed.
     private let proofKey: ProofKey?
     /// The nonce of the last response, for the next proof (RFC 9449 §8.2).
@@ -67,7 +69,7 @@ final class Operation {
         case .verify:
             signatureCheck = try ProofKey().signatureCheck(for: tokenURL)
             for _ in 0..<count { held.append(try codeFlow()) }
-        case .refresh, .introspect: for _ in 0..<count { held.append(try codeFlow()) }
+        case .refresh, .introspect, .mixed: for _ in 0..<count { held.append(try codeFlow()) }
         case .introspectRevoked:
             for _ in 0..<count {
                 let tokens = try codeFlow()
@@ -87,6 +89,7 @@ final class Operation {
         case .refresh: try withHeldTokens(refresh)
         case .introspect: try withHeldTokens { try introspect(&$0, isActive: true) }
         case .introspectRevoked: try withHeldTokens { try introspect(&$0, isActive: false) }
+        case .mixed: try mixed()
         case .discovery: try discovery()
         case .verify:
             try withHeldTokens(refresh)
@@ -101,6 +104,15 @@ final class Operation {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+
+    private func mixed() throws {
+        defer { turn = (turn + 1) % 20 }
+        switch turn {
+        case 0: _ = try codeFlow()
+        case 5, 10, 15, 19: try withHeldTokens(refresh)
+        default: try withHeldTokens { try introspect(&$0, isActive: true) }
+        }
     }
 
     private func withHeldTokens(_ use: (inout Tokens) throws -> Void) throws {
