@@ -72,8 +72,8 @@ public final class SQLiteStore: SQLStore {
         do {
             let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
             try pool.writeWithoutTransaction(Self.makeDurable)
-            try formerCopy?.make(from: pool)
-            copyOfEarlierVersion = formerCopy?.path
+            if upgrading, formerCopy == nil { UnfinishedCopy.removeAbandoned(of: path) }
+            copyOfEarlierVersion = try formerCopy.flatMap { copy in try copy.make(from: pool) ? copy.path : nil }
             try pool.writeWithoutTransaction { database in try Migration.run(database) }
             let clock = try FileClock(
                 following: pool.read { database in try database.connection.clockMark() }, orFrom: clockStart)

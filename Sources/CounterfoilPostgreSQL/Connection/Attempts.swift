@@ -28,6 +28,7 @@ extension Connection {
                 try transaction.commit()
                 return .success(value)
             } catch let failure as Transaction.UnknownCommit {
+                transaction.rollBack()
                 switch kind {
                 case .commit, .ordered: return .unknown(reason: failure.reason)
                 // A transaction that only reads can be run again.

@@ -18,7 +18,8 @@ struct SchemaVersion: Sendable, Hashable {
     /// Every step, oldest first; the number of a step is its position, counted from 1.
     ///
     /// A step never changes after its release. First, a step only adds something. A later one takes away what no
-    /// supported version uses.
+    /// supported version uses. The servers continue meanwhile, so a step takes all its locks at its beginning, and does
+    /// nothing that takes long while it has them.
     static var steps: [Step] { [first, sharedState] }
 
     private static let first = Step(
@@ -65,7 +66,7 @@ struct SchemaVersion: Sendable, Hashable {
     /// Applies the missing steps in one transaction, and returns the number of those that were applied.
     ///
     /// Two programs that do this at the same time wait for each other. If no step is missing, nothing is locked. A step
-    /// may lock a table that servers use, and their requests wait behind it. So it waits for a lock only for a short
+    /// may lock a table that servers use, and their requests wait behind it. So it waits for each lock only for a short
     /// time, gives back the locks that it has, and tries again, for ``patience`` at most.
     static func migrate(
         _ database: String, on connection: Connection, by deadline: ContinuousClock.Instant, steps: [Step] = steps

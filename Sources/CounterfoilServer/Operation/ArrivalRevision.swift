@@ -23,6 +23,9 @@ final class ArrivalRevision: Sendable {
     /// Returns the revision; nil outside of a request, and if it was not read.
     static func forAnyLookup() -> RegistryRevision? { current?.use(again: true) }
 
+    /// Makes the next lookup of the request read the revision again, because the request waits for another host.
+    static func forget() { current?.state.withLock { $0.revision = nil } }
+
     private func use(again: Bool) -> RegistryRevision? {
         state.withLock { state in
             defer { state.isUsed = true }

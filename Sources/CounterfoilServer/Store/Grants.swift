@@ -317,7 +317,7 @@ public protocol GrantStore: Sendable {
     ///
     /// If two attempts race, exactly one gets ``ConsumeCodeOutcome/consumed``. The store keeps it in
     /// ``CodeRecord/attempt``. If the code has this attempt already, and its grant and user still meet the conditions,
-    /// nothing is written, and the outcome is the same again.
+    /// nothing changes, and the outcome is the same again.
     func consumeCode(
         _ digest: ArtefactDigest,
         beginning family: RefreshFamily?,

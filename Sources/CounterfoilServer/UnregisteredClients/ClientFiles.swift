@@ -123,6 +123,8 @@ actor ClientFiles {
         _ read: @escaping Reader
     ) async throws(ClientDocumentRefusal) -> File {
         let host = request.url.host?.lowercased() ?? ""
+        // The request waits now, and the registry may change meanwhile.
+        ArrivalRevision.forget()
         // Another request may have fetched the file while this one waited for the actor.
         if let file = fresh(key, isNeededNow: isNeededNow, now: now) { return file }
         if running[key] == nil, let other = runningBesides(host) {

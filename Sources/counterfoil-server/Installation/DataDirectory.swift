@@ -88,10 +88,14 @@ struct DataDirectory {
         defer { withExtendedLifetime(held) {} }
         let store: SQLiteStore
         do { store = try SQLiteStore(at: database, reporting: unsupported) } catch { throw CommandFailure(error) }
-        if let copy = store.copyOfEarlierVersion {
-            Output.note("The database was upgraded; its former state is in \(copy).")
-        }
+        report(store)
         return store
+    }
+
+    /// Says where the former state of a database is that was upgraded.
+    static func report(_ store: SQLiteStore) {
+        guard let copy = store.copyOfEarlierVersion else { return }
+        Output.note("The database was upgraded; its former state is in \(copy).")
     }
 
     /// Locks a directory for a server, before any other access to the directory.
