@@ -28,6 +28,8 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -66,6 +68,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.19.3"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -171,13 +175,14 @@ let package = Package(
         .target(
             name: "CounterfoilWeb",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", asyncHTTPClient, crypto, httpTypes, hummingbird, logging,
-                nioCore, nioHTTP1, nioPosix, nioSSL,
+                "CounterfoilProtocol", "CounterfoilServer", asn1, asyncHTTPClient, crypto, httpTypes, hummingbird,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"), serviceLifecycle,
+                x509,
             ],
             resources: [.embedInCode("Assets"), .embedInCode("Templates")],
             swiftSettings: settings
@@ -285,7 +290,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["CounterfoilClient", "CounterfoilProtocol", httpTypes],
+            dependencies: ["CounterfoilClient", "CounterfoilProtocol", asn1, crypto, httpTypes, nioSSL, x509],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
@@ -351,7 +356,7 @@ let package = Package(
             name: "CounterfoilWebTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilWeb", "TestSupport", httpTypes, logging, nioCore, nioPosix,
+                "CounterfoilWeb", "TestSupport", httpTypes, logging, nioCore, nioPosix, x509,
             ],
             swiftSettings: settings
         ),

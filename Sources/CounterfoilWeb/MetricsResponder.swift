@@ -10,15 +10,19 @@ public struct MetricsResponder: HTTPResponder {
 
     private let server: AuthorizationServer
     private let connections: OpenConnections?
+    private let certificate: CurrentCertificate?
     private let start = ContinuousClock.now
 
     /// Creates a responder for a server and its connections.
     ///
     /// The responder reports the time since this call as the uptime of the server. Without `connections`, it omits the
-    /// connection metrics.
-    public init(_ server: AuthorizationServer, connections: OpenConnections? = nil) {
+    /// connection metrics, and without `certificate`, those of the certificate.
+    public init(
+        _ server: AuthorizationServer, connections: OpenConnections? = nil, certificate: CurrentCertificate? = nil
+    ) {
         self.server = server
         self.connections = connections
+        self.certificate = certificate
     }
 
     /// Responds to `GET /metrics` with the metrics, and to other requests with status 404 or 405.
@@ -34,6 +38,7 @@ public struct MetricsResponder: HTTPResponder {
         if let refreshes { text.write(refreshes) }
         if let connections { text.write(connections.snapshot, limit: connections.limits.total) }
         if let backlog { text.write(logoutBacklog: backlog) }
+        if let certificate { text.write(certificate.snapshot) }
         text.writeProcess(uptime: (ContinuousClock.now - start) / .seconds(1))
         return Response(
             status: .ok,

@@ -95,6 +95,16 @@ struct MetricsText {
         sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
     }
 
+    /// Writes the end of the certificate for TLS, and how often a new one was refused.
+    mutating func write(_ certificate: (expires: Date, failures: Int)) {
+        let name = "counterfoil_tls_certificate_expiry_timestamp_seconds"
+        family(name, .gauge, "Time at which the certificate for TLS, or one of its chain, expires.")
+        sample(name, [], Int(certificate.expires.timeIntervalSince1970))
+        single(
+            "counterfoil_tls_certificate_failures_total",
+            "New certificates that were refused, so that the former one stays in use.", certificate.failures)
+    }
+
     /// Writes the version, uptime and processor time of this process.
     mutating func writeProcess(uptime: Double) {
         family("counterfoil_build_info", .gauge, "Version of the server.")

@@ -13,6 +13,7 @@ public enum WebServer {
     ///   - server: The server that responds.
     ///   - host: The address to listen on.
     ///   - port: The port to listen on; 0 for any free port.
+    ///   - certificate: The certificate for TLS (RFC 8446); nil for plain HTTP, as behind a reverse proxy.
     ///   - trustedProxies: The proxies whose forwarding fields name the client address.
     ///   - connections: The registry of open connections; nil creates one with the standard limits.
     ///   - logger: The logger of the service.
@@ -21,6 +22,7 @@ public enum WebServer {
         _ server: AuthorizationServer,
         host: String,
         port: Int,
+        certificate: CurrentCertificate? = nil,
         trustedProxies: TrustedProxies = .none,
         connections: OpenConnections? = nil,
         logger: Logger,
@@ -31,7 +33,30 @@ public enum WebServer {
             connections ?? OpenConnections(trustedProxies: trustedProxies, settings: server.settings, logger: logger)
         return Listener(
             host: host, port: port,
-            child: ConnectionChannel(responder: responder, connections: connections),
+            child: ConnectionChannel(responder: responder, connections: connections, certificate: certificate),
+            logger: logger, onListening: onListening)
+    }
+
+    /// The maximum number of open connections that are redirected.
+    private static let redirectConnectionLimit = 256
+
+    /// Creates the service that redirects plain HTTP to the https origins of a server.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings of the server, whose issuer is https.
+    ///   - host: The address to listen on.
+    ///   - port: The port to listen on; 0 for any free port.
+    ///   - logger: The logger of the service.
+    ///   - onListening: A function that is called once, with the port that the service listens on.
+    public static func redirect(
+        to settings: ServerSettings,
+        host: String,
+        port: Int,
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) -> Application<SecureRedirectResponder> {
+        small(
+            SecureRedirectResponder(settings), host: host, port: port, connections: redirectConnectionLimit,
             logger: logger, onListening: onListening)
     }
 
@@ -44,20 +69,31 @@ public enum WebServer {
     public static func metrics(
         of server: AuthorizationServer,
         connections: OpenConnections? = nil,
+        certificate: CurrentCertificate? = nil,
         host: String,
         port: Int,
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> Application<MetricsResponder> {
+        small(
+            MetricsResponder(server, connections: connections, certificate: certificate), host: host, port: port,
+            connections: metricsConnectionLimit, logger: logger, onListening: onListening)
+    }
+
+    /// Creates a service with short responses, which needs few connections.
+    private static func small<Responder: HTTPResponder>(
+        _ responder: Responder, host: String, port: Int, connections: Int, logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) -> Application<Responder> where Responder.Context == BasicRequestContext {
         Application(
-            responder: MetricsResponder(server, connections: connections),
+            responder: responder,
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [SlowRequestHandler(head: .seconds(20), body: .seconds(15))],
                     idleTimeout: .seconds(30))),
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: nil,
-                availableConnectionsDelegate: .maximum(metricsConnectionLimit, logger: logger)),
+                availableConnectionsDelegate: .maximum(connections, logger: logger)),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
             logger: logger
         )

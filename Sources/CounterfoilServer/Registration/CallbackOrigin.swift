@@ -1,5 +1,5 @@
 public import CounterfoilProtocol
-import HTTPTypes
+public import HTTPTypes
 
 /// A second origin of the server, only for the callback URLs of native clients and the association files.
 ///
@@ -10,7 +10,7 @@ public struct CallbackOrigin: Sendable, Hashable {
     /// The origin as text: `https://` and a host name in lower case, without a port or path.
     public let rawValue: String
     /// The host name in lower case, without the trailing dot of the DNS root.
-    let host: String
+    public let host: String
 
     /// The reason why a text cannot be used as a callback origin.
     public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
@@ -73,6 +73,12 @@ extension ServerSettings {
         let host = DomainName.canonical(Self.withoutPort(authority))
         if host == callbackOrigin.host { return .callback }
         return host == DomainName.canonical(issuer.host) ? .issuer : .other
+    }
+
+    /// Returns the origin of this server that a request names by its host; that of the issuer for any other host.
+    public func publicOrigin(for request: HTTPRequest) -> String {
+        if let callbackOrigin, origin(of: request) == .callback { return callbackOrigin.rawValue }
+        return issuer.origin
     }
 
     private static func withoutPort(_ authority: String) -> String {

@@ -3,8 +3,9 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
+import NIOSSL
 
-/// The pipeline of an HTTP/1.1 connection.
+/// The pipeline of an HTTP/1.1 connection, with TLS if the server has a certificate.
 ///
 /// Requests are answered on the event loop of their connection.
 ///
@@ -22,6 +23,7 @@ struct ConnectionChannel {
 
     let responder: AuthorizationServerResponder
     let connections: OpenConnections
+    let certificate: CurrentCertificate?
 
     /// Counts a connection and adds its handlers.
     ///
@@ -34,6 +36,7 @@ struct ConnectionChannel {
         channel.closeFuture.whenComplete { [connections] _ in connections.remove(connection) }
         return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
+            if let certificate { try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context)) }
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = 64 * 1024
             limits.maxHeaderListSize = 96 * 1024
@@ -47,7 +50,7 @@ struct ConnectionChannel {
                 withEncoderConfiguration: .init(),
                 withDecoderLimitConfiguration: limits)
             try pipeline.addHandler(LastRequestHandler())
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: certificate != nil))
             try pipeline.addHandler(SlowRequestHandler(head: .seconds(20), body: .seconds(15)))
             try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
             try pipeline.addHandler(

@@ -19,6 +19,9 @@ struct RunningServer {
     let setupLink: String?
 
     private let metrics: ListenAddress?
+    private let redirects: ListenAddress?
+    private let renewal: CertificateRenewal?
+    private let settings: ServerSettings
     private let trustedProxies: TrustedProxies
     private let installation: Installation
     private let connections: OpenConnections
@@ -33,6 +36,8 @@ struct RunningServer {
         settings: ServerSettings,
         listen: ListenAddress,
         metrics: ListenAddress? = nil,
+        redirects: ListenAddress? = nil,
+        certificate: CertificateFiles? = nil,
         trustedProxies: TrustedProxies = .none,
         connections: ConnectionLimits = .standard,
         outbound: OutboundRules = .standard,
@@ -40,9 +45,13 @@ struct RunningServer {
     ) async throws {
         self.listen = listen
         self.metrics = metrics
+        self.redirects = redirects
+        self.settings = settings
         self.trustedProxies = trustedProxies
         let logger = log.logger
         let unsupported = UnsupportedValues(logger: logger)
+        // A certificate that clients would refuse is an error before the data is touched.
+        renewal = if let certificate { try await CertificateRenewal(certificate, logger: logger) } else { nil }
         switch place {
         case .directory(let path):
             let lock = try DataDirectory.lockForServing(path)
@@ -105,18 +114,29 @@ struct RunningServer {
     /// Serves requests until SIGTERM or SIGINT, and then closes the store.
     func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
         let application = try WebServer.service(
-            server, host: listen.host, port: listen.port, trustedProxies: trustedProxies,
-            connections: connections, logger: logger,
+            server, host: listen.host, port: listen.port, certificate: renewal?.current,
+            trustedProxies: trustedProxies, connections: connections, logger: logger,
             onListening: onListening)
         // The services end in the reverse order: the heartbeat last, after all requests are answered.
         var services: [any Service] = [
             Beating(heartbeat: server.heartbeat), application, Maintenance(maintenance: server.maintenance),
         ]
         if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }
+        if let renewal { services.append(renewal) }
+        if let redirects {
+            services.append(
+                WebServer.redirect(to: settings, host: redirects.host, port: redirects.port, logger: logger) { port in
+                    let url = "http://\(redirects.host):\(port)"
+                    log.report(
+                        "started the redirect to https", metadata: ["url": "\(url)"],
+                        sentence: "Requests at \(url) are redirected to https.")
+                })
+        }
         if let metrics {
             services.append(
                 WebServer.metrics(
-                    of: server, connections: connections, host: metrics.host, port: metrics.port, logger: logger
+                    of: server, connections: connections, certificate: renewal?.current, host: metrics.host,
+                    port: metrics.port, logger: logger
                 ) { port in
                     let url = "http://\(metrics.host):\(port)/metrics"
                     log.report(
@@ -161,7 +181,7 @@ struct RunningServer {
 
     /// The addresses of the listeners for requests and metrics as text, for error messages.
     private var addresses: String {
-        ([listen] + (metrics.map { [$0] } ?? [])).map { "\($0.host):\($0.port)" }.joined(separator: " or ")
+        ([listen] + [metrics, redirects].compactMap { $0 }).map { "\($0.host):\($0.port)" }.joined(separator: " or ")
     }
 
     private static func advice(for reason: CInt) -> String {

@@ -18,8 +18,9 @@ struct ServeCommand: AsyncParsableCommand {
               counterfoil-server serve --data-dir ./data \\
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
 
-            With an https issuer, terminate TLS in a reverse proxy. Name the proxy with --trusted-proxy, so that rate \
-            limits apply to client addresses.
+            An https issuer needs TLS: by --tls-certificate and --tls-key, or by a reverse proxy. Name a proxy with \
+            --trusted-proxy, so that rate limits apply to client addresses. The two files are read again when they \
+            change, and on SIGHUP. No connection is lost. Files that fail the check change nothing.
 
             --endpoint-alias supports clients with the hard-coded paths of another server. It adds a second path \
             under the issuer for the same endpoint. The server metadata lists the first path only. The audience of a \
@@ -92,6 +93,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "App registration") var registration: RegistrationOptions
     @OptionGroup(title: "Requirements") var requirements: RequirementOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
+    @OptionGroup(title: "TLS") var tls: TLSOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringOptions
 
@@ -111,6 +113,7 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
         do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }
+        try tls.check(issuer)
         guard (1...3650).contains(keyLifetime) else {
             throw ValidationError("--key-lifetime must be a number of days from 1 to 3650.")
         }
@@ -126,6 +129,8 @@ struct ServeCommand: AsyncParsableCommand {
             settings: settings,
             listen: try ListenAddress(listen),
             metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
+            redirects: try tls.redirectListen.map { try ListenAddress($0) },
+            certificate: tls.files(for: settings),
             trustedProxies: try TrustedProxies(network.trustedProxies),
             connections: ConnectionLimits(total: limits.connections),
             outbound: outbound,

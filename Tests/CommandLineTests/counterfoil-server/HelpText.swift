@@ -108,8 +108,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               counterfoil-server serve --data-dir ./data \
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
 
-            With an https issuer, terminate TLS in a reverse proxy. Name the proxy with
-            --trusted-proxy, so that rate limits apply to client addresses.
+            An https issuer needs TLS: by --tls-certificate and --tls-key, or by a reverse
+            proxy. Name a proxy with --trusted-proxy, so that rate limits apply to client
+            addresses. The two files are read again when they change, and on SIGHUP. No
+            connection is lost. Files that fail the check change nothing.
 
             --endpoint-alias supports clients with the hard-coded paths of another server.
             It adds a second path under the issuer for the same endpoint. The server
@@ -170,6 +172,15 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       approve in a minute. (default: 60)
               --connections <n>       The number of connections open at once. One client
                                       address may have a tenth of them. (default: 10000)
+
+            TLS:
+              --tls-certificate <file>
+                                      A PEM file with the certificate and its chain, for
+                                      TLS without a proxy. (default: none)
+              --tls-key <file>        The PEM file with the private key of the certificate.
+              --redirect-listen <host:port>
+                                      The host and port that redirect plain http to https,
+                                      such as 0.0.0.0:80. (default: none)
 
             NETWORK:
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is trusted, such as

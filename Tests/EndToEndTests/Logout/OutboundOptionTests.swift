@@ -27,7 +27,7 @@
             certificateFor certified: String = host, at address: String = "127.0.0.1", policy: [String]? = nil,
             options: @escaping @Sendable (_ authority: String) -> [String]
         ) async throws -> Delivery {
-            let authority = TestAuthority()
+            let authority = try TestAuthority()
             let receiver = LogoutReceiver(.status("200 OK"))
             return try await receiver.run(tls: try authority.serverContext(for: certified)) { port in
                 try await Site.make { site in

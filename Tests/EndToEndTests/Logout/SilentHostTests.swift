@@ -30,7 +30,7 @@ struct SilentHostTests {
     @Test func `a client is notified at once beside fifty whose hosts never respond`() async throws {
         let names = NameService()
         defer { names.release() }
-        let authority = TestAuthority()
+        let authority = try TestAuthority()
         let (honest, silent) = (LogoutReceiver(.status("200 OK")), LogoutReceiver(.silence))
         try await honest.run(tls: try authority.serverContext(for: "rp.example.net")) { honestPort in
             try await silent.run(tls: try authority.serverContext(for: "*.example.net")) { silentPort in

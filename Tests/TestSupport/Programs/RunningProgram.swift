@@ -12,7 +12,7 @@ package final class RunningProgram: Sendable {
         "$@" <"$input" 3<&- &
         program=$!
         {
-            read -r _ <&3
+            while read -r signal <&3; do kill -"$signal" "$program"; done
             kill -TERM "$program"
             for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 "$program" || exit; done
             kill -KILL "$program"
@@ -122,6 +122,11 @@ package final class RunningProgram: Sendable {
             await stop()
             throw error
         }
+    }
+
+    /// Sends a signal to the program, by its name without SIG.
+    package func signal(_ name: String) throws {
+        try lifeline.withLock { handle in try handle?.write(contentsOf: Data("\(name)\n".utf8)) }
     }
 
     /// Stops the program with SIGTERM, as an operator does, and waits until it exits.

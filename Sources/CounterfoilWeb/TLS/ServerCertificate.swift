@@ -1,0 +1,184 @@
+public import Foundation
+import NIOCore
+import NIOSSL
+import SwiftASN1
+import X509
+
+/// The certificate of a server with its chain and its private key (RFC 8446 §4.4.2), after the checks that a client
+/// makes.
+public struct ServerCertificate: Sendable {
+    /// An error in a certificate or its key; its description is written for the operator and contains no secret.
+    public enum Refusal: Error, Hashable, CustomStringConvertible {
+        /// The file of the certificate contains no certificate, or something else.
+        case noCertificate
+        /// A certificate in the file is invalid; the first one has the number 1.
+        case invalidCertificate(number: Int)
+        /// The file of the key contains no unencrypted private key that can be used.
+        case noKey
+        /// The key belongs to another certificate.
+        case keyOfAnother
+        /// The certificate is not valid yet.
+        case notYetValid(Date)
+        /// The certificate has expired.
+        case expired(Date)
+        /// The certificate does not name a host of the server.
+        case wrongHost(String, names: [String])
+        /// The certificate is not for servers (`extKeyUsage` without `serverAuth`, RFC 5280 §4.2.1.12).
+        case notForServers
+        /// A certificate in the file was not issued by the next one.
+        case brokenChain(number: Int)
+        /// The file contains only the certificate of the server, and clients cannot find its issuer.
+        case incompleteChain(issuer: String)
+        /// The TLS library refuses the certificate or its key.
+        case unusable(String)
+
+        /// The cause and the action to take.
+        public var description: String {
+            switch self {
+            case .noCertificate:
+                "it contains no certificate in PEM format; name the file with the certificate and its chain"
+            case .invalidCertificate(let number): "certificate \(number) in it is invalid; get the file again"
+            case .noKey:
+                "it contains no private key that can be used; it must be one key in PEM format (ECDSA, RSA or Ed25519), "
+                    + "without a password"
+            case .keyOfAnother: "the key belongs to another certificate; name the two files of one certificate"
+            case .notYetValid(let date):
+                "the certificate is valid from \(Self.text(date)) only; check the clock of this machine"
+            case .expired(let date): "the certificate has expired on \(Self.text(date)); renew it"
+            case .wrongHost(let host, let names):
+                "the certificate is not for \(host), but for \(names.isEmpty ? "no host" : names.joined(separator: ", "))"
+                    + "; get one that names \(host)"
+            case .notForServers: "the certificate is not for servers (extKeyUsage); get another one"
+            case .brokenChain(let number):
+                "certificate \(number) in it was not issued by the next one; the certificate of the server comes first, "
+                    + "and each one is followed by its issuer"
+            case .incompleteChain(let issuer):
+                "it lacks the certificate of the issuer (\(issuer)), without which clients refuse it; use the file with "
+                    + "the whole chain (fullchain.pem of certbot)"
+            case .unusable(let reason): "the TLS library refuses it (\(reason))"
+            }
+        }
+
+        private static func text(_ date: Date) -> String { ISO8601DateFormatter().string(from: date) }
+    }
+
+    /// The time after which clients refuse the certificate.
+    public let expires: Date
+    let context: NIOSSLContext
+
+    /// Checks a certificate and its key.
+    ///
+    /// - Parameters:
+    ///   - chain: The certificate and those of its issuers, each followed by its issuer, in PEM format
+    ///     (RFC 7468 §5). The certificate of the root may be left out.
+    ///   - key: The private key in PEM format, without encryption.
+    ///   - hosts: The hosts of the server, each of which the certificate must name.
+    ///   - now: The current time.
+    /// - Throws: ``Refusal``, which says what to do.
+    public init(chain: String, key: String, hosts: [String], at now: Date) async throws(Refusal) {
+        let certificates = try Self.certificates(in: chain)
+        guard let leaf = certificates.first else { throw .noCertificate }
+        guard let privateKey = try? Certificate.PrivateKey(pemEncoded: key) else { throw .noKey }
+        guard privateKey.publicKey == leaf.publicKey else { throw .keyOfAnother }
+        guard leaf.notValidBefore <= now else { throw .notYetValid(leaf.notValidBefore) }
+        // A client refuses the chain as soon as one of its certificates has expired.
+        let end = certificates.map(\.notValidAfter).min() ?? leaf.notValidAfter
+        guard now <= end else { throw .expired(end) }
+        let names = CertificateNames(of: leaf)
+        for host in hosts where !names.contain(host) { throw .wrongHost(host, names: names.texts) }
+        if let usage = try? leaf.extensions.extendedKeyUsage {
+            guard usage.contains(.serverAuth) || usage.contains(.any) else { throw .notForServers }
+        }
+        for (number, (certificate, issuer)) in zip(1..., zip(certificates, certificates.dropFirst())) {
+            guard certificate.issuer == issuer.subject,
+                issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
+            else { throw .brokenChain(number: number) }
+        }
+        if certificates.count == 1, await Self.lacksIssuer(leaf) { throw .incompleteChain(issuer: "\(leaf.issuer)") }
+        expires = end
+        do { context = try Self.context(chain, key) } catch { throw .unusable("\(error)") }
+    }
+
+    private static func certificates(in text: String) throws(Refusal) -> [Certificate] {
+        let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
+        var certificates: [Certificate] = []
+        for (number, block) in zip(1..., text.components(separatedBy: begin).dropFirst()) {
+            guard let end = block.range(of: end),
+                let certificate = try? Certificate(pemEncoded: begin + block[..<end.upperBound])
+            else { throw .invalidCertificate(number: number) }
+            certificates.append(certificate)
+        }
+        return certificates
+    }
+
+    /// Returns true if a certificate says where its issuer can be downloaded, and no authority of the system has issued
+    /// it.
+    ///
+    /// A private authority, which clients know, can issue a certificate without such an address.
+    private static func lacksIssuer(_ leaf: Certificate) async -> Bool {
+        guard leaf.issuer != leaf.subject, let places = try? leaf.extensions.authorityInformationAccess,
+            places.contains(where: { $0.method == .issuingCA })
+        else { return false }
+        var verifier = Verifier(rootCertificates: .systemTrustRoots) { RFC5280Policy() }
+        switch await verifier.validate(leaf: leaf, intermediates: CertificateStore()) {
+        case .validCertificate: return false
+        case .couldNotValidate: return true
+        }
+    }
+
+    private static func context(_ chain: String, _ key: String) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
+        configuration.minimumTLSVersion = .tlsv12
+        // RFC 9325 §4.2: with TLS 1.2, only suites with forward secrecy and authenticated encryption.
+        configuration.cipherSuiteValues = [
+            .TLS_AES_128_GCM_SHA256, .TLS_AES_256_GCM_SHA384, .TLS_CHACHA20_POLY1305_SHA256,
+            .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+            .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+            .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        ]
+        configuration.applicationProtocols = ["http/1.1"]
+        // The time to wait for the other side when a connection is closed, before its socket is free.
+        configuration.shutdownTimeout = .seconds(1)
+        return try NIOSSLContext(configuration: configuration)
+    }
+}
+
+/// The names in the extension `subjectAltName` of a certificate (RFC 5280 §4.2.1.6).
+private struct CertificateNames {
+    private var hosts: [String] = []
+    private var addresses: [[UInt8]] = []
+
+    init(of certificate: Certificate) {
+        for name in (try? certificate.extensions.subjectAlternativeNames).map({ Array($0) }) ?? [] {
+            switch name {
+            case .dnsName(let host): hosts.append(host.lowercased())
+            case .ipAddress(let address): addresses.append(Array(address.bytes))
+            default: break
+            }
+        }
+    }
+
+    /// The names as text.
+    var texts: [String] { hosts + addresses.compactMap(Self.text(ofAddress:)) }
+
+    private static func text(ofAddress bytes: [UInt8]) -> String? {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        return inet_ntop(family, bytes, &text, socklen_t(text.count)).map { String(cString: $0) }
+    }
+
+    /// Returns true if a client accepts the certificate for a host (RFC 9525 §6.3, RFC 6125 §6.4.3).
+    func contain(_ host: String) -> Bool {
+        let host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        if let address = IPAddress(Substring(host)) { return addresses.contains(address.bytes) }
+        return hosts.contains { name in
+            guard name.hasPrefix("*.") else { return name == host }
+            // A wildcard stands for one label.
+            guard let dot = host.firstIndex(of: ".") else { return false }
+            return host[dot...] == name.dropFirst()
+        }
+    }
+}

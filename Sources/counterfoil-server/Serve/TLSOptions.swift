@@ -1,0 +1,53 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilServer
+
+/// The options of `serve` for TLS without a reverse proxy.
+struct TLSOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A PEM file with the certificate and its chain, for TLS without a proxy. (default: none)",
+            valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The PEM file with the private key of the certificate.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The host and port that redirect plain http to https, such as 0.0.0.0:80. (default: none)",
+            valueName: "host:port"))
+    var redirectListen: String?
+
+    func validate() throws {
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key require each other.")
+        }
+        guard tlsCertificate?.isEmpty != true, tlsKey?.isEmpty != true else {
+            throw ValidationError("--tls-certificate and --tls-key cannot be empty.")
+        }
+        if let redirectListen {
+            do { _ = try ListenAddress(redirectListen) } catch {
+                throw ValidationError("--redirect-listen \(redirectListen): \(error).")
+            }
+        }
+    }
+
+    /// Throws if an option contradicts the issuer.
+    func check(_ issuer: Issuer) throws {
+        guard !issuer.isSecure else { return }
+        if tlsCertificate != nil { throw ValidationError("--tls-certificate requires an https issuer.") }
+        if redirectListen != nil { throw ValidationError("--redirect-listen requires an https issuer.") }
+    }
+
+    /// The files of the certificate; nil without the options.
+    func files(for settings: ServerSettings) -> CertificateFiles? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        let hosts = [settings.issuer.host] + (settings.callbackOrigin.map { [$0.host] } ?? [])
+        return CertificateFiles(certificate: tlsCertificate, key: tlsKey, hosts: hosts)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+import X509
+
+@testable import CounterfoilWeb
+
+@Suite("TLS: the checks of a certificate")
+struct ServerCertificateTests {
+    private let root: TestAuthority
+    private let intermediate: TestAuthority
+
+    init() throws {
+        root = try TestAuthority("Root")
+        intermediate = try TestAuthority("Intermediate", certifiedBy: root)
+    }
+
+    private static let host = "id.example.com"
+
+    private func refusal(_ chain: String, _ key: String, hosts: [String] = [host]) async throws
+        -> ServerCertificate.Refusal
+    {
+        try #require(
+            await #expect(throws: ServerCertificate.Refusal.self) {
+                _ = try await ServerCertificate(chain: chain, key: key, hosts: hosts, at: Date())
+            })
+    }
+
+    @Test func `a certificate with its chain is accepted, with or without the root`() async throws {
+        let end = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 7200).rounded())
+        let issued = try intermediate.issue(for: [Self.host, "cb.example.net"], until: end)
+        for chain in [
+            issued.certificate + (try intermediate.pem), issued.certificate + (try intermediate.pem) + (try root.pem),
+            // A private authority, whose certificate its clients have.
+            issued.certificate,
+        ] {
+            let certificate = try await ServerCertificate(
+                chain: chain, key: issued.key, hosts: [Self.host, "cb.example.net"], at: Date())
+            #expect(certificate.expires == end)
+        }
+    }
+
+    @Test(arguments: [
+        ("id.example.com", ["*.example.com"], true), ("example.com", ["*.example.com"], false),
+        ("a.b.example.com", ["*.example.com"], false), ("id.example.com", ["ID.Example.COM"], true),
+        ("id.example.com", ["example.com", "www.example.com"], false),
+    ])
+    func `a wildcard stands for one label`(host: String, names: [String], isAccepted: Bool) async throws {
+        let issued = try root.issue(for: names)
+        guard !isAccepted else {
+            _ = try await ServerCertificate(chain: issued.certificate, key: issued.key, hosts: [host], at: Date())
+            return
+        }
+        #expect(
+            try await refusal(issued.certificate, issued.key, hosts: [host])
+                == .wrongHost(host, names: names.map { $0.lowercased() }))
+    }
+
+    @Test func `an issuer with an IP address needs a certificate for it`() async throws {
+        let issued = try root.issue(for: [], addresses: [[127, 0, 0, 1], Array(repeating: 0, count: 15) + [1]])
+        for host in ["127.0.0.1", "[::1]"] {
+            _ = try await ServerCertificate(chain: issued.certificate, key: issued.key, hosts: [host], at: Date())
+        }
+        #expect(
+            try await refusal(issued.certificate, issued.key, hosts: ["127.0.0.2"])
+                == .wrongHost("127.0.0.2", names: ["127.0.0.1", "::1"]))
+    }
+
+    @Test func `a certificate that clients refuse is refused`() async throws {
+        let (past, future) = (Date() - 3600, Date() + 3600)
+        let expired = try root.issue(for: [Self.host], from: past - 60, until: past)
+        guard case .expired = try await refusal(expired.certificate, expired.key) else {
+            Issue.record("not expired")
+            return
+        }
+        let early = try root.issue(for: [Self.host], from: future, until: future + 60)
+        guard case .notYetValid = try await refusal(early.certificate, early.key) else {
+            Issue.record("valid already")
+            return
+        }
+        let ofClient = try root.issue(for: [Self.host], usage: [.clientAuth])
+        #expect(try await refusal(ofClient.certificate, ofClient.key) == .notForServers)
+        let issued = try intermediate.issue(for: [Self.host])
+        let other = try intermediate.issue(for: [Self.host])
+        #expect(try await refusal(issued.certificate, other.key) == .keyOfAnother)
+        // In the wrong order, and with a gap.
+        #expect(try await refusal(try intermediate.pem + issued.certificate, issued.key) == .keyOfAnother)
+        #expect(try await refusal(issued.certificate + (try root.pem), issued.key) == .brokenChain(number: 1))
+        let impostor = try TestAuthority("Intermediate", certifiedBy: root)
+        #expect(try await refusal(issued.certificate + (try impostor.pem), issued.key) == .brokenChain(number: 1))
+        let alone = try intermediate.issue(for: [Self.host], issuerAddress: "http://ca.example.com/intermediate.der")
+        #expect(try await refusal(alone.certificate, alone.key) == .incompleteChain(issuer: "CN=Intermediate"))
+        _ = try await ServerCertificate(
+            chain: alone.certificate + (try intermediate.pem), key: alone.key, hosts: [Self.host], at: Date())
+    }
+
+    @Test func `files that contain something else are refused`() async throws {
+        let issued = try root.issue(for: [Self.host])
+        for text in ["", "certificate", issued.key] {
+            #expect(try await refusal(text, issued.key) == .noCertificate)
+        }
+        let cut = String(issued.certificate.prefix(issued.certificate.count / 2))
+        #expect(try await refusal(cut, issued.key) == .invalidCertificate(number: 1))
+        #expect(try await refusal(issued.certificate + cut, issued.key) == .invalidCertificate(number: 2))
+        for text in ["", issued.certificate, String(issued.key.prefix(100))] {
+            #expect(try await refusal(issued.certificate, text) == .noKey)
+        }
+        // No message repeats the key.
+        let refusals: [ServerCertificate.Refusal] = [.noKey, .keyOfAnother, .noCertificate]
+        for line in issued.key.split(separator: "\n") {
+            for refusal in refusals { #expect(!"\(refusal)".contains(line)) }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import TestSupport
+import Testing
+
+/// TLS in the server, without a reverse proxy.
+@Suite(.timeLimit(.minutes(10)))
+struct TLSTests {
+    /// The files of a certificate, and the options that name them.
+    private struct Files {
+        let certificate: String
+        let key: String
+
+        init(in folder: TemporaryDirectory) {
+            certificate = folder.path("certificate.pem")
+            key = folder.path("certificate.key")
+        }
+
+        var options: [String] { ["--tls-certificate", certificate, "--tls-key", key] }
+
+        func put(_ issued: TestAuthority.Issued) throws {
+            try put(certificate: issued.certificate)
+            try put(key: issued.key)
+        }
+
+        func put(certificate text: String) throws {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: certificate), options: .atomic)
+        }
+
+        func put(key text: String, mode: Int = 0o600) throws {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: key), options: .atomic)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+        }
+    }
+
+    /// A client that trusts one authority, with one connection.
+    private struct Client {
+        private let client: HTTPClient
+
+        init(trusting authority: TestAuthority) throws {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates([try NIOSSLCertificate(bytes: Array(try authority.pem.utf8), format: .pem)])
+            var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+            configuration.tlsConfiguration = tls
+            configuration.httpVersion = .http1Only
+            client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        }
+
+        func get(_ url: String) async throws -> HTTPClientResponse {
+            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(20))
+            _ = try await response.body.collect(upTo: 1 << 20)
+            return response
+        }
+
+        func close() async throws { try await client.shutdown() }
+    }
+
+    private static func status(_ url: String, trusting authority: TestAuthority) async throws -> UInt? {
+        let client = try Client(trusting: authority)
+        let status = (try? await client.get(url))?.status.code
+        try await client.close()
+        return status
+    }
+
+    @Test func `the server speaks TLS itself, and redirects plain http`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            try files.put(try authority.issue(for: ["localhost"]))
+            let issuer = "https://localhost:\(site.port)"
+            let server = try await site.start(
+                issuer: issuer, options: files.options + ["--redirect-listen", "127.0.0.1:0"])
+            try await server.whileRunning {
+                let client = try Client(trusting: authority)
+                let metadata = try await client.get(issuer + "/.well-known/oauth-authorization-server")
+                #expect(metadata.status == .ok)
+                #expect(metadata.headers.first(name: "strict-transport-security") == "max-age=63072000")
+                try await client.close()
+
+                let plain = try await server.said("the address of the redirect") { program in
+                    program.errors.firstMatch(of: /Requests at (http:\/\/\S+) are redirected/).map { String($0.1) }
+                }
+                var browser = UserAgent()
+                let target = "/oauth2/authorize?client_id=a&state=b"
+                let redirected = try await browser.send(.get, plain + target, headers: ["host": "evil.example.com"])
+                #expect(redirected.status == 308)
+                #expect(redirected.header("location") == issuer + target)
+                let posted = try await browser.send(.post, plain + "/oauth2/token", body: Array("code=secret".utf8))
+                #expect(posted.status == 403)
+                #expect(posted.text.contains("over https only"))
+                // Plain http on the port for TLS gets no answer, and the server continues to answer.
+                await #expect(throws: (any Error).self) {
+                    _ = try await browser.send(.get, "http://localhost:\(site.port)/readyz")
+                }
+                #expect(try await Self.status(issuer + "/readyz", trusting: authority) == 200)
+            }
+        }
+    }
+
+    @Test func `a renewed certificate is for new connections, and open ones continue`() async throws {
+        try await Site.make { site in
+            let (former, new) = (try TestAuthority("Former"), try TestAuthority("New"))
+            let files = Files(in: site.folder)
+            try files.put(try former.issue(for: ["localhost"]))
+            let issuer = "https://localhost:\(site.port)"
+            let server = try await site.start(issuer: issuer, options: files.options)
+            try await server.whileRunning {
+                let open = try Client(trusting: former)
+                #expect(try await open.get(issuer + "/readyz").status == .ok)
+
+                // The certificate is replaced before its key.
+                let renewed = try new.issue(for: ["localhost"])
+                try files.put(certificate: renewed.certificate)
+                try server.signal("HUP")
+                _ = try await server.said("that the key belongs to another certificate") { program in
+                    program.errors.contains("the key belongs to another certificate") ? true : nil
+                }
+                #expect(try await Self.status(issuer + "/readyz", trusting: former) == 200)
+
+                try files.put(key: renewed.key)
+                try server.signal("HUP")
+                _ = try await server.said("that the certificate was replaced") { program in
+                    program.errors.contains("replaced the certificate") ? true : nil
+                }
+                #expect(try await Self.status(issuer + "/readyz", trusting: new) == 200)
+                #expect(try await Self.status(issuer + "/readyz", trusting: former) == nil)
+                #expect(try await open.get(issuer + "/readyz").status == .ok)
+                try await open.close()
+
+                // Without a signal, the server finds the change itself.
+                try files.put(try former.issue(for: ["localhost"]))
+                _ = try await Waiting.until("the next certificate") {
+                    try await Self.status(issuer + "/readyz", trusting: former) == 200 ? true : nil
+                }
+            }
+        }
+    }
+
+    @Test func `a certificate that cannot be used is refused at the start, before anything is created`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            let good = try authority.issue(for: ["localhost"])
+            func start(_ issuer: String = "https://localhost:1", _ options: [String]? = nil) async throws
+                -> EndedProgram
+            {
+                try await site.administer(
+                    ["serve", "--issuer", issuer, "--listen", "127.0.0.1:0"] + (options ?? files.options))
+            }
+            let missing = try await start()
+            #expect(missing.status == 3)
+            #expect(missing.errors.contains("--tls-certificate: cannot read the file"))
+            try files.put(certificate: good.certificate)
+            try files.put(key: good.key, mode: 0o644)
+            let readable = try await start()
+            #expect(readable.status == 3)
+            #expect(readable.errors.contains("every user can read"))
+            try files.put(key: try authority.issue(for: ["localhost"]).key)
+            #expect(try await start().errors.contains("the key belongs to another certificate"))
+            try files.put(try authority.issue(for: ["other.example.com"]))
+            #expect(try await start().errors.contains("not for localhost, but for other.example.com"))
+            try files.put(good)
+            #expect(try await start("http://localhost:1").status == 64)
+            #expect(try await start("https://localhost:1", Array(files.options.prefix(2))).status == 64)
+            #expect(try await start("http://localhost:1", ["--redirect-listen", "127.0.0.1:0"]).status == 64)
+            #expect(!FileManager.default.fileExists(atPath: site.dataDirectory))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Crypto
+package import Foundation
+package import NIOSSL
+import SwiftASN1
+package import X509
+
+/// A certificate authority of a test, which issues certificates for test hosts (RFC 5280 §4.1).
+package struct TestAuthority: Sendable {
+    /// A certificate in PEM format, and its key.
+    package struct Issued: Sendable {
+        package let certificate: String
+        package let key: String
+    }
+
+    private let key: Certificate.PrivateKey
+    private let certificate: Certificate
+
+    /// Creates a root, or an intermediate authority that another one has certified.
+    package init(_ name: String = "Test Authority", certifiedBy issuer: TestAuthority? = nil) throws {
+        key = Certificate.PrivateKey(P256.Signing.PrivateKey())
+        let subject = try Self.name(name)
+        certificate = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: key.publicKey, notValidBefore: Date() - 86_400,
+            notValidAfter: Date() + 86_400 * 30, issuer: issuer?.certificate.subject ?? subject, subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                Critical(KeyUsage(keyCertSign: true))
+            },
+            issuerPrivateKey: issuer?.key ?? key)
+    }
+
+    /// The certificate of the authority in PEM format.
+    package var pem: String { get throws { try certificate.serializeAsPEM().pemString + "\n" } }
+
+    /// Issues a certificate for some hosts.
+    ///
+    /// - Parameters:
+    ///   - hosts: The host names in the certificate.
+    ///   - addresses: The IP addresses in it, in network byte order.
+    ///   - start: The beginning of its validity.
+    ///   - end: The end of its validity.
+    ///   - usage: The purposes in the extension `extKeyUsage`.
+    ///   - issuerAddress: The URL of the certificate of this authority, in the extension `authorityInfoAccess`.
+    package func issue(
+        for hosts: [String], addresses: [[UInt8]] = [], from start: Date = Date() - 3600,
+        until end: Date = Date() + 86_400, usage: [ExtendedKeyUsage.Usage] = [.serverAuth],
+        issuerAddress: String? = nil
+    ) throws -> Issued {
+        let own = P256.Signing.PrivateKey()
+        let names =
+            hosts.map { GeneralName.dnsName($0) }
+            + addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) }
+        let issued = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: .init(own.publicKey), notValidBefore: start,
+            notValidAfter: end, issuer: certificate.subject, subject: try Self.name(hosts.first ?? "server"),
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                SubjectAlternativeNames(names)
+                try ExtendedKeyUsage(usage)
+                if let issuerAddress {
+                    AuthorityInformationAccess([
+                        .init(method: .issuingCA, location: .uniformResourceIdentifier(issuerAddress))
+                    ])
+                }
+            },
+            issuerPrivateKey: key)
+        return Issued(certificate: try issued.serializeAsPEM().pemString + "\n", key: own.pemRepresentation + "\n")
+    }
+
+    /// Returns the TLS context of a server with a certificate for a host name.
+    package func serverContext(for host: String) throws -> NIOSSLContext {
+        let issued = try issue(for: [host])
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [
+                .certificate(try NIOSSLCertificate(bytes: Array(issued.certificate.utf8), format: .pem))
+            ],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(issued.key.utf8), format: .pem)))
+        configuration.applicationProtocols = ["http/1.1"]
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    private static func name(_ text: String) throws -> DistinguishedName {
+        try DistinguishedName { CommonName(text) }
+    }
+}
