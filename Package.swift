@@ -356,7 +356,7 @@ let package = Package(
             name: "CounterfoilWebTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilWeb", "TestSupport", httpTypes, logging, nioCore, nioPosix, x509,
+                "CounterfoilWeb", "TestSupport", crypto, httpTypes, logging, nioCore, nioPosix, x509,
             ],
             swiftSettings: settings
         ),

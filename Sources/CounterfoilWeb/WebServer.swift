@@ -30,7 +30,10 @@ public enum WebServer {
     ) throws -> any Service {
         let responder = try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies)
         let connections =
-            connections ?? OpenConnections(trustedProxies: trustedProxies, settings: server.settings, logger: logger)
+            connections
+            ?? OpenConnections(
+                trustedProxies: trustedProxies, settings: server.settings, hasCertificate: certificate != nil,
+                logger: logger)
         return Listener(
             host: host, port: port,
             child: ConnectionChannel(responder: responder, connections: connections, certificate: certificate),
@@ -38,7 +41,7 @@ public enum WebServer {
     }
 
     /// The maximum number of open connections that are redirected.
-    private static let redirectConnectionLimit = 256
+    private static let redirectConnectionLimit = 32
 
     /// Creates the service that redirects plain HTTP to the https origins of a server.
     ///

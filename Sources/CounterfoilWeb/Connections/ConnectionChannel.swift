@@ -36,7 +36,10 @@ struct ConnectionChannel {
         channel.closeFuture.whenComplete { [connections] _ in connections.remove(connection) }
         return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
-            if let certificate { try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context)) }
+            if let certificate {
+                try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context))
+                try pipeline.addHandler(ClosedInputHandler())
+            }
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = 64 * 1024
             limits.maxHeaderListSize = 96 * 1024

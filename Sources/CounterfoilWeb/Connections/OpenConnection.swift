@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import NIOCore
+import NIOSSL
 
 /// A connection that the server can close to make room for another one.
 protocol ClosableConnection: Sendable {
@@ -12,7 +13,13 @@ struct ClosableChannel: ClosableConnection {
 
     func close(unless isBusy: @escaping @Sendable () -> Bool) {
         channel.eventLoop.execute { [channel] in
-            if !isBusy() { channel.close(promise: nil) }
+            guard !isBusy() else { return }
+            // With TLS, a close waits for the other side, and the next connection needs the place now.
+            if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
+                tls.close(promise: nil)
+            } else {
+                channel.close(promise: nil)
+            }
         }
     }
 }

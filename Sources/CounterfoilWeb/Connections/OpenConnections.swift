@@ -56,14 +56,15 @@ public final class OpenConnections: Sendable {
     ///   - trustedProxies: The proxies to which the limits per source do not apply, because they forward the requests
     ///     of many clients.
     ///   - settings: The settings of the server. With an https issuer, a loopback address counts as a trusted proxy.
+    ///   - hasCertificate: Whether the server speaks TLS itself. Then a loopback address is no proxy.
     ///   - logger: The logger for refused connections.
     public convenience init(
         limits: ConnectionLimits = .standard, trustedProxies: TrustedProxies = .none, settings: ServerSettings,
-        logger: Logger
+        hasCertificate: Bool = false, logger: Logger
     ) {
         self.init(
             limits: limits, budget: BodyBudget(), trustedProxies: trustedProxies,
-            trustsLoopback: settings.issuer.isSecure, logger: logger)
+            trustsLoopback: settings.issuer.isSecure && !hasCertificate, logger: logger)
     }
 
     init(

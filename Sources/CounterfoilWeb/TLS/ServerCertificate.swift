@@ -1,3 +1,4 @@
+import Crypto
 public import Foundation
 import NIOCore
 import NIOSSL
@@ -39,8 +40,8 @@ public struct ServerCertificate: Sendable {
                 "it contains no certificate in PEM format; name the file with the certificate and its chain"
             case .invalidCertificate(let number): "certificate \(number) in it is invalid; get the file again"
             case .noKey:
-                "it contains no private key that can be used; it must be one key in PEM format (ECDSA, RSA or Ed25519), "
-                    + "without a password"
+                "it contains no private key that can be used; it must be one key in PEM format, RSA or ECDSA with P-256 or "
+                    + "P-384, without a password"
             case .keyOfAnother: "the key belongs to another certificate; name the two files of one certificate"
             case .notYetValid(let date):
                 "the certificate is valid from \(Self.text(date)) only; check the clock of this machine"
@@ -78,17 +79,18 @@ public struct ServerCertificate: Sendable {
     public init(chain: String, key: String, hosts: [String], at now: Date) async throws(Refusal) {
         let certificates = try Self.certificates(in: chain)
         guard let leaf = certificates.first else { throw .noCertificate }
-        guard let privateKey = try? Certificate.PrivateKey(pemEncoded: key) else { throw .noKey }
+        guard let privateKey = Self.privateKey(in: key) else { throw .noKey }
         guard privateKey.publicKey == leaf.publicKey else { throw .keyOfAnother }
         guard leaf.notValidBefore <= now else { throw .notYetValid(leaf.notValidBefore) }
-        // A client refuses the chain as soon as one of its certificates has expired.
-        let end = certificates.map(\.notValidAfter).min() ?? leaf.notValidAfter
+        // Clients know another path than a certificate of a root that another root has signed, so that one may expire.
+        let end = certificates.prefix(2).map(\.notValidAfter).min() ?? leaf.notValidAfter
         guard now <= end else { throw .expired(end) }
         let names = CertificateNames(of: leaf)
         for host in hosts where !names.contain(host) { throw .wrongHost(host, names: names.texts) }
         if let usage = try? leaf.extensions.extendedKeyUsage {
             guard usage.contains(.serverAuth) || usage.contains(.any) else { throw .notForServers }
         }
+        if let usage = try? leaf.extensions.keyUsage, !usage.digitalSignature { throw .notForServers }
         for (number, (certificate, issuer)) in zip(1..., zip(certificates, certificates.dropFirst())) {
             guard certificate.issuer == issuer.subject,
                 issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
@@ -97,6 +99,19 @@ public struct ServerCertificate: Sendable {
         if certificates.count == 1, await Self.lacksIssuer(leaf) { throw .incompleteChain(issuer: "\(leaf.issuer)") }
         expires = end
         do { context = try Self.context(chain, key) } catch { throw .unusable("\(error)") }
+    }
+
+    /// Returns the key, which other blocks such as EC PARAMETERS may precede; nil unless there is exactly one that
+    /// clients support.
+    ///
+    /// Browsers accept neither Ed25519 nor P-521 in certificates.
+    private static func privateKey(in text: String) -> Certificate.PrivateKey? {
+        let blocks = (try? PEMDocument.parseMultiple(pemString: text)) ?? []
+        let keys = blocks.filter { $0.discriminator.hasSuffix("PRIVATE KEY") }
+        guard keys.count == 1, let key = try? Certificate.PrivateKey(pemDocument: keys[0]) else { return nil }
+        let isUnsupported =
+            Curve25519.Signing.PublicKey(key.publicKey) != nil || P521.Signing.PublicKey(key.publicKey) != nil
+        return isUnsupported ? nil : key
     }
 
     private static func certificates(in text: String) throws(Refusal) -> [Certificate] {
@@ -139,7 +154,7 @@ public struct ServerCertificate: Sendable {
             .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
         ]
         configuration.applicationProtocols = ["http/1.1"]
-        // The time to wait for the other side when a connection is closed, before its socket is free.
+        // The time after which the socket of a closed connection is free, even if the other side does not answer.
         configuration.shutdownTimeout = .seconds(1)
         return try NIOSSLContext(configuration: configuration)
     }

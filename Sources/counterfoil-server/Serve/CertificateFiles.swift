@@ -14,11 +14,12 @@ struct CertificateFiles: Sendable {
     /// The maximum size of a file in bytes.
     private static let limit = 1 << 20
 
-    /// What shows that a file has changed: its place on the disk, its size and its time; nil for a missing file.
+    /// What shows that a file has changed: its place on the disk, size, time and owner, and who can read it.
+    ///
+    /// A file that is missing has none of it.
     struct Stamp: Equatable, Sendable {
         fileprivate struct State: Equatable {
-            let file: Int?
-            let size: Int?
+            let numbers: [Int?]
             let changed: Date?
         }
 
@@ -32,9 +33,11 @@ struct CertificateFiles: Sendable {
         // A link leads to the file of the last renewal.
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: file) else { return nil }
+        let keys: [FileAttributeKey] = [
+            .systemFileNumber, .size, .posixPermissions, .ownerAccountID, .groupOwnerAccountID,
+        ]
         return Stamp.State(
-            file: (attributes[.systemFileNumber] as? NSNumber)?.intValue,
-            size: (attributes[.size] as? NSNumber)?.intValue,
+            numbers: keys.map { (attributes[$0] as? NSNumber)?.intValue },
             changed: attributes[.modificationDate] as? Date)
     }
 
@@ -79,12 +82,15 @@ struct CertificateRenewal: Service {
     private let files: CertificateFiles
     /// The state of the files when the current certificate was read.
     private let stamp: CertificateFiles.Stamp
+    /// The signals since this value was created; without the source, SIGHUP would end the process.
+    private let signals: UnixSignalsSequence
     private let logger: Logger
 
     /// Reads the files; throws ``CommandFailure`` if the certificate cannot be used.
     init(_ files: CertificateFiles, logger: Logger) async throws {
         self.files = files
         self.logger = logger
+        signals = await UnixSignalsSequence(trapping: .sighup)
         stamp = files.stamp
         current = CurrentCertificate(try await files.load())
     }
@@ -92,41 +98,53 @@ struct CertificateRenewal: Service {
     /// The time between two looks at the files.
     private static let interval = Duration.seconds(10)
 
-    private enum Cause { case look, signal }
+    private enum Cause { case time, signal }
 
     func run() async throws {
-        let (causes, sender) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
+        // A signal that waits is not displaced by a look.
+        let (looks, sender) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingOldest(8))
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    for await _ in await UnixSignalsSequence(trapping: .sighup) { sender.yield(.signal) }
+                    for await _ in signals { sender.yield(.signal) }
                 }
                 group.addTask {
-                    while (try? await Task.sleep(for: Self.interval)) != nil { sender.yield(.look) }
+                    while (try? await Task.sleep(for: Self.interval)) != nil { sender.yield(.time) }
                     sender.finish()
                 }
-                var known = stamp
-                for await cause in causes {
+                var (known, seen) = (stamp, stamp)
+                // The error of the files as they are; nil if the current certificate is theirs.
+                var failure: String?
+                for await cause in looks {
                     let new = files.stamp
-                    guard cause == .signal || new != known else { continue }
-                    // Files that are replaced while they are read have another state at the next look.
+                    // Files that are being replaced one after the other are read at the next look.
+                    let isSettled = new == seen
+                    seen = new
+                    // Files that were refused can become valid without a change.
+                    guard cause == .signal || isSettled && (new != known || failure != nil) else { continue }
+                    failure = await replace(after: new == known ? failure : nil)
                     known = new
-                    await replace()
                 }
                 group.cancelAll()
             }
         }
     }
 
-    private func replace() async {
+    /// Replaces the certificate by that of the files; returns the error if they cannot be used.
+    ///
+    /// An error that was reported for the same files is not reported again.
+    private func replace(after reported: String?) async -> String? {
         do {
             let certificate = try await files.load()
             current.replace(by: certificate)
             logger.notice("replaced the certificate", metadata: ["expires": "\(certificate.expires.ISO8601Format())"])
+            return nil
         } catch {
+            guard error.message != reported else { return reported }
             current.noteFailure()
             logger.error(
                 "refused the new certificate; the former one stays in use", metadata: ["error": "\(error.message)"])
+            return error.message
         }
     }
 }

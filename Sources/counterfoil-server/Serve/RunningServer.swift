@@ -70,7 +70,7 @@ struct RunningServer {
         self.logger = logger
         self.connections = OpenConnections(
             limits: try Self.limits(connections, logger: logger), trustedProxies: trustedProxies, settings: settings,
-            logger: logger)
+            hasCertificate: renewal != nil, logger: logger)
 
         let keys: KeyRing
         do {

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TestSupport
 import Testing
@@ -105,6 +106,16 @@ struct ServerCertificateTests {
         for text in ["", issued.certificate, String(issued.key.prefix(100))] {
             #expect(try await refusal(issued.certificate, text) == .noKey)
         }
+        // Browsers do not support the key, whatever its certificate is.
+        // The private key of Ed25519 with its prefix (RFC 8410 §7).
+        let prefix: [UInt8] = [0x30, 0x2E, 2, 1, 0, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20]
+        let encoded = Data(prefix + Array(Curve25519.Signing.PrivateKey().rawRepresentation)).base64EncodedString()
+        let unsupported = "-----BEGIN PRIVATE KEY-----\n\(encoded)\n-----END PRIVATE KEY-----\n"
+        #expect(try await refusal(issued.certificate, unsupported) == .noKey)
+        // OpenSSL can write the parameters of the curve before the key.
+        let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+        _ = try await ServerCertificate(
+            chain: issued.certificate, key: parameters + issued.key, hosts: [Self.host], at: Date())
         // No message repeats the key.
         let refusals: [ServerCertificate.Refusal] = [.noKey, .keyOfAnother, .noCertificate]
         for line in issued.key.split(separator: "\n") {
