@@ -28,6 +28,20 @@ struct SchemaVersionTests {
         try SchemaVersion.migrate("test", on: connection, by: .now + .seconds(60), steps: steps)
     }
 
+    /// Upgrades on a thread of its own, because the tasks of other tests need theirs while it waits.
+    private static func upgrade(_ uri: ConnectionString) async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        let limits = SessionLimits(statement: .seconds(60), lock: .seconds(60))
+                        let connection = try Connection.open(uri, limits: limits).connection
+                        return try migrate(connection, to: SchemaVersion.steps + [addition])
+                    })
+            }
+        }
+    }
+
     private static func check(_ connection: Connection, by steps: [Step]) throws {
         try SchemaVersion.check(
             try SchemaVersion.read(on: connection, by: .now + .seconds(60)), of: "test", by: steps)
@@ -62,12 +76,7 @@ struct SchemaVersionTests {
         // A long transaction, as of a backup.
         try exchange("BEGIN")
         try exchange("SELECT 1 FROM people")
-        let upgrade = Task.detached {
-            let connection = try Connection.open(
-                uri, limits: SessionLimits(statement: .seconds(60), lock: .seconds(60))
-            ).connection
-            return try Self.migrate(connection, to: SchemaVersion.steps + [Self.addition])
-        }
+        async let upgrade = Self.upgrade(uri)
         // It waits for its lock, gives up, and waits again: meanwhile the servers read, each time for a second at most.
         var processes: Set<String> = []
         for _ in 1...2 {
@@ -88,6 +97,6 @@ struct SchemaVersionTests {
             await threads.close()
         }
         try exchange("COMMIT")
-        #expect(try await upgrade.value == 1)
+        #expect(try await upgrade == 1)
     }
 }
