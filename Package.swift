@@ -357,6 +357,7 @@ let package = Package(
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
                 "CounterfoilWeb", "TestSupport", crypto, httpTypes, logging, nioCore, nioPosix, x509,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

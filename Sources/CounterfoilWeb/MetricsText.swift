@@ -98,7 +98,7 @@ struct MetricsText {
     /// Writes the end of the certificate for TLS, and how often a new one was refused.
     mutating func write(_ certificate: (expires: Date, failures: Int)) {
         let name = "counterfoil_tls_certificate_expiry_timestamp_seconds"
-        family(name, .gauge, "Time at which the certificate for TLS, or one of its chain, expires.")
+        family(name, .gauge, "Time at which the certificate for TLS, or that of its issuer, expires.")
         sample(name, [], Int(certificate.expires.timeIntervalSince1970))
         single(
             "counterfoil_tls_certificate_failures_total",

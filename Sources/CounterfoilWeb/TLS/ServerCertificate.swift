@@ -5,8 +5,7 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// The certificate of a server with its chain and its private key (RFC 8446 §4.4.2), after the checks that a client
-/// makes.
+/// The certificate of a server with its chain and its private key (RFC 8446 §4.4.2), which were checked.
 public struct ServerCertificate: Sendable {
     /// An error in a certificate or its key; its description is written for the operator and contains no secret.
     public enum Refusal: Error, Hashable, CustomStringConvertible {
@@ -20,11 +19,12 @@ public struct ServerCertificate: Sendable {
         case keyOfAnother
         /// The certificate is not valid yet.
         case notYetValid(Date)
-        /// The certificate has expired.
+        /// The certificate or that of its issuer has expired.
         case expired(Date)
         /// The certificate does not name a host of the server.
         case wrongHost(String, names: [String])
-        /// The certificate is not for servers (`extKeyUsage` without `serverAuth`, RFC 5280 §4.2.1.12).
+        /// The certificate is not for servers: `extKeyUsage` without `serverAuth`, or `keyUsage` without
+        /// `digitalSignature` (RFC 5280 §4.2.1.12 and §4.2.1.3).
         case notForServers
         /// A certificate in the file was not issued by the next one.
         case brokenChain(number: Int)
@@ -45,11 +45,12 @@ public struct ServerCertificate: Sendable {
             case .keyOfAnother: "the key belongs to another certificate; name the two files of one certificate"
             case .notYetValid(let date):
                 "the certificate is valid from \(Self.text(date)) only; check the clock of this machine"
-            case .expired(let date): "the certificate has expired on \(Self.text(date)); renew it"
+            case .expired(let date):
+                "the certificate, or that of its issuer in the file, has expired on \(Self.text(date)); renew it"
             case .wrongHost(let host, let names):
                 "the certificate is not for \(host), but for \(names.isEmpty ? "no host" : names.joined(separator: ", "))"
                     + "; get one that names \(host)"
-            case .notForServers: "the certificate is not for servers (extKeyUsage); get another one"
+            case .notForServers: "the certificate is not for servers (extKeyUsage or keyUsage); get another one"
             case .brokenChain(let number):
                 "certificate \(number) in it was not issued by the next one; the certificate of the server comes first, "
                     + "and each one is followed by its issuer"
