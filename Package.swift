@@ -32,6 +32,7 @@ let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
@@ -176,7 +177,7 @@ let package = Package(
             name: "CounterfoilWeb",
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", asn1, asyncHTTPClient, crypto, httpTypes, hummingbird,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),

@@ -21,7 +21,7 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
             ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
-            KeyCommand.self, AuditCommand.self, MigrateCommand.self,
+            KeyCommand.self, AuditCommand.self, MigrateCommand.self, DoctorCommand.self,
         ]
     )
 

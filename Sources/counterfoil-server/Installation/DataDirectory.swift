@@ -47,6 +47,17 @@ struct DataDirectory {
         self.serverKey = try givenKey ?? keyFile.read()
     }
 
+    /// Opens a data directory of this version, which is not upgraded; throws ``CommandFailure`` for any other.
+    init(existing path: String) throws {
+        self.path = path
+        do {
+            store = try SQLiteStore(
+                at: Self.file("counterfoil.db", in: path), createIfMissing: false, upgrading: false,
+                reporting: UnsupportedValues { Output.note("warning: not shown: \($0)") })
+        } catch { throw CommandFailure(error) }
+        serverKey = try ServerKey.fromEnvironment() ?? ServerKeyFile(path: Self.file("server.key", in: path)).read()
+    }
+
     /// The key in the directory; nil if it has none, because the environment contains the key of its server.
     var ownServerKey: ServerKey? {
         get throws {

@@ -17,11 +17,15 @@ struct ServerKeyFile {
             throw CommandFailure.refused(
                 "the server key \(path) is missing, and the database is useless without it; restore it from a backup")
         }
-        var status = stat()
-        guard stat(path, &status) == 0, let bytes = FileManager.default.contents(atPath: path) else {
+        // A link leads to the file whose permissions count.
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: file),
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue,
+            let bytes = FileManager.default.contents(atPath: path)
+        else {
             throw CommandFailure.refused("cannot read the server key \(path); run the command as its owner")
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard mode & 0o077 == 0 else {
             throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
         }
         guard let key = ServerKey(bytes: Array(bytes)) else {

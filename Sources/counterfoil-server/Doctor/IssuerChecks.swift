@@ -1,0 +1,101 @@
+import CounterfoilProtocol
+import CounterfoilWeb
+import Foundation
+
+extension ServerFindings {
+    /// The number of days before the end of a certificate in which its renewal is late.
+    private static let certificateNote = 14
+    private static let certificateFault = 3
+
+    /// Checks the server as clients reach it: name, certificate, metadata, keys and clock.
+    ///
+    /// - Parameter keys: The identifiers of the keys that sign, by the store.
+    mutating func checkIssuer(_ issuer: Issuer?, keys: [String], trusting authorities: OutboundAuthorities) async {
+        guard let issuer else {
+            return advise(
+                "issuer-unknown", "no server has started on this store, so its issuer is unknown",
+                mend: "start counterfoil-server serve, and run this command again")
+        }
+        let probe = IssuerProbe(issuer, trusting: authorities)
+        await checkCertificate(probe, of: issuer)
+        let found: IssuerProbe.Found
+        do { found = try await probe.metadata() } catch {
+            return fault(
+                "issuer-unreachable", "the metadata of \(issuer) cannot be read: \(error)",
+                mend: "check the DNS entry, the reverse proxy, the firewall, and that the server runs")
+        }
+        if found.issuer != issuer.rawValue {
+            fault(
+                "issuer-differs", "the metadata at \(issuer) is that of \(VisibleIssuer(found.issuer))",
+                mend: "another server answers there: correct --issuer, the DNS entry or the reverse proxy")
+        } else if Set(keys).isDisjoint(with: found.keys), !keys.isEmpty {
+            fault(
+                "keys-differ", "the keys at \(issuer) are not those of this store",
+                mend: "a server on another store answers there: correct the DNS entry or the reverse proxy")
+        } else {
+            sound("issuer", "\(issuer) is answered by a server on this store, with its keys")
+        }
+        if let foreign = found.foreignEndpoint {
+            fault(
+                "endpoint-foreign", "the metadata names an endpoint of another origin: \(VisibleIssuer(foreign))",
+                mend: "remove what changes the response between the server and its clients")
+        }
+        guard let date = found.date else { return }
+        let difference = date.timeIntervalSince(Date())
+        if abs(difference) > Self.clockFault {
+            fault(
+                "issuer-clock", "the response of \(issuer) has a time that differs by \(Self.seconds(difference))",
+                mend: "set the clock of this machine, and that of the reverse proxy, by NTP")
+        }
+    }
+
+    private mutating func checkCertificate(_ probe: IssuerProbe, of issuer: Issuer) async {
+        guard issuer.rawValue.hasPrefix("https:") else { return }
+        let expires: Date
+        do { expires = try await probe.certificateExpires() } catch {
+            return fault(
+                "certificate", "the TLS handshake with \(issuer) fails: \(error)",
+                mend: "check the certificate, its chain and its name; --tls-authority names a private authority")
+        }
+        let days = Int(expires.timeIntervalSince(Date()) / 86_400)
+        let text = "the certificate of \(issuer) is valid until \(Moment.text(expires))"
+        if days < Self.certificateFault {
+            fault("certificate-expires", text, mend: "renew the certificate now")
+        } else if days < Self.certificateNote {
+            advise("certificate-expires", text, mend: "check why the certificate has not been renewed yet")
+        } else {
+            sound("certificate", text)
+        }
+    }
+
+    /// Compares the clock of this machine with the time of a web server.
+    mutating func checkClock(with url: String, trusting authorities: OutboundAuthorities) async {
+        let date: Date?
+        do { date = try await IssuerProbe.time(of: url, trusting: authorities) } catch {
+            return advise(
+                "clock-unchecked", "the clock could not be compared: \(error)",
+                mend: "name an https URL that this machine can reach with --clock-from")
+        }
+        guard let date else {
+            return advise(
+                "clock-unchecked", "the response of \(url) has no time", mend: "name another URL with --clock-from")
+        }
+        let difference = date.timeIntervalSince(Date())
+        let text = "the clocks of this machine and of \(url) differ by \(Self.seconds(difference))"
+        if abs(difference) > Self.clockFault {
+            fault("clock", text, mend: "synchronize the clock of this machine by NTP (chrony, systemd-timesyncd)")
+        } else {
+            sound("clock", text)
+        }
+    }
+}
+
+/// A text of another server for the terminal, without control characters.
+private struct VisibleIssuer: CustomStringConvertible {
+    let description: String
+
+    init(_ text: String) {
+        description = String(
+            String.UnicodeScalarView(text.unicodeScalars.prefix(200).filter { $0.value > 0x20 && $0.value < 0x7F }))
+    }
+}

@@ -1,0 +1,50 @@
+/// A result of one check of `counterfoil-server doctor`.
+struct ServerFinding: Encodable {
+    /// The severity of a finding, in ascending order.
+    enum Weight: String, Encodable {
+        /// The state is correct.
+        case sound
+        /// The server works, but the state deserves attention.
+        case advice
+        /// The state prevents sign-ins, loses data or is unsafe.
+        case fault
+    }
+
+    let weight: Weight
+    /// A stable identifier of the finding for scripts, such as `clock-unsynchronized`.
+    let topic: String
+    let text: String
+    /// The remedy; nil if none is needed.
+    let mend: String?
+
+    /// The lines of the finding in text output.
+    var lines: [String] {
+        let word =
+            switch weight {
+            case .sound: "ok     "
+            case .advice: "note   "
+            case .fault: "FAULT  "
+            }
+        return [word + text] + (mend.map { ["       → \($0)"] } ?? [])
+    }
+}
+
+/// The results of all checks so far.
+struct ServerFindings {
+    private(set) var all: [ServerFinding] = []
+
+    /// The number of findings with a weight.
+    func count(_ weight: ServerFinding.Weight) -> Int { all.count { $0.weight == weight } }
+
+    mutating func sound(_ topic: String, _ text: String) {
+        all.append(ServerFinding(weight: .sound, topic: topic, text: text, mend: nil))
+    }
+
+    mutating func advise(_ topic: String, _ text: String, mend: String) {
+        all.append(ServerFinding(weight: .advice, topic: topic, text: text, mend: mend))
+    }
+
+    mutating func fault(_ topic: String, _ text: String, mend: String) {
+        all.append(ServerFinding(weight: .fault, topic: topic, text: text, mend: mend))
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import TestSupport
+import Testing
+
+import struct TestSupport.Site
+
+/// `counterfoil-server doctor`, at installations that are sound and at ones that are not.
+@Suite(.timeLimit(.minutes(10)))
+struct DoctorTests {
+    private struct Report: Decodable {
+        struct Finding: Decodable {
+            let weight: String
+            let topic: String
+            let text: String
+            let mend: String?
+        }
+
+        let findings: [Finding]
+        let faults: Int
+
+        func topics(_ weight: String) -> Set<String> { Set(findings.filter { $0.weight == weight }.map(\.topic)) }
+    }
+
+    private static func report(_ arguments: [String], at site: Site) async throws -> Report {
+        let ended = try await site.server(["doctor", "--json"] + arguments)
+        let report = try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8))
+        #expect(ended.status == (report.faults == 0 ? 0 : 3), "\(ended.errors)")
+        #expect(report.topics("fault").isEmpty == (report.faults == 0))
+        return report
+    }
+
+    @Test func `a sound installation has no fault, and each damage is a finding with its remedy`() async throws {
+        try await Site.runEmpty { site in
+            let directory = ["--data-dir", site.dataDirectory]
+            let sound = try await Self.report(directory, at: site)
+            #expect(sound.faults == 0, "\(sound.findings)")
+            #expect(
+                sound.topics("sound").isSuperset(of: ["permissions", "disk", "store", "store-clock", "keys", "issuer"]))
+            #expect(sound.topics("advice").contains("backup-missing"))
+
+            let database = site.dataDirectory + "/counterfoil.db"
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: database)
+            let readable = try await Self.report(directory, at: site)
+            #expect(readable.topics("fault") == ["files-readable"])
+            #expect(readable.findings.first { $0.topic == "files-readable" }?.mend?.contains("chmod 600") == true)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: database)
+
+            // The text has the same findings, one after the other, and the totals.
+            let ended = try await site.server(["doctor"] + directory)
+            #expect(ended.status == 0)
+            #expect(ended.output.contains("ok     the store answers"))
+            #expect(ended.output.contains("note   counterfoil-server backup has never made a copy\n       → "))
+            #expect(ended.output.hasSuffix("notes\n") || ended.output.hasSuffix("note\n"))
+        }
+    }
+
+    @Test func `a store whose issuer is answered by a server on another store is a fault`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let former = site.folder.path("former")
+            let stopped = try await Self.report(["--data-dir", site.dataDirectory], at: site)
+            #expect(stopped.topics("fault") == ["issuer-unreachable"])
+            #if os(Linux)
+                #expect(stopped.topics("advice").contains("not-running"))
+            #endif
+            try FileManager.default.moveItem(atPath: site.dataDirectory, toPath: former)
+            try await site.serving {
+                let other = try await Self.report(["--data-dir", former], at: site)
+                #expect(other.topics("fault") == ["keys-differ"])
+            }
+            let missing = try await Self.report(["--data-dir", site.folder.path("nowhere")], at: site)
+            #expect(missing.topics("fault") == ["data-directory-missing"])
+            // It creates nothing where it finds nothing.
+            #expect(!FileManager.default.fileExists(atPath: site.folder.path("nowhere")))
+        }
+    }
+
+    @Test func `a store of another server key is a fault`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let key = URL(fileURLWithPath: site.dataDirectory + "/server.key")
+            try FileManager.default.removeItem(at: key)
+            try Data(repeating: 7, count: 32).write(to: key)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key.path)
+            let report = try await Self.report(["--data-dir", site.dataDirectory], at: site)
+            #expect(report.topics("fault") == ["store-fails"])
+            #expect(report.findings.contains { $0.text.contains("encrypted with another server key") })
+        }
+    }
+
+    @Test func `a certificate is judged as clients judge it`() async throws {
+        try await Site.make { site in
+            let authority = try TestAuthority()
+            let issued = try authority.issue(for: ["localhost"], until: Date().addingTimeInterval(10 * 86_400))
+            let (certificate, key) = (site.folder.path("certificate.pem"), site.folder.path("key.pem"))
+            try Data(issued.certificate.utf8).write(to: URL(fileURLWithPath: certificate))
+            try Data(issued.key.utf8).write(to: URL(fileURLWithPath: key))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+            let root = site.folder.path("root.pem")
+            try Data(try authority.pem.utf8).write(to: URL(fileURLWithPath: root))
+            let server = try await site.start(
+                issuer: "https://localhost:\(site.port)",
+                options: ["--tls-certificate", certificate, "--tls-key", key])
+            try await server.whileRunning {
+                let directory = ["--data-dir", site.dataDirectory]
+                let unknown = try await Self.report(directory, at: site)
+                #expect(unknown.topics("fault") == ["certificate", "issuer-unreachable"])
+                let trusted = try await Self.report(directory + ["--tls-authority", root], at: site)
+                #expect(trusted.faults == 0, "\(trusted.findings)")
+                #expect(trusted.topics("advice").contains("certificate-expires"))
+                #expect(trusted.topics("sound").contains("issuer"))
+            }
+        }
+    }
+}
