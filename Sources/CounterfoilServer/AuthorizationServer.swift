@@ -114,10 +114,21 @@ public final class AuthorizationServer: Sendable {
 
     /// Responds to a request that was routed to an endpoint; every error becomes an error response.
     public func respond(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
-        await RequestDeadline.$current.withValue(.now + RequestDeadline.limit) {
+        let patience = endpoint.answersWithoutStore ? Self.patienceWithStore : RequestDeadline.limit
+        return await RequestDeadline.$current.withValue(.now + patience) {
             await respondInTime(to: request, at: endpoint)
         }
     }
+
+    /// The time for which an endpoint that can do without the store waits for it.
+    private static let patienceWithStore = Duration.seconds(1)
+
+    /// Reports in ``Endpoint/readiness`` from now on that this process stops, so that load balancers send it nothing
+    /// more. Requests are still answered.
+    public func beginStopping() { components.lifetime.beginStopping() }
+
+    /// Whether ``beginStopping()`` was called.
+    package var isStopping: Bool { components.lifetime.isStopping }
 
     private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
         if let answer = await crossOrigin.preflight(request, at: endpoint) { return answer }
@@ -182,14 +193,14 @@ public final class AuthorizationServer: Sendable {
     ) {
         let seconds = duration / .seconds(1)
         metrics.countRequest(at: endpoint, status: status.code, seconds: seconds)
-        components.logger.info(
-            "answered",
-            metadata: [
-                "method": "\(request.head.method.rawValue.prefix(16))",
-                "endpoint": "\(endpoint.map { "\($0)" } ?? "none")", "status": "\(status.code)",
-                "milliseconds": "\(Int(seconds * 1_000_000) / 1000)", "source": "\(request.source)",
-                "request": "\(request.id)",
-            ])
+        var metadata: Logger.Metadata = [
+            "method": "\(request.head.method.rawValue.prefix(16))",
+            "endpoint": "\(endpoint.map { "\($0)" } ?? "none")", "status": "\(status.code)",
+            "milliseconds": "\(Int(seconds * 1_000_000) / 1000)", "source": "\(request.source)",
+            "request": "\(request.id)",
+        ]
+        if let trace = request.trace { metadata["trace"] = "\(trace)" }
+        components.logger.info("answered", metadata: metadata)
     }
 
     /// Reads the statistics of the refresh tokens of all clients; nil if the store is unavailable.
@@ -242,9 +253,9 @@ public final class AuthorizationServer: Sendable {
     /// nil if it was not read.
     ///
     /// While the store does not respond, an endpoint that issues or accepts tokens fails. All others continue: the key
-    /// set and the metadata stay as they were, and liveness does not ask the store.
+    /// set and the metadata stay as they were. The health checks do not read the keys.
     private func followKeys(for endpoint: Endpoint) async throws -> RegistryRevision? {
-        guard endpoint != .liveness else { return nil }
+        guard !endpoint.isHealth else { return nil }
         do {
             return try await components.keys.follow(logger: components.logger)
         } catch {

@@ -30,6 +30,7 @@ package struct ServerComponents: Sendable {
     let audiences: AudienceParameterLog
     let proofs: DPoPProofs
     let redemptions: RedemptionLedger
+    let lifetime = ServerLifetime()
 
     let serverKey: ServerKey
     let keys: KeyRing
@@ -131,7 +132,9 @@ package struct ServerComponents: Sendable {
             settings: settings, registry: registry, store: store, directory: directory, hints: hints, random: random,
             logger: logger, auditor: auditor, approvals: approvals, audiences: audiences)
         let groups: [[EndpointHandler]] = [
-            HealthEndpoints(settings: settings, registry: registry, home: pages.home).handlers,
+            HealthEndpoints(
+                settings: settings, registry: registry, lifetime: lifetime, home: pages.home
+            ).handlers,
             MetadataEndpoint(
                 settings: settings, registry: registry, keys: keys, fetchesDocuments: directory.files != nil
             ).handlers,

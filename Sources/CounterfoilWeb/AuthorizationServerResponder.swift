@@ -9,7 +9,7 @@ import Logging
 ///
 /// A path must match a route or the path of a static file exactly; any other path gets status 404. The connection
 /// handler enforces the limits of body sizes while it reads a body (see `RequestHandler`).
-final class AuthorizationServerResponder: Sendable {
+final class AuthorizationServerResponder: Responder {
     /// The maximum length of a request target in bytes.
     private static let targetLimit = 32 * 1024
 
@@ -22,7 +22,7 @@ final class AuthorizationServerResponder: Sendable {
     private let trustedProxies: TrustedProxies
     private let date = DateField()
 
-    typealias Answer = (head: HTTPResponse, body: [UInt8])
+    var answersOnce: Bool { false }
 
     /// Creates a responder for a server.
     ///
@@ -110,9 +110,13 @@ final class AuthorizationServerResponder: Sendable {
     }
 
     private func incoming(_ head: RoutedHead, body: [UInt8] = [], from address: IPAddress?) -> IncomingRequest {
-        IncomingRequest(
-            head: head.request, body: body, source: trustedProxies.source(of: head.request.headerFields, from: address),
-            id: RequestID().description, parameters: head.outcome.route?.parameters ?? PathParameters())
+        let fields = head.request.headerFields
+        let isProxied = address.map(trustedProxies.trusts) ?? false
+        return IncomingRequest(
+            head: head.request, body: body, source: trustedProxies.source(of: fields, from: address),
+            id: (isProxied ? RequestIdentity.request(in: fields) : nil) ?? RequestID().description,
+            trace: isProxied ? RequestIdentity.trace(in: fields) : nil,
+            parameters: head.outcome.route?.parameters ?? PathParameters())
     }
 
     private func asset(at request: IncomingRequest) -> Asset? {

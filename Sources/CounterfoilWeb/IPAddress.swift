@@ -1,3 +1,4 @@
+import CounterfoilServer
 import Foundation
 import NIOCore
 
@@ -37,6 +38,23 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
+    /// The peer of a Unix socket, which has no address: no network contains it, and no text denotes it.
+    static let unixSocket = IPAddress(bytes: [], place: IncomingRequest.unixSocket)
+
+    /// Reads the address of the peer of a channel; nil if a peer with an address has gone already.
+    ///
+    /// - Parameter isUnixSocket: Whether the listener is a Unix socket. The peer cannot tell: the address of a TCP peer
+    ///   that has gone is missing, too.
+    init?(ofPeerOf channel: any Channel, isUnixSocket: Bool) {
+        if isUnixSocket {
+            self = .unixSocket
+        } else if let address = channel.remoteAddress {
+            self.init(address)
+        } else {
+            return nil
+        }
+    }
+
     var isLoopback: Bool { bytes.count == 4 ? bytes.first == 127 : place == "::1" }
 
     private init(sixteen bytes: [UInt8]) {
@@ -44,9 +62,11 @@ struct IPAddress: Sendable, Hashable {
         self.init(bytes: isMapped ? Array(bytes.suffix(4)) : bytes)
     }
 
-    private init(bytes: [UInt8]) {
+    private init(bytes: [UInt8]) { self.init(bytes: bytes, place: Self.place(of: bytes)) }
+
+    private init(bytes: [UInt8], place: String) {
         self.bytes = bytes
-        place = Self.place(of: bytes)
+        self.place = place
     }
 
     private static func place(of bytes: [UInt8]) -> String {

@@ -39,6 +39,7 @@ public struct MetricsResponder: HTTPResponder {
         if let connections { text.write(connections.snapshot, limit: connections.limits.total) }
         if let backlog { text.write(logoutBacklog: backlog) }
         if let certificate { text.write(certificate.snapshot) }
+        text.write(isDraining: server.isStopping)
         text.writeProcess(uptime: (ContinuousClock.now - start) / .seconds(1))
         return Response(
             status: .ok,

@@ -105,6 +105,12 @@ struct MetricsText {
             "New certificates that were refused, so that the former one stays in use.", certificate.failures)
     }
 
+    /// Writes whether the process stops.
+    mutating func write(isDraining: Bool) {
+        family("counterfoil_draining", .gauge, "1 while the server stops and answers its last requests.")
+        sample("counterfoil_draining", [], isDraining ? 1 : 0)
+    }
+
     /// Writes the version, uptime and processor time of this process.
     mutating func writeProcess(uptime: Double) {
         family("counterfoil_build_info", .gauge, "Version of the server.")

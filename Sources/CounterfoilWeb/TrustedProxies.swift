@@ -12,21 +12,32 @@ public struct TrustedProxies: Sendable, Hashable {
     }
 
     /// No trusted proxies: the forwarding fields of all requests are ignored.
-    public static let none = TrustedProxies(networks: [])
+    public static let none = TrustedProxies(networks: [], includesUnixSockets: false)
+
+    /// The text that stands for every process that can connect to a Unix socket of the server.
+    static let unixSockets = "unix"
 
     /// The maximum number of forwarded addresses that are examined, starting with the last one.
     private static let limit = 32
 
     private let networks: [IPNetwork]
+    /// Whether the peers of Unix sockets are trusted.
+    private let includesUnixSockets: Bool
 
-    private init(networks: [IPNetwork]) { self.networks = networks }
+    private init(networks: [IPNetwork], includesUnixSockets: Bool) {
+        self.networks = networks
+        self.includesUnixSockets = includesUnixSockets
+    }
 
-    /// Parses addresses and networks, such as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`.
+    /// Parses addresses and networks, such as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`; `unix` stands for the peers of
+    /// Unix sockets.
     public init(_ texts: [String]) throws(Refusal) {
         var networks: [IPNetwork] = []
-        for text in texts {
+        includesUnixSockets = texts.contains(Self.unixSockets)
+        for text in texts where text != Self.unixSockets {
             guard let network = IPNetwork(text) else {
-                throw Refusal(description: "\(text) is not an address or a network, such as 127.0.0.1 or 10.0.0.0/8")
+                throw Refusal(
+                    description: "\(text) is not an address or a network, such as 127.0.0.1 or 10.0.0.0/8, nor unix")
             }
             networks.append(network)
         }
@@ -62,7 +73,9 @@ public struct TrustedProxies: Sendable, Hashable {
     }
 
     /// Returns whether an address belongs to a trusted proxy.
-    func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
+    func trusts(_ address: IPAddress) -> Bool {
+        address == .unixSocket ? includesUnixSockets : networks.contains { $0.contains(address) }
+    }
 
     private static func values(_ name: String, in fields: HTTPFields) -> Substring {
         guard let name = HTTPField.Name(name) else { return "" }

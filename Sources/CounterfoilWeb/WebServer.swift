@@ -28,16 +28,69 @@ public enum WebServer {
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws -> any Service {
-        let responder = try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies)
+        try service(
+            server, at: [.host(host, port: port)], certificate: certificate, trustedProxies: trustedProxies,
+            connections: connections, logger: logger
+        ) { ports in
+            for case let port? in ports { await onListening(port) }
+        }
+    }
+
+    /// Creates the service that listens for the HTTP requests of an authorization server at several addresses.
+    ///
+    /// On a graceful shutdown, it stops accepting connections, and answers the requests that have begun.
+    ///
+    /// - Parameters:
+    ///   - server: The server that responds.
+    ///   - addresses: The addresses to listen at.
+    ///   - certificate: The certificate for TLS (RFC 8446) at TCP ports; nil for plain HTTP, as behind a reverse proxy.
+    ///   - trustedProxies: The proxies whose forwarding fields name the client address.
+    ///   - connections: The registry of open connections; nil creates one with the standard limits.
+    ///   - stop: The limits of the graceful shutdown.
+    ///   - logger: The logger of the service.
+    ///   - onListening: A function that is called once, with the port of each address; nil for a Unix socket.
+    public static func service(
+        _ server: AuthorizationServer,
+        at addresses: [ListeningAddress],
+        certificate: CurrentCertificate? = nil,
+        trustedProxies: TrustedProxies = .none,
+        connections: OpenConnections? = nil,
+        stop: StopLimits = .standard,
+        logger: Logger,
+        onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
+    ) throws -> any Service {
+        let place = ServerPlace(for: server.settings)
+        try place.open(server, logger: logger, trustedProxies: trustedProxies)
         let connections =
             connections
             ?? OpenConnections(
                 trustedProxies: trustedProxies, settings: server.settings, hasCertificate: certificate != nil,
                 logger: logger)
-        return Listener(
-            host: host, port: port,
-            child: ConnectionChannel(responder: responder, connections: connections, certificate: certificate),
-            logger: logger, onListening: onListening)
+        return service(
+            place, at: addresses, certificate: certificate, connections: connections, stop: stop, logger: logger
+        ) { bound in await onListening(bound.map(\.port)) }
+    }
+
+    /// Creates the service that listens for the requests of a server that can open its store later.
+    package static func service(
+        _ place: ServerPlace,
+        at addresses: [ListeningAddress],
+        certificate: CurrentCertificate?,
+        connections: OpenConnections,
+        stop: StopLimits,
+        logger: Logger,
+        onListening: @escaping @Sendable ([BoundAddress]) async -> Void
+    ) -> any Service {
+        Listener(
+            addresses: addresses,
+            child: ConnectionChannel(
+                responder: place.responder, connections: connections, certificate: certificate),
+            stop: stop, logger: logger, onListening: onListening)
+    }
+
+    /// Waits until each event loop that serves requests has answered once.
+    package static func pingEventLoops() async {
+        for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
     }
 
     /// The maximum number of open connections that are redirected.

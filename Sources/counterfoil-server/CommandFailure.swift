@@ -7,6 +7,9 @@ struct CommandFailure: Error {
     let message: String
     let exitCode: Int32
 
+    /// Whether a retry may solve it.
+    var isTemporary: Bool { exitCode == 6 }
+
     /// Creates a failure that a retry does not solve, with exit code 3.
     static func refused(_ message: String) -> CommandFailure { CommandFailure(message: message, exitCode: 3) }
 

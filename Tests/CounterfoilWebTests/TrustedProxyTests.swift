@@ -18,6 +18,20 @@ struct TrustedProxyTests {
         return try TrustedProxies(proxies).source(of: list, from: address)
     }
 
+    // SEC-430: who can reach the socket decides the permissions of its file, so the operator must name it.
+    @Test func `the peer of a Unix socket is a proxy only if it is named`() throws {
+        let field = try #require(HTTPField.Name("X-Forwarded-For"))
+        for (proxies, source) in [([], "unix"), (["0.0.0.0/0", "::/0"], "unix"), (["unix"], "203.0.113.9")] {
+            let trusted = try TrustedProxies(proxies)
+            #expect(trusted.source(of: [field: "203.0.113.9"], from: .unixSocket) == source)
+        }
+        let trusted = try TrustedProxies(["unix"])
+        #expect(trusted.source(of: [field: "203.0.113.9"], from: nil) == "unknown")
+        #expect(trusted.source(of: [field: "203.0.113.9"], from: IPAddress("127.0.0.1")) == "127.0.0.1")
+        // No forwarded address is the one of a Unix socket.
+        #expect(trusted.source(of: [field: "unix"], from: .unixSocket) == "unknown, by way of unix")
+    }
+
     // SEC-96
     @Test func `without a trusted proxy no header field is trusted`() throws {
         let field = [("X-Forwarded-For", "203.0.113.9")]

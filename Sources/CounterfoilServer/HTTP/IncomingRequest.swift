@@ -11,17 +11,22 @@ public struct IncomingRequest: Sendable {
     public let source: String
     /// The identifier of the request, which error pages and logs show.
     public let id: String
+    /// The identifier of the trace that the request belongs to (W3C Trace Context §3.2.2.3), for the log; nil if no
+    /// trusted proxy has sent one.
+    public let trace: String?
     /// The values of the placeholders in the path of the endpoint, such as `{client_id}`.
     public let parameters: PathParameters
 
     /// Creates a request; by default, it has an empty body and no path parameters.
     public init(
-        head: HTTPRequest, body: [UInt8] = [], source: String, id: String, parameters: PathParameters = PathParameters()
+        head: HTTPRequest, body: [UInt8] = [], source: String, id: String, trace: String? = nil,
+        parameters: PathParameters = PathParameters()
     ) {
         self.head = head
         self.body = body
         self.source = source
         self.id = id
+        self.trace = trace
         self.parameters = parameters
     }
 

@@ -3,7 +3,8 @@ import HTTPTypes
 extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
     package static let protocolEndpoints = [
-        home, liveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation, pushedAuthorization,
+        home, liveness, formerLiveness, readiness, metadata, keySet, authorization, signIn, consent, confirmation,
+        pushedAuthorization,
         token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation, introspection, userInfo, logout,
         logoutAnswer, registration, registeredClient, setup, logo, callback, appleAssociation, androidAssociation,
     ]
@@ -12,13 +13,19 @@ extension Endpoint {
     public static let home = Endpoint(
         name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersPeople: true, location: .root)
 
-    /// The health check of the process, which does not check the store.
-    public static let liveness = reading("liveness", "/healthz").with {
+    /// The health check of the process, which depends on nothing else.
+    public static let liveness = reading("liveness", "/livez").with {
         $0.isHealth = true
         $0.isAtCallbackOrigin = true
     }
 
-    /// The health check of the process and its store.
+    /// A second path of the health check of the process.
+    public static let formerLiveness = reading("formerLiveness", "/healthz").with {
+        $0.isHealth = true
+        $0.isAtCallbackOrigin = true
+    }
+
+    /// The check whether a load balancer should send requests to the process.
     public static let readiness = reading("readiness", "/readyz").with {
         $0.isHealth = true
         $0.isAtCallbackOrigin = true

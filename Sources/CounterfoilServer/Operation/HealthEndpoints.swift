@@ -3,22 +3,37 @@ import HTTPTypes
 
 /// The health checks and the root path.
 ///
-/// - `/healthz` reports liveness: it succeeds as long as the process answers.
-/// - `/readyz` reports readiness: it fails if the store cannot be read.
+/// - `/livez` reports liveness: it succeeds as long as the process answers. `/healthz` is a second path of it.
+/// - `/readyz` reports readiness: it fails while the process stops, and names the state of the store.
 /// - `/` redirects to the home page.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
+    let lifetime: ServerLifetime
     let home: Endpoint
+
+    /// The time for which readiness waits for the store, which is shorter than the patience of most load balancers.
+    private static let patience = Duration.milliseconds(500)
 
     var handlers: [EndpointHandler] {
         [
             EndpointHandler(.home) { _, _ in .seeOther(settings.issuer.path + home.path) },
-            EndpointHandler(.liveness) { _, _ in Reply(.ok, .json(Array(#"{"status":"alive"}"#.utf8))) },
+            EndpointHandler(.liveness) { _, _ in Reply(.ok, .json(ReadinessReport.alive)) },
+            EndpointHandler(.formerLiveness) { _, _ in Reply(.ok, .json(ReadinessReport.alive)) },
             EndpointHandler(.readiness) { _, _ in
-                try await registry.checkStore()
-                return Reply(.ok, .json(Array(#"{"status":"ready"}"#.utf8)))
+                let report = ReadinessReport(lifetime.isStopping ? .stopping : .ready, store: await storeState())
+                return Reply(report.status, .json(report.json), fields: report.fields)
             },
         ]
+    }
+
+    private func storeState() async -> ReadinessReport.StoreState {
+        do {
+            try await RequestDeadline.$current.withValue(.now + Self.patience) { try await registry.checkStore() }
+            return .available
+        } catch {
+            if case .damaged? = error as? StoreFault { return .damaged }
+            return .unavailable
+        }
     }
 }

@@ -13,13 +13,27 @@ final class AcceptHandler: ChannelDuplexHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = Never
 
+    /// The event after which no connection is accepted any more.
+    struct Stop {}
+
     private let connections: OpenConnections
+    private let isUnixSocket: Bool
     private var open = 0
     private var isWaiting = false
+    private var isStopped = false
 
-    init(_ connections: OpenConnections) { self.connections = connections }
+    init(_ connections: OpenConnections, isUnixSocket: Bool) {
+        self.connections = connections
+        self.isUnixSocket = isUnixSocket
+    }
 
-    private var hasRoom: Bool { open < connections.limits.total + ConnectionLimits.closingAllowance }
+    private var hasRoom: Bool {
+        !isStopped && open < connections.limits.total + ConnectionLimits.closingAllowance
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is Stop { isStopped = true } else { context.fireUserInboundEventTriggered(event) }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = unwrapInboundIn(data)
@@ -29,7 +43,8 @@ final class AcceptHandler: ChannelDuplexHandler {
             let (handler, context) = bound.value
             handler.closed(context)
         }
-        if connections.refusesMore(from: channel.remoteAddress.flatMap(IPAddress.init)) {
+        let address = IPAddress(ofPeerOf: channel, isUnixSocket: isUnixSocket)
+        if connections.refusesMore(from: address) {
             channel.close(promise: nil)
         } else {
             context.fireChannelRead(data)

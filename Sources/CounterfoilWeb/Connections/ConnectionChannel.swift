@@ -21,19 +21,23 @@ struct ConnectionChannel {
     /// The error for a connection that exceeds a limit.
     private struct Refused: Error {}
 
-    let responder: AuthorizationServerResponder
+    let responder: CurrentResponder
     let connections: OpenConnections
     let certificate: CurrentCertificate?
 
     /// Counts a connection and adds its handlers.
     ///
-    /// If the connection exceeds a limit, the future fails and the connection is closed.
-    func setUp(_ channel: any Channel, logger: Logger) -> EventLoopFuture<Void> {
-        let address = channel.remoteAddress.flatMap(IPAddress.init)
+    /// If the connection exceeds a limit, the future fails and the connection is closed. A connection at a Unix socket
+    /// has no TLS: it is one of a proxy on this machine.
+    func setUp(_ channel: any Channel, isUnixSocket: Bool, logger: Logger) -> EventLoopFuture<Void> {
+        let address = IPAddress(ofPeerOf: channel, isUnixSocket: isUnixSocket)
+        let certificate = isUnixSocket ? nil : certificate
         guard let connection = connections.admit(ClosableChannel(channel: channel), from: address) else {
             return channel.eventLoop.makeFailedFuture(Refused())
         }
         channel.closeFuture.whenComplete { [connections] _ in connections.remove(connection) }
+        let responder = responder.current
+        if responder.answersOnce { connection.closeAfterResponse() }
         return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             if let certificate {

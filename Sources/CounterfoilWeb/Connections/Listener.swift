@@ -1,56 +1,168 @@
+import CounterfoilServer
 import Logging
 import NIOCore
-import NIOExtras
 import NIOPosix
 import ServiceLifecycle
 
-/// The service that accepts connections.
+/// The service that accepts connections at one or several addresses.
 ///
-/// On a graceful shutdown, it stops accepting connections and ends after the last response.
+/// On a graceful shutdown, it stops accepting connections. The requests that have begun are answered, each connection
+/// closes after its response, and the service ends with the last one, or at the deadline.
 struct Listener: Service {
-    let host: String
-    let port: Int
+    let addresses: [ListeningAddress]
     let child: ConnectionChannel
+    let stop: StopLimits
     let logger: Logger
-    let onListening: @Sendable (Int) async -> Void
+    /// A function that is called once, with each address and its port, if it has one.
+    let onListening: @Sendable ([BoundAddress]) async -> Void
 
     /// The maximum number of connections that wait in the kernel to be accepted; `net.core.somaxconn` can lower it.
     private static let backlog: CInt = 2048
 
+    private struct Bound {
+        let channel: any Channel
+        let socket: UnixSocket?
+    }
+
     func run() async throws {
-        let group = MultiThreadedEventLoopGroup.singleton
-        let quiescing = ServerQuiescingHelper(group: group)
+        var bound: [Bound] = []
+        do {
+            for address in addresses { bound.append(try await listen(at: address)) }
+        } catch {
+            await close(bound)
+            if let refusal = error as? UnixSocket.Refusal { throw ListeningFailure(description: "\(refusal)") }
+            throw error
+        }
+        await onListening(zip(addresses, bound).map { BoundAddress(address: $0, port: $1.channel.localAddress?.port) })
+
+        let channels = bound.map(\.channel)
+        await cancelWhenGracefulShutdown {
+            // A listener that fails, for example without descriptors, does not end.
+            try? await waitForCancellation(of: channels)
+        }
+        await stopAccepting(bound)
+        await drain()
+    }
+
+    /// Waits until the task is cancelled, or until each channel has closed.
+    private func waitForCancellation(of channels: [any Channel]) async throws {
+        guard let loop = channels.first?.eventLoop else { return }
+        let end = loop.makePromise(of: Void.self)
+        EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: loop).cascade(to: end)
+        try await withTaskCancellationHandler {
+            try await end.futureResult.get()
+        } onCancel: {
+            end.succeed()
+        }
+    }
+
+    // MARK: - Listening
+
+    private func listen(at address: ListeningAddress) async throws -> Bound {
+        let bootstrap = bootstrap(for: address)
+        switch address.kind {
+        case .host(let host, let port):
+            return Bound(channel: try await bootstrap.bind(host: host, port: port).get(), socket: nil)
+        case .unixSocket(let path):
+            let socket = try UnixSocket(at: path, backlog: Self.backlog)
+            return Bound(channel: try await adopt(socket.descriptor, with: bootstrap), socket: socket)
+        case .descriptor(let descriptor, _, _):
+            return Bound(channel: try await adopt(descriptor, with: bootstrap), socket: nil)
+        }
+    }
+
+    private func adopt(_ descriptor: Int32, with bootstrap: ServerBootstrap) async throws -> any Channel {
+        let channel = try await bootstrap.withBoundSocket(descriptor).get()
+        // The bootstrap has set a small backlog.
+        ListeningDescriptor.setBacklog(of: descriptor, to: Self.backlog)
+        return channel
+    }
+
+    private func bootstrap(for address: ListeningAddress) -> ServerBootstrap {
         let (child, connections, logger) = (child, child.connections, logger)
-        let channel = try await ServerBootstrap(group: group)
+        let isUnixSocket = address.isUnixSocket
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: Self.backlog)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(AcceptHandler(connections))
-                    try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptHandler(connections, isUnixSocket: isUnixSocket))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer { channel in child.setUp(channel, logger: logger) }
-            .bind(host: host, port: port)
-            .get()
-        await onListening(channel.localAddress?.port ?? port)
+            .childChannelInitializer { channel in child.setUp(channel, isUnixSocket: isUnixSocket, logger: logger) }
+        guard case .host = address.kind else { return bootstrap }
+        return bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+    }
 
-        try await cancelWhenGracefulShutdown {
-            try await withTaskCancellationHandler {
-                try await channel.closeFuture.get()
-            } onCancel: {
-                quiescing.initiateShutdown(promise: nil)
+    // MARK: - Stopping
+
+    /// Stops accepting connections, and closes the listeners when every accepted connection has its handlers.
+    ///
+    /// A listener that closes earlier would close such a connection, too. Connections that wait in a socket of the
+    /// service manager are accepted by the next process.
+    private func stopAccepting(_ bound: [Bound]) async {
+        for one in bound {
+            try? await one.channel.setOption(.autoRead, value: false).get()
+            one.channel.pipeline.fireUserInboundEventTriggered(AcceptHandler.Stop())
+            // The handlers of a connection are added on its event loop, and then it passes the listener.
+            for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+                try? await loop.submit {}.hop(to: one.channel.eventLoop).get()
             }
         }
-        let end = channel.eventLoop.makePromise(of: Void.self)
-        quiescing.initiateShutdown(promise: end)
-        await withTaskCancellationHandler {
-            try? await end.futureResult.get()
-        } onCancel: {
-            connections.closeAll()
+        await close(bound)
+    }
+
+    private func close(_ bound: [Bound]) async {
+        for one in bound {
+            one.socket?.remove()
+            try? await one.channel.close().get()
         }
+    }
+
+    /// Waits until the last request is answered, at most for the patience of the limits.
+    private func drain() async {
+        let connections = child.connections
+        connections.beginDraining()
+        connections.endIdle()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [stop, logger] in
+                do { try await Task.sleep(for: stop.patience) } catch {
+                    // The last connection has closed, or the service was cancelled.
+                    if connections.isEmpty { return }
+                }
+                logger.warning("closed connections at the deadline of the stop")
+                connections.closeAll()
+            }
+            await connections.allClosed()
+            group.cancelAll()
+        }
+    }
+}
+
+/// An error that prevents listening at a Unix socket, with the action to take.
+package struct ListeningFailure: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// An address at which a server listens, with the port that it has.
+package struct BoundAddress: Sendable {
+    package let address: ListeningAddress
+    /// The TCP port; nil for a Unix socket.
+    package let port: Int?
+}
+
+extension BoundAddress {
+    /// The host of a TCP port; nil for other sockets.
+    package var host: String? {
+        guard case .host(let host, _) = address.kind else { return nil }
+        return host
+    }
+
+    /// The address in a sentence.
+    package var sentence: String {
+        guard case .host(let host, let port) = address.kind else { return "\(address)" }
+        return "\(host) port \(self.port ?? port)"
     }
 }

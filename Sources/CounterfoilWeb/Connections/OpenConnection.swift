@@ -6,6 +6,10 @@ import NIOSSL
 protocol ClosableConnection: Sendable {
     /// Calls `isBusy` on the event loop of the connection, and closes the connection if the result is false.
     func close(unless isBusy: @escaping @Sendable () -> Bool)
+
+    /// Calls `isBusy` on the event loop of the connection after a delay. If the result is false, it sends what was
+    /// written, and closes the connection.
+    func end(after delay: TimeAmount, unless isBusy: @escaping @Sendable () -> Bool)
 }
 
 struct ClosableChannel: ClosableConnection {
@@ -20,6 +24,12 @@ struct ClosableChannel: ClosableConnection {
             } else {
                 channel.close(promise: nil)
             }
+        }
+    }
+
+    func end(after delay: TimeAmount, unless isBusy: @escaping @Sendable () -> Bool) {
+        channel.eventLoop.scheduleTask(in: delay) { [channel] in
+            if !isBusy() { channel.pipeline.fireUserInboundEventTriggered(RequestHandler.EndIdle()) }
         }
     }
 }
@@ -47,7 +57,12 @@ final class OpenConnection: Sendable {
     let slot: Int
     private let budget: BodyBudget
     private let mark: Mutex<UInt64>
-    private let eviction = Mutex(false)
+    private let ending = Mutex(Ending())
+
+    private struct Ending {
+        var isEvicted = false
+        var isLast = false
+    }
 
     init(
         _ closable: any ClosableConnection, from place: String, share: BodyBudget.Share, slot: Int, budget: BodyBudget
@@ -77,11 +92,26 @@ final class OpenConnection: Sendable {
     /// Whether the connection was evicted.
     ///
     /// An evicted connection closes after the response to the current request.
-    var isEvicted: Bool { eviction.withLock { $0 } }
+    var isEvicted: Bool { ending.withLock { $0.isEvicted } }
+
+    /// Whether the connection closes after the response to the current or the next request.
+    var closesAfterResponse: Bool { ending.withLock { $0.isEvicted || $0.isLast } }
+
+    /// Lets the connection close after its next response, because the server stops.
+    func closeAfterResponse() { ending.withLock { $0.isLast = true } }
+
+    /// The time that a new connection has for its first request when the server stops.
+    private static let firstRequestGrace = TimeAmount.seconds(1)
+
+    /// Closes the connection if it waits for a request; a new one is closed only if its first request is late.
+    func endIdle() {
+        closable.end(after: .zero) { [self] in current.phase != .idle }
+        closable.end(after: Self.firstRequestGrace) { [self] in current.phase != .silent }
+    }
 
     /// Closes the connection, but not before the response to a request that is being answered.
     func evict() {
-        eviction.withLock { $0 = true }
+        ending.withLock { $0.isEvicted = true }
         closable.close { [self] in current.phase == .answering }
     }
 

@@ -128,7 +128,40 @@ public final class OpenConnections: Sendable {
 
     /// Stops counting a connection that has been closed.
     func remove(_ connection: OpenConnection) {
-        state.withLock { $0.remove(connection) }
+        let waiting = state.withLock { state in
+            state.remove(connection)
+            guard state.open == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for one in waiting { one.resume() }
+    }
+
+    /// Lets each connection close after its next response from now on, new ones too.
+    package func beginDraining() {
+        let connections = state.withLock { state in
+            state.isDraining = true
+            return state.lines.connections
+        }
+        for connection in connections { connection.closeAfterResponse() }
+    }
+
+    /// Closes the connections that wait for a request; see ``OpenConnection/endIdle()``.
+    func endIdle() {
+        for connection in state.withLock({ $0.lines.connections }) { connection.endIdle() }
+    }
+
+    var isEmpty: Bool { state.withLock { $0.open == 0 } }
+
+    /// Waits until no connection is open.
+    func allClosed() async {
+        await withCheckedContinuation { continuation in
+            let isEmpty = state.withLock { state in
+                if state.open > 0 { state.waiting.append(continuation) }
+                return state.open == 0
+            }
+            if isEmpty { continuation.resume() }
+        }
     }
 
     func closeAll() {
@@ -160,7 +193,9 @@ public final class OpenConnections: Sendable {
     }
 
     private func makeSource(_ address: IPAddress?) -> Source {
-        let isProxy = address.map { trustedProxies.trusts($0) || trustsLoopback && $0.isLoopback } ?? false
+        // Only a proxy on this machine can reach a Unix socket.
+        let isProxy =
+            address.map { trustedProxies.trusts($0) || trustsLoopback && $0.isLoopback || $0 == .unixSocket } ?? false
         return Source(share: BodyBudget.Share(isLimited: !isProxy), isLimited: !isProxy)
     }
 }
@@ -176,6 +211,9 @@ extension OpenConnections {
         var refused: [Refusal: Int] = [:]
         var unloggedRefusals = 0
         var lastLogged: NIODeadline?
+        var isDraining = false
+        /// Those who wait until no connection is open.
+        var waiting: [CheckedContinuation<Void, Never>] = []
 
         mutating func add(
             _ closable: any ClosableConnection, from place: String, _ source: Source, _ budget: BodyBudget
@@ -184,9 +222,11 @@ extension OpenConnections {
             source.count += 1
             sources[place] = source
             open += 1
-            return lines.add { slot in
+            let connection = lines.add { slot in
                 OpenConnection(closable, from: place, share: source.share, slot: slot, budget: budget)
             }
+            if isDraining { connection.closeAfterResponse() }
+            return connection
         }
 
         mutating func remove(_ connection: OpenConnection) {

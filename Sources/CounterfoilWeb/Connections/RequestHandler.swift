@@ -27,12 +27,15 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case rest(limit: Int)
     }
 
+    /// The event that ends a connection on which no request has begun.
+    struct EndIdle {}
+
     /// The reason why no further requests arrive: the client closed its output, or sent a malformed request.
     private enum End {
         case closed, malformed
     }
 
-    private let responder: AuthorizationServerResponder
+    private let responder: any Responder
     private let address: IPAddress?
     private let connection: OpenConnection
     private var reading = Reading.nothing
@@ -65,7 +68,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private static let largestRest = 16 << 20
 
     init(
-        _ responder: AuthorizationServerResponder, address: IPAddress?, connection: OpenConnection
+        _ responder: any Responder, address: IPAddress?, connection: OpenConnection
     ) {
         self.responder = responder
         self.address = address
@@ -135,6 +138,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is EndIdle {
+            guard case .nothing = reading, !isAnswering, !isOver, early.isEmpty else { return }
+            // A new connection has nothing to send, and perhaps no TLS yet.
+            if connection.current.phase == .silent { context.close(promise: nil) } else { closeOutput(context) }
+            return
+        }
         if case ChannelEvent.inputClosed = event {
             end = end ?? .closed
             proceed(context)
@@ -256,7 +265,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         dropBody()
         guard context.channel.isActive else { return }
         connection.enter(.idle)
-        if connection.isEvicted { closesNext = true }
+        if connection.closesAfterResponse { closesNext = true }
         var head = head
         if closesNext { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)

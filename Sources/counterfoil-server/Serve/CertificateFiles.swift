@@ -84,11 +84,13 @@ struct CertificateRenewal: Service {
     private let stamp: CertificateFiles.Stamp
     /// The signals since this value was created; without the source, SIGHUP would end the process.
     private let signals: UnixSignalsSequence
+    private let manager: ServiceManager
     private let logger: Logger
 
     /// Reads the files; throws ``CommandFailure`` if the certificate cannot be used.
-    init(_ files: CertificateFiles, logger: Logger) async throws {
+    init(_ files: CertificateFiles, manager: ServiceManager, logger: Logger) async throws {
         self.files = files
+        self.manager = manager
         self.logger = logger
         signals = await UnixSignalsSequence(trapping: .sighup)
         stamp = files.stamp
@@ -122,7 +124,11 @@ struct CertificateRenewal: Service {
                     seen = new
                     // Files that were refused can become valid without a change.
                     guard cause == .signal || isSettled && (new != known || failure != nil) else { continue }
-                    failure = await replace(after: new == known ? failure : nil)
+                    let reported = new == known ? failure : nil
+                    failure =
+                        cause == .signal
+                        ? await manager.reloading { await replace(after: reported) }
+                        : await replace(after: reported)
                     known = new
                 }
                 group.cancelAll()

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
+import CounterfoilWeb
 import Foundation
 
 /// The command `demo`, which runs a server with sample data in a temporary directory.
@@ -38,8 +39,9 @@ struct DemoCommand: AsyncParsableCommand {
         let clientID = try await fill(installation, password: password)
         await installation.store.close()
         let server = try await RunningServer(
-            at: .directory(path), settings: settings, listen: try ListenAddress("localhost:\(port)"))
-        try await server.run { _ in
+            at: .directory(path), settings: settings,
+            listeners: ListenOptions.Listeners(requests: [.host("localhost", port: port)]))
+        try await server.run { _, _ in
             Output.note(
                 """
                 Counterfoil serves \(issuer) until you press Control-C.

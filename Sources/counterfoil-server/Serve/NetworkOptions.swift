@@ -7,7 +7,8 @@ struct NetworkOptions: ParsableArguments {
     @Option(
         name: .customLong("trusted-proxy"),
         help: ArgumentHelp(
-            "A proxy whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8. Can be repeated.",
+            "A proxy whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8, or unix for Unix sockets. Can "
+                + "be repeated.",
             valueName: "cidr"))
     var trustedProxies: [String] = []
 

@@ -1,5 +1,4 @@
-import CounterfoilConsole
-import CounterfoilSQLite
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
@@ -13,28 +12,25 @@ import UnixSignals
 ///
 /// The initializer is the only place that connects the components.
 struct RunningServer {
-    /// The host and port on which the server listens for requests.
-    let listen: ListenAddress
-    /// The link that creates the first administrator; nil if an administrator exists.
-    let setupLink: String?
-
+    private let place: InstallationOption.Place
+    private let listeners: ListenOptions.Listeners
     private let metrics: ListenAddress?
     private let redirects: ListenAddress?
     private let renewal: CertificateRenewal?
     private let settings: ServerSettings
     private let trustedProxies: TrustedProxies
-    private let installation: Installation
+    private let outbound: OutboundRules
     private let connections: OpenConnections
-    /// The lock of the data directory; nil for a database, on which several servers can run.
-    private let lock: ServingLock?
-    private let server: AuthorizationServer
+    /// The server with its store; missing while its database does not answer.
+    private let opened: LaterValue<OpenedServer>
     private let log: LogFormat.Settings
     private let logger: Logger
 
+    /// Opens the store; a database that does not answer is opened later, while the server runs.
     init(
         at place: InstallationOption.Place,
         settings: ServerSettings,
-        listen: ListenAddress,
+        listeners: ListenOptions.Listeners,
         metrics: ListenAddress? = nil,
         redirects: ListenAddress? = nil,
         certificate: CertificateFiles? = nil,
@@ -43,85 +39,94 @@ struct RunningServer {
         outbound: OutboundRules = .standard,
         log: LogFormat.Settings = LogFormat.Settings()
     ) async throws {
-        self.listen = listen
+        self.place = place
+        self.listeners = listeners
         self.metrics = metrics
         self.redirects = redirects
         self.settings = settings
         self.trustedProxies = trustedProxies
+        self.outbound = outbound
         let logger = log.logger
-        let unsupported = UnsupportedValues(logger: logger)
-        // A certificate that clients would refuse is an error before the data is touched.
-        renewal = if let certificate { try await CertificateRenewal(certificate, logger: logger) } else { nil }
-        switch place {
-        case .directory(let path):
-            let lock = try DataDirectory.lockForServing(path)
-            let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
-            self.lock = lock
-            installation = directory.installation
-            if let copy = directory.store.copyOfEarlierVersion {
-                logger.notice("upgraded the database; its former state was copied", metadata: ["copy": "\(copy)"])
-            }
-        case .database(let database):
-            lock = nil
-            installation = try await database.open(reporting: unsupported)
-        }
-
         self.log = log
         self.logger = logger
+        // A certificate that clients would refuse is an error before the data is touched.
+        renewal =
+            if let certificate {
+                try await CertificateRenewal(certificate, manager: listeners.manager, logger: logger)
+            } else { nil }
         self.connections = OpenConnections(
             limits: try Self.limits(connections, logger: logger), trustedProxies: trustedProxies, settings: settings,
             hasCertificate: renewal != nil, logger: logger)
-
-        let keys: KeyRing
         do {
-            keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
-        } catch let refusal as KeyRing.Refusal {
-            throw CommandFailure.refused("\(refusal)")
-        } catch let fault as StoreFault {
-            throw CommandFailure(fault)
-        }
-        // The settings are those of a server that has the right key.
-        do { try await installation.note(NotedSettings(settings)) } catch let fault as StoreFault {
-            throw CommandFailure(fault)
-        }
-        server = AuthorizationServer(
-            settings: settings,
-            store: installation.store,
-            serverKey: installation.serverKey,
-            keys: keys,
-            hasher: PasswordHasher(),
-            pages: .console,
-            // There are several outbound clients, so that DNS lookups for one purpose cannot delay those for another.
-            associations: AssociationFileFetcher(OutboundClient(outbound)),
-            clientFiles: OutboundClientFiles(outbound),
-            logoutSender: LogoutNoticePost(OutboundClient(outbound)),
-            logger: logger
-        )
-        if PublicSuffixList.system == nil {
-            logger.warning(
-                "failed to load libpsl, so the consent page sets off the whole host of a client",
-                metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
-        }
-        // Several servers may start on a database, and the link that one of them shows must work at the others.
-        do { setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0) } catch {
-            throw CommandFailure(error)
+            opened = LaterValue(
+                try await OpenedServer(at: place, settings: settings, outbound: outbound, logger: logger))
+        } catch let failure as CommandFailure {
+            guard failure.isTemporary, case .database = place else { throw failure }
+            logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
+            opened = LaterValue()
         }
     }
 
-    /// The time in seconds for which servers on one database show the same link for the first administrator.
-    private static let setupAge: TimeInterval = 3600
-
     /// Serves requests until SIGTERM or SIGINT, and then closes the store.
-    func run(onListening: @escaping @Sendable (Int) async -> Void) async throws {
-        let application = try WebServer.service(
-            server, host: listen.host, port: listen.port, certificate: renewal?.current,
-            trustedProxies: trustedProxies, connections: connections, logger: logger,
-            onListening: onListening)
-        // The services end in the reverse order: the heartbeat last, after all requests are answered.
+    ///
+    /// - Parameter onStarted: A function that is called once, when the server listens and its store is open.
+    func run(onStarted: @escaping @Sendable (OpenedServer, [BoundAddress]) async -> Void) async throws {
+        let group = ServiceGroup(
+            configuration: .init(
+                services: try await services(onStarted), gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        let watchdog = Watchdog(manager: listeners.manager)
+        let end = await withTaskGroup(of: Void.self) { tasks -> Result<Void, any Error> in
+            tasks.addTask { await watchdog.run() }
+            defer { tasks.cancelAll() }
+            do { return .success(try await group.run()) } catch { return .failure(error) }
+        }
+        if let server = opened.current {
+            // A request whose client has gone can end after its connection, and so after the heartbeat.
+            await server.server.heartbeat.finish()
+            await server.installation.store.close()
+        }
+        do {
+            try end.get()
+        } catch let failure as IOError {
+            throw CommandFailure.temporary(
+                "cannot listen on \(addresses) (\(String(cString: strerror(failure.errnoCode)))); "
+                    + Self.advice(for: failure.errnoCode))
+        } catch is SocketAddressError.UnknownHost {
+            throw CommandFailure.refused(
+                "cannot listen on \(addresses): unknown host; choose an address of this machine with --listen")
+        } catch let failure as ListeningFailure {
+            throw CommandFailure.refused("cannot listen: \(failure)")
+        }
+    }
+
+    /// The services end in the reverse order: the heartbeat last, after all requests are answered.
+    private func services(
+        _ onStarted: @escaping @Sendable (OpenedServer, [BoundAddress]) async -> Void
+    ) async throws -> [any Service] {
+        let (opened, connections, logger, log) = (opened, connections, logger, log)
+        let (manager, certificate) = (listeners.manager, renewal?.current)
+        let place = ServerPlace(for: settings)
+        let bound = LaterValue<[BoundAddress]>()
+        // The first connection is answered by the server already.
+        if let server = opened.current?.server {
+            try place.open(server, logger: logger, trustedProxies: trustedProxies)
+        }
         var services: [any Service] = [
-            Beating(heartbeat: server.heartbeat), application, Maintenance(maintenance: server.maintenance),
+            WhenOpen(opened) { opened in
+                await cancelWhenGracefulShutdown { await opened.server.heartbeat.run() }
+            },
+            WebServer.service(
+                place, at: listeners.requests, certificate: certificate, connections: connections,
+                stop: listeners.stop, logger: logger
+            ) { bound.set($0) },
+            WhenOpen(opened) { opened in
+                await cancelWhenGracefulShutdown { await opened.server.maintenance.run() }
+            },
+            WhenOpen(opened) { opened in
+                guard let notifier = opened.server.logoutNotifier else { return try await gracefulShutdown() }
+                await cancelWhenGracefulShutdown { await notifier.run() }
+            },
         ]
-        if let notifier = server.logoutNotifier { services.append(LogoutNotifying(notifier: notifier)) }
         if let renewal { services.append(renewal) }
         if let redirects {
             services.append(
@@ -134,32 +139,34 @@ struct RunningServer {
         }
         if let metrics {
             services.append(
-                WebServer.metrics(
-                    of: server, connections: connections, certificate: renewal?.current, host: metrics.host,
-                    port: metrics.port, logger: logger
-                ) { port in
-                    let url = "http://\(metrics.host):\(port)/metrics"
-                    log.report(
-                        "started the metrics server", metadata: ["url": "\(url)"], sentence: "Metrics are at \(url).")
+                WhenOpen(opened) { opened in
+                    let service = WebServer.metrics(
+                        of: opened.server, connections: connections, certificate: certificate, host: metrics.host,
+                        port: metrics.port, logger: logger
+                    ) { port in
+                        let url = "http://\(metrics.host):\(port)/metrics"
+                        log.report(
+                            "started the metrics server", metadata: ["url": "\(url)"],
+                            sentence: "Metrics are at \(url).")
+                    }
+                    try await service.run()
                 })
         }
-        let group = ServiceGroup(
-            configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        let end: Result<Void, any Error>
-        do { end = .success(try await group.run()) } catch { end = .failure(error) }
-        // A request whose client has gone can end after its connection, and so after the heartbeat.
-        await server.heartbeat.finish()
-        await installation.store.close()
-        do {
-            try end.get()
-        } catch let failure as IOError {
-            throw CommandFailure.temporary(
-                "cannot listen on \(addresses) (\(String(cString: strerror(failure.errnoCode)))); "
-                    + Self.advice(for: failure.errnoCode))
-        } catch is SocketAddressError.UnknownHost {
-            throw CommandFailure.refused(
-                "cannot listen on \(addresses): unknown host; choose an address of this machine with --listen")
-        }
+        let (placeOfStore, settings, outbound) = (self.place, settings, outbound)
+        services.append(
+            Starting(
+                place: place, bound: bound, opened: opened, trustedProxies: trustedProxies, manager: manager,
+                logger: logger,
+                open: {
+                    try await OpenedServer(at: placeOfStore, settings: settings, outbound: outbound, logger: logger)
+                }, onStarted: onStarted))
+        services.append(
+            await Stopping(after: listeners.delay) {
+                manager.stopping("Answering the last requests")
+                opened.current?.server.beginStopping()
+                connections.beginDraining()
+            })
+        return services
     }
 
     /// Lowers the wanted connection limits, if needed, to what the limit of open files of this process allows.
@@ -181,7 +188,8 @@ struct RunningServer {
 
     /// The addresses of the listeners for requests and metrics as text, for error messages.
     private var addresses: String {
-        ([listen] + [metrics, redirects].compactMap { $0 }).map { "\($0.host):\($0.port)" }.joined(separator: " or ")
+        let others = [metrics, redirects].compactMap { $0 }.map { "\($0.host):\($0.port)" }
+        return (listeners.requests.map { "\($0)" } + others).joined(separator: " or ")
     }
 
     private static func advice(for reason: CInt) -> String {
@@ -190,31 +198,5 @@ struct RunningServer {
         case EADDRNOTAVAIL: "choose an address of this machine with --listen"
         default: "stop the program that uses the port, or choose another one with --listen"
         }
-    }
-}
-
-/// The service that deletes expired records and rotates signing keys.
-private struct Maintenance: Service {
-    let maintenance: MaintenanceService
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await maintenance.run() }
-    }
-}
-
-/// The service that regularly records that the store answers, so that outages can be detected.
-private struct Beating: Service {
-    let heartbeat: Heartbeat
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await heartbeat.run() }
-    }
-}
-
-private struct LogoutNotifying: Service {
-    let notifier: LogoutNotifier
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await notifier.run() }
     }
 }

@@ -12,11 +12,16 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the authorization server.",
         discussion: """
             A missing data directory is created. While there is no administrator, each start prints a link that \
-            creates one. SIGTERM and SIGINT stop the server after the requests that it is answering.
+            creates one. SIGTERM and SIGINT stop the server after the requests that it is answering: /readyz fails at \
+            once, and a second signal ends the delay of --drain-delay.
 
             Example:
               counterfoil-server serve --data-dir ./data \\
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
+
+            With a certificate, TCP ports speak TLS, and Unix sockets do not: they are for a proxy on this machine. \
+            --trusted-proxy unix believes the addresses that it forwards. The user and the group of the server can \
+            connect to a Unix socket.
 
             An https issuer needs TLS: by --tls-certificate and --tls-key, or by a reverse proxy. Name a proxy with \
             --trusted-proxy, so that rate limits apply to client addresses. The two files are read again when they \
@@ -37,7 +42,8 @@ struct ServeCommand: AsyncParsableCommand {
             COUNTERFOIL_SERVER_KEY is set, it is used instead and no file is created. Its value is 32 bytes in \
             base64url. With --database, the key comes from this variable or from --server-key-file.
 
-            With --database, the tables must be those of this version: run counterfoil-server migrate first.
+            With --database, the tables must be those of this version: run counterfoil-server migrate first. A server \
+            that starts while the database does not answer waits for it.
             """
     )
 
@@ -48,10 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp("The public URL of this server, as browsers and clients use it.", valueName: "url"))
     var issuer: String
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The host and port to listen on, such as 127.0.0.1:8080.", valueName: "host:port"))
-    var listen: String
+    @OptionGroup(title: "Listening and stopping") var listening: ListenOptions
 
     @Option(
         name: .long,
@@ -112,7 +115,6 @@ struct ServeCommand: AsyncParsableCommand {
                 throw ValidationError("--callback-origin \(callbackOrigin): \(error).")
             }
         }
-        do { _ = try ListenAddress(listen) } catch { throw ValidationError("--listen \(listen): \(error).") }
         try tls.check(issuer)
         guard (1...3650).contains(keyLifetime) else {
             throw ValidationError("--key-lifetime must be a number of days from 1 to 3650.")
@@ -127,7 +129,7 @@ struct ServeCommand: AsyncParsableCommand {
         let server = try await RunningServer(
             at: place,
             settings: settings,
-            listen: try ListenAddress(listen),
+            listeners: try listening.listeners(),
             metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
             redirects: try tls.redirectListen.map { try ListenAddress($0) },
             certificate: tls.files(for: settings),
@@ -136,15 +138,18 @@ struct ServeCommand: AsyncParsableCommand {
             outbound: outbound,
             log: log
         )
-        try await server.run { port in
-            let host = server.listen.host
+        try await server.run { opened, addresses in
+            let names = addresses.map(\.sentence).joined(separator: " and ")
+            var metadata: Logger.Metadata = ["issuer": "\(settings.issuer)", place.key: "\(place)"]
+            metadata["listen"] = "\(addresses.map { "\($0.address)" }.joined(separator: " "))"
+            if let first = addresses.first, let host = first.host, let port = first.port {
+                metadata["host"] = "\(host)"
+                metadata["port"] = "\(port)"
+            }
             log.report(
-                "started the server",
-                metadata: [
-                    "issuer": "\(settings.issuer)", "host": "\(host)", "port": "\(port)", place.key: "\(place)",
-                ],
-                sentence: "Counterfoil serves \(settings.issuer) on \(host) port \(port), with the data in \(place).")
-            if let link = server.setupLink {
+                "started the server", metadata: metadata,
+                sentence: "Counterfoil serves \(settings.issuer) on \(names), with the data in \(place).")
+            if let link = opened.setupLink {
                 log.report(
                     "created the link for the first administrator", metadata: ["link": "\(link)"],
                     sentence: "There is no administrator yet. Open this link to create one:\n\(link)")

@@ -102,11 +102,16 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             A missing data directory is created. While there is no administrator, each
             start prints a link that creates one. SIGTERM and SIGINT stop the server after
-            the requests that it is answering.
+            the requests that it is answering: /readyz fails at once, and a second signal
+            ends the delay of --drain-delay.
 
             Example:
               counterfoil-server serve --data-dir ./data \
                 --issuer http://localhost:8080 --listen 127.0.0.1:8080
+
+            With a certificate, TCP ports speak TLS, and Unix sockets do not: they are for
+            a proxy on this machine. --trusted-proxy unix believes the addresses that it
+            forwards. The user and the group of the server can connect to a Unix socket.
 
             An https issuer needs TLS: by --tls-certificate and --tls-key, or by a reverse
             proxy. Name a proxy with --trusted-proxy, so that rate limits apply to client
@@ -133,9 +138,21 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             key comes from this variable or from --server-key-file.
 
             With --database, the tables must be those of this version: run
-            counterfoil-server migrate first.
+            counterfoil-server migrate first. A server that starts while the database does
+            not answer waits for it.
 
-            USAGE: counterfoil-server serve [<options>] --issuer <url> --listen <host:port>
+            USAGE: counterfoil-server serve [<options>] --issuer <url> --listen <address> ...
+
+            LISTENING AND STOPPING:
+              --listen <address>      An address to listen on: HOST:PORT, unix:PATH, or
+                                      systemd or systemd:NAME for sockets of systemd. Can
+                                      be repeated.
+              --drain-delay <seconds> The seconds between SIGTERM and the end of listening,
+                                      in which a load balancer notices that /readyz fails.
+                                      (default: 0)
+              --stop-timeout <seconds>
+                                      The seconds in which the last requests are answered;
+                                      then their connections are closed. (default: 30)
 
             APP REGISTRATION:
               --registration <who>    Who may register apps at /apps. (values: everyone,
@@ -184,7 +201,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             NETWORK:
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is trusted, such as
-                                      127.0.0.1 or 10.0.0.0/8. Can be repeated.
+                                      127.0.0.1 or 10.0.0.0/8, or unix for Unix sockets.
+                                      Can be repeated.
               --outbound-network <cidr>
                                       A private network that outbound requests may reach,
                                       such as 10.20.0.0/16. Everyone who may register apps
@@ -214,8 +232,6 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --issuer <url>          The public URL of this server, as browsers and
                                       clients use it.
-              --listen <host:port>    The host and port to listen on, such as
-                                      127.0.0.1:8080.
               --site-name <name>      The service name shown on pages. (default: the host
                                       of the issuer)
               --default-audience <audience>

@@ -49,7 +49,9 @@ struct CallbackOriginTests {
     ])
     func `the second origin has no sign-in page`(host: String) async throws {
         let test = try await Self.server()
-        let open: Set<Endpoint> = [.callback, .appleAssociation, .androidAssociation, .liveness, .readiness]
+        let open: Set<Endpoint> = [
+            .callback, .appleAssociation, .androidAssociation, .liveness, .formerLiveness, .readiness,
+        ]
         for endpoint in Endpoint.protocolEndpoints + ServerPages.console.endpoints {
             for path in endpoint.paths(of: test.issuer) {
                 let path = path.replacing("{client_id}", with: "app_lightbox").replacing(
@@ -80,7 +82,8 @@ struct CallbackOriginTests {
         for path in ["/oauth2/authorize", "/callback/app_lightbox", "/", "/.well-known/apple-app-site-association"] {
             #expect(Self.outcome(host, path, test) == .misdirected, "\(path)")
         }
-        #expect(Self.outcome(host, "/healthz", test).route?.endpoint == .liveness)
+        #expect(Self.outcome(host, "/livez", test).route?.endpoint == .liveness)
+        #expect(Self.outcome(host, "/healthz", test).route?.endpoint == .formerLiveness)
         // With one origin only, the host name does not matter.
         let single = try await TestServer(issuer: Self.issuer)
         #expect(Self.outcome(host, "/oauth2/authorize", single).route?.endpoint == .authorization)

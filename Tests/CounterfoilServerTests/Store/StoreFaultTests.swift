@@ -112,16 +112,40 @@ struct StoreFaultTests {
         #expect(try await IssuedTokens(test).grant(of: tokens.accessToken).revokedAt != nil)
     }
 
-    // The process is healthy although its store is unavailable; it is only not ready.
-    @Test func `readiness reports an unavailable store`() async throws {
+    // If readiness failed with the store, a load balancer would remove every server, and with them the key set.
+    @Test func `an unavailable store does not end readiness, and the metadata and keys stay as they were`() async throws
+    {
         let store = FaultyStore()
         let test = try await TestServer(store: store)
+        let (metadata, keys) = (await test.send(.get, to: .metadata), await test.send(.get, to: .keySet))
+        func readiness() async throws -> String {
+            let reply = await test.send(.get, to: .readiness)
+            return "\(reply.status.code) " + String(decoding: try reply.json, as: UTF8.self)
+        }
+        #expect(try await readiness() == #"200 {"status":"ready","store":"available"}"#)
         store.fail(.registryRevision)
-        try Self.expectUnavailable(await test.send(.get, to: .readiness))
-        #expect(await test.send(.get, to: .liveness).status == .ok)
-        #expect(await test.send(.get, to: .keySet).status == .ok)
+        #expect(try await readiness() == #"200 {"status":"ready","store":"unavailable"}"#)
+        store.fail(.registryRevision, with: .damaged("page 7 is not a page"))
+        #expect(try await readiness() == #"200 {"status":"ready","store":"damaged"}"#)
+        for endpoint in [Endpoint.liveness, .formerLiveness] {
+            #expect(try await test.send(.get, to: endpoint).json == Array(#"{"status":"alive"}"#.utf8))
+        }
+        #expect(try await test.send(.get, to: .metadata).json == metadata.json)
+        #expect(try await test.send(.get, to: .keySet).json == keys.json)
         store.recover()
-        #expect(await test.send(.get, to: .readiness).status == .ok)
+        #expect(try await readiness() == #"200 {"status":"ready","store":"available"}"#)
+    }
+
+    @Test func `a server that stops is not ready, and answers all requests`() async throws {
+        let test = try await TestServer()
+        test.server.beginStopping()
+        let reply = await test.send(.get, to: .readiness)
+        #expect(reply.status == .serviceUnavailable)
+        #expect(reply.fields[.retryAfter] == "5")
+        #expect(try reply.json == Array(#"{"status":"stopping","store":"available"}"#.utf8))
+        #expect(await test.send(.get, to: .liveness).status == .ok)
+        let attempt = Attempt(test)
+        #expect(await test.redeem(attempt.exchange(try await attempt.authorize().code)).status == .ok)
     }
 
     // The operator must fix a fault: the log reports it as an error, the response does not.

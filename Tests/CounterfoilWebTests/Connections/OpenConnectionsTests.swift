@@ -1,4 +1,5 @@
 import Logging
+import NIOCore
 import Testing
 
 @testable import CounterfoilWeb
@@ -16,6 +17,7 @@ struct OpenConnectionsTests {
     /// A connection without a socket to close.
     private struct Nothing: ClosableConnection {
         func close(unless isBusy: @escaping @Sendable () -> Bool) {}
+        func end(after delay: TimeAmount, unless isBusy: @escaping @Sendable () -> Bool) {}
     }
 
     private static func admit(_ connections: OpenConnections, _ address: String) -> OpenConnection? {
@@ -148,5 +150,24 @@ struct OpenConnectionsTests {
         #expect(!budget.take(1, for: source))
         #expect(budget.take(56 << 20, for: proxy))
         #expect(!budget.take(1, for: proxy))
+    }
+
+    @Test func `connections of a server that stops close after their next response, and it waits for the last one`()
+        async throws
+    {
+        let connections = try Self.make()
+        await connections.allClosed()
+        let before = try #require(Self.admit(connections, "192.0.2.1"))
+        #expect(!before.closesAfterResponse)
+        connections.beginDraining()
+        let after = try #require(Self.admit(connections, "192.0.2.1"))
+        #expect(before.closesAfterResponse && after.closesAfterResponse)
+        #expect(!before.isEvicted)
+        async let end: Void = connections.allClosed()
+        connections.remove(before)
+        #expect(!connections.isEmpty)
+        connections.remove(after)
+        await end
+        #expect(connections.isEmpty)
     }
 }

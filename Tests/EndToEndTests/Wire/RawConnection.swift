@@ -23,15 +23,33 @@ struct RawConnection {
             bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBuffer))
                 .channelOption(.maxMessagesPerRead, value: 1)
         }
-        let channel =
-            try await bootstrap
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-                        wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
-                }
-            }
-        return try await channel.executeThenClose { inbound, outbound in
+        return try await use(try await bootstrap.connect(host: "127.0.0.1", port: port, channelInitializer: wrap), body)
+    }
+
+    /// Connects to a Unix socket until `body` returns.
+    static func run<Result: Sendable>(
+        unixSocket path: String, _ body: @Sendable (inout RawConnection) async throws -> Result
+    ) async throws -> Result {
+        let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+        return try await use(
+            try await bootstrap.connect(unixDomainSocketPath: path, channelInitializer: wrap), body)
+    }
+
+    @Sendable private static func wrap(
+        _ channel: any Channel
+    ) -> EventLoopFuture<NIOAsyncChannel<ByteBuffer, ByteBuffer>> {
+        channel.eventLoop.makeCompletedFuture {
+            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+        }
+    }
+
+    private static func use<Result: Sendable>(
+        _ channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>,
+        _ body: @Sendable (inout RawConnection) async throws -> Result
+    ) async throws -> Result {
+        try await channel.executeThenClose { inbound, outbound in
             var connection = RawConnection(inbound: inbound.makeAsyncIterator(), outbound: outbound)
             return try await body(&connection)
         }

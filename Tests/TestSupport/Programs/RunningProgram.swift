@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-import Foundation
+package import Foundation
 
 /// A program in its own process that ends with this process at the latest.
 ///
@@ -8,8 +8,12 @@ import Foundation
 package final class RunningProgram: Sendable {
     private static let guardian = """
         exec 3<&0
-        input=$1; shift
-        "$@" <"$input" 3<&- &
+        input=$1; output=$2; shift 2
+        if [ -n "$LISTEN_FDS" ]; then
+            sh -c 'LISTEN_PID=$$; export LISTEN_PID; exec "$@"' sh "$@" <"$input" 3<&1 >"$output" &
+        else
+            "$@" <"$input" 3<&- &
+        fi
         program=$!
         {
             while read -r signal <&3; do kill -"$signal" "$program"; done
@@ -40,6 +44,8 @@ package final class RunningProgram: Sendable {
     /// - Parameters:
     ///   - environment: The environment, in addition to `PATH`.
     ///   - input: The standard input.
+    ///   - socket: A listening socket that the program gets as systemd passes one (`LISTEN_FDS`); the environment can
+    ///     name it (`LISTEN_FDNAMES`).
     ///   - fileSizeLimit: The maximum size of a file in bytes; larger writes fail, as on a full disk.
     ///   - descriptorLimit: The maximum number of open files, as a hard limit.
     ///   - softDescriptorLimit: The maximum number of open files, as a soft limit that the program can
@@ -49,6 +55,7 @@ package final class RunningProgram: Sendable {
         _ arguments: [String],
         environment: [String: String] = [:],
         input: String? = nil,
+        passing socket: FileHandle? = nil,
         fileSizeLimit: Int? = nil,
         descriptorLimit: Int? = nil,
         softDescriptorLimit: Int? = nil,
@@ -71,14 +78,16 @@ package final class RunningProgram: Sendable {
         let exitCode = ExitCode()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", limit + Self.guardian, "sh", inputPath, try product.executable.path] + arguments
-        process.environment = environment.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) {
-            own, _ in
-            own
-        }
+        process.arguments =
+            ["-c", limit + Self.guardian, "sh", inputPath, folder.path("output"), try product.executable.path]
+            + arguments
+        var inherited = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
+        if socket != nil { inherited["LISTEN_FDS"] = "1" }
+        process.environment = environment.merging(inherited) { own, _ in own }
         process.standardInput = pipe
         let files = try (output: Self.makeFile(folder.path("output")), errors: Self.makeFile(folder.path("errors")))
-        process.standardOutput = files.output
+        // A process passes no other descriptors than the first three to its child.
+        process.standardOutput = socket ?? files.output
         process.standardError = files.errors
         process.terminationHandler = { process in exitCode.value.withLock { $0 = process.terminationStatus } }
         // The program has its own descriptors; without this, each running program would keep two more files

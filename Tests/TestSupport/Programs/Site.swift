@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// An authorization server of a test: a data directory or a database, a port, and the real program.
 package struct Site: Sendable {
@@ -21,6 +21,11 @@ package struct Site: Sendable {
     package let issuer: String
     private let reserved: ReservedPort
     private let store: Store
+
+    /// The options that name the store.
+    package var storeOptions: [String] { store.options }
+    /// The environment that the store needs.
+    package var storeEnvironment: [String: String] { store.environment }
 
     /// The port of the server.
     package var port: Int { reserved.number }
@@ -70,22 +75,23 @@ package struct Site: Sendable {
     ///
     /// - Parameters:
     ///   - issuer: An issuer other than the URL of the server, as behind a reverse proxy.
+    ///   - listen: The addresses to listen on; nil for the port of the site.
+    ///   - socket: A listening socket, as systemd passes one.
     ///   - options: Additional `serve` options.
     ///   - environment: The environment of the server.
     package func start(
-        issuer: String? = nil, options: [String] = [], environment: [String: String] = [:], fileSizeLimit: Int? = nil,
+        issuer: String? = nil, listen: [String]? = nil, passing socket: FileHandle? = nil, options: [String] = [],
+        environment: [String: String] = [:], fileSizeLimit: Int? = nil,
         descriptorLimit: Int? = nil, softDescriptorLimit: Int? = nil
     ) async throws -> RunningProgram {
         let arguments =
-            [
-                "serve", "--issuer", issuer ?? self.issuer, "--listen", "127.0.0.1:\(port)", "--site-name",
-                "Example Photos",
-            ] + store.options + options
+            ["serve", "--issuer", issuer ?? self.issuer, "--site-name", "Example Photos"]
+            + (listen ?? ["127.0.0.1:\(port)"]).flatMap { ["--listen", $0] } + store.options + options
         let environment = store.environment.merging(environment) { _, given in given }
         // A connection of another program can use the port for a moment, so the start is tried three times.
         for isLast in [false, false, true] {
             let server = try RunningProgram(
-                .server, arguments, environment: environment, fileSizeLimit: fileSizeLimit,
+                .server, arguments, environment: environment, passing: socket, fileSizeLimit: fileSizeLimit,
                 descriptorLimit: descriptorLimit, softDescriptorLimit: softDescriptorLimit, in: folder)
             do {
                 _ = try await server.said("that it listens") { program in

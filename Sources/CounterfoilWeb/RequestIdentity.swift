@@ -1,0 +1,52 @@
+import HTTPTypes
+
+/// The identifiers of a request that a trusted proxy has chosen, for the log.
+///
+/// Those of all other senders are ignored: a client that could choose them could hide its requests among others.
+enum RequestIdentity {
+    private static let requestField = HTTPField.Name("X-Request-ID")
+    private static let traceField = HTTPField.Name("traceparent")
+
+    /// The maximum length of an identifier.
+    private static let limit = 64
+
+    /// Returns the value of `X-Request-ID`; nil unless there is one, with 1 to 64 letters, digits and `-._:=+/`.
+    static func request(in fields: HTTPFields) -> String? {
+        guard let value = only(requestField, in: fields), (1...limit).contains(value.utf8.count),
+            value.utf8.allSatisfy(isAllowed)
+        else { return nil }
+        return value
+    }
+
+    /// Returns the trace identifier of `traceparent` (W3C Trace Context §3.2.2.3); nil unless there is a valid one.
+    static func trace(in fields: HTTPFields) -> String? {
+        guard let value = only(traceField, in: fields) else { return nil }
+        let parts = value.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 4, isHex(parts[0], 2), parts[0] != "ff", isHex(parts[1], 32), isHex(parts[2], 16),
+            isHex(parts[3], 2), parts.count == 4 || parts[0] != "00", value.utf8.count <= 4 * limit
+        else { return nil }
+        // An identifier of zeros is invalid.
+        guard parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" }) else { return nil }
+        return String(parts[1])
+    }
+
+    private static func only(_ name: HTTPField.Name?, in fields: HTTPFields) -> String? {
+        guard let name else { return nil }
+        let values = fields[values: name]
+        return values.count == 1 ? values[0] : nil
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._:=+/".utf8.contains(byte)
+        }
+    }
+
+    private static func isHex(_ text: Substring, _ count: Int) -> Bool {
+        text.utf8.count == count
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+}

@@ -1,0 +1,28 @@
+import CounterfoilProtocol
+package import CounterfoilServer
+package import Logging
+
+/// The place of a server that begins to listen before it has opened its store.
+///
+/// Until ``open(_:logger:trustedProxies:)``, only the health checks are answered, and everything else gets 503.
+package final class ServerPlace: Sendable {
+    let settings: ServerSettings
+    let responder: CurrentResponder
+    private let opening = Mutex(false)
+
+    /// Creates the place of a server with these settings.
+    package init(for settings: ServerSettings) {
+        self.settings = settings
+        responder = CurrentResponder(WaitingResponder(issuer: settings.issuer))
+    }
+
+    /// Lets a server answer all connections that are accepted from now on.
+    package func open(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies) throws {
+        responder.replace(
+            by: try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies))
+        opening.withLock { $0 = true }
+    }
+
+    /// Whether a server answers.
+    package var isOpen: Bool { opening.withLock { $0 } }
+}

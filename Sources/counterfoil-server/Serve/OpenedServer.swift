@@ -1,0 +1,120 @@
+import CounterfoilConsole
+import CounterfoilProtocol
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilWeb
+import Foundation
+import Logging
+
+/// A server with its store and its keys.
+struct OpenedServer: Sendable {
+    let server: AuthorizationServer
+    let installation: Installation
+    /// The link that creates the first administrator; nil if an administrator exists.
+    let setupLink: String?
+    /// The lock of the data directory; nil for a database, on which several servers can run.
+    let lock: ServingLock?
+
+    /// The time in seconds for which servers on one database show the same link for the first administrator.
+    private static let setupAge: TimeInterval = 3600
+
+    /// Opens the store and the keys, and creates the server; throws ``CommandFailure``, and closes the store then.
+    init(
+        at place: InstallationOption.Place, settings: ServerSettings, outbound: OutboundRules, logger: Logger
+    ) async throws {
+        let unsupported = UnsupportedValues(logger: logger)
+        switch place {
+        case .directory(let path):
+            let lock = try DataDirectory.lockForServing(path)
+            let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
+            self.lock = lock
+            installation = directory.installation
+            if let copy = directory.store.copyOfEarlierVersion {
+                logger.notice("upgraded the database; its former state was copied", metadata: ["copy": "\(copy)"])
+            }
+        case .database(let database):
+            lock = nil
+            installation = try await database.open(reporting: unsupported)
+        }
+        do {
+            (server, setupLink) = try await Self.make(
+                on: installation, settings: settings, outbound: outbound,
+                // Several servers may start on a database, and the link that one shows must work at the others.
+                setupAge: lock == nil ? Self.setupAge : 0, logger: logger)
+        } catch {
+            await installation.store.close()
+            switch error {
+            case let refusal as KeyRing.Refusal: throw CommandFailure.refused("\(refusal)")
+            case let fault as StoreFault: throw CommandFailure(fault)
+            default: throw error
+            }
+        }
+    }
+
+    private static func make(
+        on installation: Installation, settings: ServerSettings, outbound: OutboundRules, setupAge: TimeInterval,
+        logger: Logger
+    ) async throws -> (AuthorizationServer, setupLink: String?) {
+        let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
+        // The settings are those of a server that has the right key.
+        try await installation.note(NotedSettings(settings))
+        let server = AuthorizationServer(
+            settings: settings,
+            store: installation.store,
+            serverKey: installation.serverKey,
+            keys: keys,
+            hasher: PasswordHasher(),
+            pages: .console,
+            // There are several outbound clients, so that DNS lookups for one purpose cannot delay those for another.
+            associations: AssociationFileFetcher(OutboundClient(outbound)),
+            clientFiles: OutboundClientFiles(outbound),
+            logoutSender: LogoutNoticePost(OutboundClient(outbound)),
+            logger: logger
+        )
+        if PublicSuffixList.system == nil {
+            logger.warning(
+                "failed to load libpsl, so the consent page sets off the whole host of a client",
+                metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
+        }
+        return (server, try await server.openSetup(keepingFor: setupAge))
+    }
+}
+
+/// A value that is missing at first, and for which several tasks can wait.
+final class LaterValue<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var waiting: [AsyncStream<Value>.Continuation] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(_ value: Value? = nil) { state = Mutex(State(value: value)) }
+
+    /// The value; nil if it is missing.
+    var current: Value? { state.withLock { $0.value } }
+
+    func set(_ value: Value) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.value = value
+            return state.waiting
+        }
+        for one in waiting {
+            one.yield(value)
+            one.finish()
+        }
+    }
+
+    /// Waits for the value; returns nil if the task is cancelled before.
+    func wait() async -> Value? {
+        let (values, continuation) = AsyncStream.makeStream(of: Value.self)
+        let value = state.withLock { state in
+            if state.value == nil { state.waiting.append(continuation) }
+            return state.value
+        }
+        if let value { return value }
+        for await value in values { return value }
+        return nil
+    }
+}

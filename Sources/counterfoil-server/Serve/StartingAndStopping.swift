@@ -1,0 +1,121 @@
+import CounterfoilServer
+import CounterfoilWeb
+import Foundation
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// The service that opens the store when the server listens, and again and again while the database does not answer.
+struct Starting: Service {
+    let place: ServerPlace
+    let bound: LaterValue<[BoundAddress]>
+    let opened: LaterValue<OpenedServer>
+    let trustedProxies: TrustedProxies
+    let manager: ServiceManager
+    let logger: Logger
+    let open: @Sendable () async throws -> OpenedServer
+    let onStarted: @Sendable (OpenedServer, [BoundAddress]) async -> Void
+
+    private static let firstPause = Duration.milliseconds(500)
+    private static let longestPause = Duration.seconds(10)
+
+    /// Returns when the server is open; throws ``CommandFailure`` after an error that does not pass by itself.
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            guard let addresses = await bound.wait(), let server = try await server() else { return }
+            if !place.isOpen { try place.open(server.server, logger: logger, trustedProxies: trustedProxies) }
+            opened.set(server)
+            manager.ready("Serving requests")
+            await onStarted(server, addresses)
+        }
+        // A service that ends would end the others.
+        try? await gracefulShutdown()
+    }
+
+    /// Returns the server that is open already, or opens it; nil if the task is cancelled meanwhile.
+    private func server() async throws -> OpenedServer? {
+        if let server = opened.current { return server }
+        manager.ready("Waiting for the database")
+        var pause = Self.firstPause
+        var reported: String?
+        while !Task.isCancelled {
+            do {
+                return try await open()
+            } catch let failure as CommandFailure where failure.isTemporary {
+                if failure.message != reported {
+                    logger.error("waiting for the database", metadata: ["error": "\(failure.message)"])
+                    reported = failure.message
+                }
+            }
+            // With jitter, so that several servers do not try at the same moment.
+            try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
+            pause = min(pause * 2, Self.longestPause)
+        }
+        return nil
+    }
+}
+
+/// A service that runs when the server is open.
+struct WhenOpen: Service {
+    let opened: LaterValue<OpenedServer>
+    let body: @Sendable (OpenedServer) async throws -> Void
+
+    init(_ opened: LaterValue<OpenedServer>, _ body: @escaping @Sendable (OpenedServer) async throws -> Void) {
+        self.opened = opened
+        self.body = body
+    }
+
+    func run() async throws {
+        let server = await cancelWhenGracefulShutdown { await opened.wait() }
+        guard let server else { return }
+        try await body(server)
+    }
+}
+
+/// The service that is told first that the server stops: load balancers get time to notice that it is not ready.
+struct Stopping: Service {
+    private let delay: Duration
+    /// The signals since this value was created, of which the second ends the delay.
+    private let signals: UnixSignalsSequence?
+    private let begin: @Sendable () -> Void
+
+    /// - Parameter begin: A function that is called at once, before the delay.
+    init(after delay: Duration, begin: @escaping @Sendable () -> Void) async {
+        self.delay = delay
+        self.begin = begin
+        signals = delay > .zero ? await UnixSignalsSequence(trapping: .sigterm, .sigint) : nil
+    }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        begin()
+        guard let signals, !Task.isCancelled else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [delay] in try? await Task.sleep(for: delay) }
+            group.addTask {
+                var count = 0
+                for await _ in signals {
+                    count += 1
+                    if count == 2 { return }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// The signs of life for the service manager, as long as every event loop answers.
+struct Watchdog {
+    let manager: ServiceManager
+
+    /// Sends signs of life until the task is cancelled; returns at once if none is expected.
+    func run() async {
+        guard let interval = manager.watchdogInterval else { return }
+        while !Task.isCancelled {
+            await WebServer.pingEventLoops()
+            manager.watchdog()
+            try? await Task.sleep(for: interval)
+        }
+    }
+}

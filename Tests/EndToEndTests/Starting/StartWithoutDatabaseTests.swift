@@ -1,0 +1,61 @@
+import Foundation
+import PostgreSQLTesting
+import TestSupport
+import Testing
+
+/// A server that starts while its database does not answer.
+@Suite(.timeLimit(.minutes(10)))
+struct StartWithoutDatabaseTests {
+    private static func answer(_ site: Site, _ path: String) async throws -> WebPage {
+        var agent = UserAgent()
+        return try await agent.send(.get, site.issuer + path)
+    }
+
+    @Test func `a server that starts without its database waits for it, and is not ready meanwhile`() async throws {
+        let database = try await PostgreSQLServer.start()
+        try await StoreOfSite.make(in: database) { site in
+            try await database.stop()
+            let socket = try NotifySocket(at: site.folder.path("notify"))
+            let server = try RunningProgram(
+                .server,
+                ["serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)"] + site.storeOptions,
+                environment: site.storeEnvironment.merging(["NOTIFY_SOCKET": site.folder.path("notify")]) { $1 },
+                in: site.folder)
+            try await server.whileRunning {
+                let live = try await Waiting.until("an answer") { try? await Self.answer(site, "/livez") }
+                #expect(live.status == 200)
+                #expect(live.body == #"{"status":"alive"}"#)
+                for path in ["/readyz", "/oauth2/jwks", "/.well-known/openid-configuration", "/account"] {
+                    let page = try await Self.answer(site, path)
+                    #expect(page.status == 503, "\(path)")
+                    #expect(page.header("retry-after") == "5")
+                    #expect(page.header("cache-control") == "no-store")
+                    #expect(page.body == #"{"status":"starting","store":"unavailable"}"#)
+                }
+                #expect(server.errors.contains("starting without the database"))
+
+                try await database.start()
+                _ = try await server.said("that it serves") { program in
+                    program.errors.contains("Counterfoil serves ") ? true : nil
+                }
+                let ready = try await Self.answer(site, "/readyz")
+                #expect(ready.status == 200)
+                #expect(ready.body == #"{"status":"ready","store":"available"}"#)
+                let keys = try await Self.answer(site, "/oauth2/jwks")
+                #expect(keys.status == 200)
+
+                // An outage after that takes the server out of no load balancer, and the keys stay.
+                try await database.stop()
+                let outage = try await Self.answer(site, "/readyz")
+                #expect(outage.status == 200)
+                #expect(outage.body == #"{"status":"ready","store":"unavailable"}"#)
+                #expect(try await Self.answer(site, "/oauth2/jwks").body == keys.body)
+                #expect(try await Self.answer(site, "/.well-known/openid-configuration").status == 200)
+                #expect(
+                    socket.messages.states == [
+                        "READY=1\nSTATUS=Waiting for the database", "READY=1\nSTATUS=Serving requests",
+                    ])
+            }
+        }
+    }
+}
