@@ -45,15 +45,18 @@ final class ServiceManager: Sendable {
     func stopping(_ status: String) { send("STOPPING=1", status) }
 
     /// Sends a sign of life.
-    func watchdog() { send("WATCHDOG=1", nil) }
+    func watchdog() { send("WATCHDOG=1", nil, waiting: false) }
 
-    private func send(_ state: String?, _ status: String?) {
+    /// Sends a message; a service manager that does not read delays this by a second at most.
+    private func send(_ state: String?, _ status: String?, waiting: Bool = true) {
         guard let path else { return }
         let lines = [state, status.map { "STATUS=\($0)" }].compactMap { $0 }
         let descriptor = socket(AF_UNIX, Self.datagrams, 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var patience = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var bytes = Array(path.utf8)
@@ -71,13 +74,10 @@ final class ServiceManager: Sendable {
         let message = Array(lines.joined(separator: "\n").utf8)
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                // A service manager that does not read must not stop the server.
-                _ = sendto(descriptor, message, message.count, Self.withoutWaiting, $0, length)
+                _ = sendto(descriptor, message, message.count, waiting ? 0 : Int32(MSG_DONTWAIT), $0, length)
             }
         }
     }
-
-    private static var withoutWaiting: Int32 { Int32(MSG_DONTWAIT) }
 
     private static var datagrams: Int32 {
         #if canImport(Glibc)
