@@ -9,8 +9,8 @@ public import Logging
 /// It depends on no web framework and no database: a web layer receives the requests and sends the responses, and
 /// a store keeps the records. ``respond(to:at:)`` turns every error into an error response.
 public final class AuthorizationServer: Sendable {
-    /// The operator's settings, which stay the same until the process ends.
-    public let settings: ServerSettings
+    /// The operator's settings, which ``replaceSettings(by:)`` replaces.
+    public var settings: ServerSettings { configuration.components.settings }
     /// The counters of requests, errors and other events since the start of this process.
     package let metrics: ServerMetrics
     /// The service that deletes expired records and rotates signing keys; run it in a separate task.
@@ -27,9 +27,10 @@ public final class AuthorizationServer: Sendable {
     package let routing: Routing
     package let pages: ServerPages
 
+    /// The components of the start, of which only those without settings are used here.
     private let components: ServerComponents
-    private let handlers: [Endpoint: EndpointHandler.RespondToClient]
     private let crossOrigin: CrossOrigin
+    private let current: Mutex<ServerConfiguration>
     private let developerErrors = LogLimiter(linesPerMinute: 10)
 
     /// Creates a server that uses the clock of its store, the wall clock of the system for tokens, and random bytes.
@@ -86,7 +87,6 @@ public final class AuthorizationServer: Sendable {
     private init(_ components: ServerComponents, pages: ServerPages, logoutSender: (any LogoutNoticeSender)?) {
         self.components = components
         self.pages = pages
-        settings = components.settings
         metrics = components.metrics
         maintenance = components.maintenance
         heartbeat = components.heartbeat
@@ -94,10 +94,27 @@ public final class AuthorizationServer: Sendable {
         crossOrigin = CrossOrigin(
             registry: components.registry, store: components.store, issuer: components.settings.issuer,
             logger: components.logger, clock: components.clock)
-        let handlers = components.protocolHandlers(pages: pages) + pages.handlers(components)
-        routing = Routing(handlers.map(\.endpoint), settings: components.settings)
-        self.handlers = Dictionary(handlers.map { ($0.endpoint, $0.respond) }, uniquingKeysWith: { first, _ in first })
+        let configuration = ServerConfiguration(components, pages: pages)
+        current = Mutex(configuration)
+        routing = Routing(configuration.endpoints, settings: components.settings)
     }
+
+    private var configuration: ServerConfiguration { current.withLock(\.self) }
+
+    /// Replaces the settings for the requests that begin after this call.
+    ///
+    /// A request that is being answered ends with the settings with which it began. What the server counts and caches
+    /// stays. The issuer, the paths of endpoints and the callback origin cannot change while the server runs, so these
+    /// three keep their values.
+    public func replaceSettings(by settings: ServerSettings) {
+        let settings = settings.keepingPlaces(of: self.settings)
+        components.currentSettings.replace(by: settings)
+        let configuration = ServerConfiguration(components.changing(settings), pages: pages)
+        current.withLock { $0 = configuration }
+    }
+
+    /// Counts new settings that were refused, for the metrics; the former ones stay in use.
+    package func noteRefusedSettings() { metrics.count(.settingsFailure) }
 
     /// Returns the one-time URL of the page that creates the first administrator; nil if there is an administrator.
     ///
@@ -131,10 +148,11 @@ public final class AuthorizationServer: Sendable {
     package var isStopping: Bool { components.lifetime.isStopping }
 
     private func respondInTime(to request: IncomingRequest, at endpoint: Endpoint) async -> Reply {
+        let configuration = configuration
         if let answer = await crossOrigin.preflight(request, at: endpoint) { return answer }
         var client = RequestingClient.unknown
-        let reply = components.proofs.supplyingNonce(
-            await respondToSender(request, at: endpoint, client: &client), to: request, at: endpoint)
+        let reply = configuration.components.proofs.supplyingNonce(
+            await respondToSender(request, at: endpoint, as: configuration, client: &client), to: request, at: endpoint)
         return await crossOrigin.share(reply, to: request, at: endpoint, of: client)
     }
 
@@ -144,19 +162,23 @@ public final class AuthorizationServer: Sendable {
     /// cannot be read.
     package func admitsLargeBody(_ request: IncomingRequest, at endpoint: Endpoint) async -> Bool {
         let now = components.clock()
-        guard let session = try? await components.sessions.current(request, now: now) else { return false }
+        guard let session = try? await configuration.components.sessions.current(request, now: now) else {
+            return false
+        }
         return endpoint.audience != .administrators || session.person.isAdministrator
     }
 
     /// Responds to a request; the caller adds the CORS fields.
     private func respondToSender(
-        _ request: IncomingRequest, at endpoint: Endpoint, client: inout RequestingClient
+        _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
+        client: inout RequestingClient
     ) async -> Reply {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
         }
         do {
-            return await framed(try await answer(request, at: endpoint, client: &client), for: request)
+            return await framed(
+                try await answer(request, at: endpoint, as: configuration, client: &client), for: request)
         } catch {
             let cause = (error as? ErrorOfClient)?.error ?? error
             if cause is StoreFault || (cause as? AuthorizationFlow.RedirectableError)?.fault != nil {
@@ -240,9 +262,10 @@ public final class AuthorizationServer: Sendable {
     }
 
     private func answer(
-        _ request: IncomingRequest, at endpoint: Endpoint, client: inout RequestingClient
+        _ request: IncomingRequest, at endpoint: Endpoint, as configuration: ServerConfiguration,
+        client: inout RequestingClient
     ) async throws -> Reply {
-        guard let respond = handlers[endpoint] else { throw NotFoundError() }
+        guard let respond = configuration.handlers[endpoint] else { throw NotFoundError() }
         let now = components.clock()
         return try await ArrivalRevision.withValue(try await followKeys(for: endpoint)) {
             try await respond(request, now, &client)

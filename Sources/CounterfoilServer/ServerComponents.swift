@@ -5,7 +5,9 @@ package import Logging
 
 /// The components that the endpoints of a server share, created once from the configuration.
 package struct ServerComponents: Sendable {
-    package let settings: ServerSettings
+    package private(set) var settings: ServerSettings
+    /// The settings of the running server, which services read at each use.
+    let currentSettings: CurrentSettings
     /// The lookups of the registry, which every request makes through this cache.
     package let registry: CachedRegistry
     /// The store without the lookups of the registry.
@@ -17,18 +19,19 @@ package struct ServerComponents: Sendable {
     package let auditor: Auditor
     /// The fetcher of association files from other hosts; nil if the server was created without one.
     package let associations: (any AssociationFetcher)?
-    let directory: ClientDirectory
+    private(set) var directory: ClientDirectory
     /// The encoder of logos, of which a process has one.
     package let logoEncoder: LogoEncoder
     /// The logos of unregistered clients; nil if the server fetches none.
     let publishedLogos: ClientLogos?
-    package let sessions: SessionManager
+    package private(set) var sessions: SessionManager
     package let tickets: TicketAuthority
     let attempts: AttemptCounter
     let earlierSignIns: EarlierSignIns
     package let challenges: ChallengeReuseDetector
     let audiences: AudienceParameterLog
-    let proofs: DPoPProofs
+    private(set) var proofs: DPoPProofs
+    let throttles: RequestThrottles
     let redemptions: RedemptionLedger
     let lifetime = ServerLifetime()
 
@@ -54,6 +57,8 @@ package struct ServerComponents: Sendable {
         random: RandomBytes
     ) {
         self.settings = settings
+        currentSettings = CurrentSettings(settings)
+        throttles = RequestThrottles(settings)
         registry = CachedRegistry(store)
         self.store = store
         self.serverKey = serverKey
@@ -86,6 +91,18 @@ package struct ServerComponents: Sendable {
         proofs = DPoPProofs(settings: settings, serverKey: serverKey, used: store, wallClock: wallClock)
     }
 
+    /// Returns the components with other settings, which share everything that counts or caches.
+    func changing(_ settings: ServerSettings) -> ServerComponents {
+        var changed = self
+        changed.settings = settings
+        changed.directory.settings = settings
+        changed.sessions = SessionManager(
+            store: store, settings: settings, cookies: cookies, auditor: auditor, random: random)
+        changed.proofs = DPoPProofs(settings: settings, serverKey: serverKey, used: store, wallClock: wallClock)
+        throttles.approvals.change(limit: settings.approvalsPerMinute)
+        return changed
+    }
+
     /// The authentication of users by username or email address and password.
     package var people: SignIn {
         SignIn(store: store, hasher: hasher, attempts: attempts, limits: settings.signInLimits)
@@ -111,8 +128,8 @@ package struct ServerComponents: Sendable {
 
     var maintenance: MaintenanceService {
         MaintenanceService(
-            settings: settings, registry: registry, store: store, keys: keys, serverKey: serverKey, auditor: auditor,
-            metrics: metrics, logger: logger, clock: clock)
+            settings: currentSettings, registry: registry, store: store, keys: keys, serverKey: serverKey,
+            auditor: auditor, metrics: metrics, logger: logger, clock: clock)
     }
 
     var heartbeat: Heartbeat {
@@ -127,7 +144,7 @@ package struct ServerComponents: Sendable {
 
     func protocolHandlers(pages: ServerPages) -> [EndpointHandler] {
         let hints = IDTokenHints(issuer: settings.issuer, keys: keys, subjects: subjects)
-        let approvals = ApprovalThrottle(limit: settings.approvalsPerMinute)
+        let approvals = throttles.approvals
         let flow = AuthorizationFlow(
             settings: settings, registry: registry, store: store, directory: directory, hints: hints, random: random,
             logger: logger, auditor: auditor, approvals: approvals, audiences: audiences)
@@ -186,7 +203,7 @@ package struct ServerComponents: Sendable {
         let refreshTokens = RefreshTokenCodec(keys: serverKey.refreshTokens)
         let accessTokens = IssuedAccessTokenVerifier(issuer: settings.issuer)
         let knownAccessTokens = VerifiedTokenCache(accessTokens)
-        let throttle = ClientThrottle()
+        let throttle = throttles.clients
         let authenticator = ClientAuthenticator(
             issuer: settings.issuer, registry: registry, store: store, directory: directory,
             assertions: ClientAssertionVerifier(audiences: assertionAudiences), throttle: throttle, auditor: auditor,
@@ -224,7 +241,7 @@ package struct ServerComponents: Sendable {
     private func registrationHandlers(forgeries: ClientThrottle) -> [EndpointHandler] {
         let sectors = SectorIdentifier(files: directory.files)
         let limits = RegistrationLimits(
-            issuer: settings.issuer, throttle: RegistrationThrottle(), forgeries: forgeries, auditor: auditor)
+            issuer: settings.issuer, throttle: throttles.registrations, forgeries: forgeries, auditor: auditor)
         return RegistrationEndpoint(
             settings: settings, registry: registry, store: store, sectors: sectors, limits: limits, auditor: auditor,
             random: random

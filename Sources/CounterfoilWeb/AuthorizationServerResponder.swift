@@ -19,7 +19,7 @@ final class AuthorizationServerResponder: Responder {
     private let routing: Routing
     private let prefix: String
     private let responseFields: ResponseFields
-    private let trustedProxies: TrustedProxies
+    private let trustedProxies: @Sendable () -> TrustedProxies
     private let date = DateField()
 
     var answersOnce: Bool { false }
@@ -29,9 +29,10 @@ final class AuthorizationServerResponder: Responder {
     /// - Parameters:
     ///   - server: The server that responds.
     ///   - logger: The logger for errors.
-    ///   - trustedProxies: The proxies whose forwarding fields are trusted.
+    ///   - trustedProxies: A function that returns the proxies whose forwarding fields are trusted.
     /// - Throws: An error that names the defect, if the catalogue of localized messages is defective.
-    init(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies = .none) throws {
+    init(_ server: AuthorizationServer, logger: Logger, trustedProxies: @escaping @Sendable () -> TrustedProxies) throws
+    {
         self.trustedProxies = trustedProxies
         let issuer = server.settings.issuer
         self.server = server
@@ -111,6 +112,7 @@ final class AuthorizationServerResponder: Responder {
 
     private func incoming(_ head: RoutedHead, body: [UInt8] = [], from address: IPAddress?) -> IncomingRequest {
         let fields = head.request.headerFields
+        let trustedProxies = trustedProxies()
         let isProxied = address.map(trustedProxies.trusts) ?? false
         return IncomingRequest(
             head: head.request, body: body, source: trustedProxies.source(of: fields, from: address),

@@ -17,7 +17,9 @@ package final class ServerPlace: Sendable {
     }
 
     /// Lets a server answer all connections that are accepted from now on.
-    package func open(_ server: AuthorizationServer, logger: Logger, trustedProxies: TrustedProxies) throws {
+    package func open(
+        _ server: AuthorizationServer, logger: Logger, trustedProxies: @escaping @Sendable () -> TrustedProxies
+    ) throws {
         responder.replace(
             by: try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies))
         opening.withLock { $0 = true }

@@ -14,7 +14,8 @@ public enum WebServer {
     ///   - host: The address to listen on.
     ///   - port: The port to listen on; 0 for any free port.
     ///   - certificate: The certificate for TLS (RFC 8446); nil for plain HTTP, as behind a reverse proxy.
-    ///   - trustedProxies: The proxies whose forwarding fields name the client address.
+    ///   - trustedProxies: The proxies whose forwarding fields name the client address; those of `connections` count
+    ///     instead.
     ///   - connections: The registry of open connections; nil creates one with the standard limits.
     ///   - logger: The logger of the service.
     ///   - onListening: A function that is called once, with the port that the service listens on.
@@ -59,13 +60,13 @@ public enum WebServer {
         logger: Logger,
         onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
     ) throws -> any Service {
-        let place = ServerPlace(for: server.settings)
-        try place.open(server, logger: logger, trustedProxies: trustedProxies)
         let connections =
             connections
             ?? OpenConnections(
                 trustedProxies: trustedProxies, settings: server.settings, hasCertificate: certificate != nil,
                 logger: logger)
+        let place = ServerPlace(for: server.settings)
+        try place.open(server, logger: logger) { connections.trustedProxies }
         return service(
             place, at: addresses, certificate: certificate, connections: connections, stop: stop, logger: logger
         ) { bound in await onListening(bound.map(\.port)) }

@@ -18,7 +18,8 @@ final class ApprovalThrottle: Sendable {
         var approvals: Int
     }
 
-    private let limit: Int
+    /// The limit when the throttle was created, which a reload of the settings can replace.
+    private let limit: Mutex<Int>
     /// The length of a window in seconds; a window begins with the first approval of a user.
     private let window: TimeInterval
     private let windows = Mutex<[PersonIdentifier: Window]>([:])
@@ -39,14 +40,18 @@ final class ApprovalThrottle: Sendable {
     }
 
     init(limit: Int, window: TimeInterval = 60) {
-        self.limit = max(1, limit)
+        self.limit = Mutex(max(1, limit))
         self.window = window
     }
+
+    /// Replaces the limit; what was counted stays.
+    func change(limit: Int) { self.limit.withLock { $0 = max(1, limit) } }
 
     /// Counts an approval.
     ///
     /// - Throws: ``TooMany`` if the user has reached the limit.
     func note(_ person: PersonIdentifier, now: Date) throws(TooMany) {
+        let limit = limit.withLock(\.self)
         let wait = windows.withLock { windows -> TimeInterval in
             guard let current = windows[person], isOpen(current, now: now) else {
                 if windows.count >= Self.capacity { makeRoom(in: &windows, now: now) }

@@ -19,7 +19,7 @@ public struct MaintenanceService: Sendable {
     /// The length of the lease, in seconds; the server that has it renews it with each round.
     static let leaseLength: TimeInterval = 150
 
-    private let settings: ServerSettings
+    private let currentSettings: CurrentSettings
     private let registry: CachedRegistry
     private let store: any UncachedStore
     private let keys: KeyRing
@@ -31,11 +31,11 @@ public struct MaintenanceService: Sendable {
     private let holder = LeaseHolder()
 
     init(
-        settings: ServerSettings, registry: CachedRegistry, store: any UncachedStore, keys: KeyRing,
+        settings: CurrentSettings, registry: CachedRegistry, store: any UncachedStore, keys: KeyRing,
         serverKey: ServerKey, auditor: Auditor, metrics: ServerMetrics, logger: Logger,
         clock: @escaping @Sendable () -> Date
     ) {
-        self.settings = settings
+        currentSettings = settings
         self.registry = registry
         self.store = store
         self.keys = keys
@@ -45,6 +45,8 @@ public struct MaintenanceService: Sendable {
         self.logger = logger
         self.clock = clock
     }
+
+    private var settings: ServerSettings { currentSettings.value }
 
     /// Runs until its task is cancelled.
     ///

@@ -14,6 +14,8 @@ package final class ServerMetrics: Sendable {
         case rowRemoved
         /// Expired records could not be deleted.
         case maintenanceFailure
+        /// The settings were read again, and were refused.
+        case settingsFailure
         /// A client accepted a back-channel logout notification.
         case logoutDelivered
         /// An attempt to deliver a back-channel logout notification failed.

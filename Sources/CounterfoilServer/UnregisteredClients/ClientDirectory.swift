@@ -10,7 +10,7 @@ import Foundation
 /// - A client with a document is stored when a user first allows it something. Until then, its document is all that
 ///   the server knows of it.
 struct ClientDirectory: Sendable {
-    let settings: ServerSettings
+    var settings: ServerSettings
     let registry: CachedRegistry
     let store: any ClientStore
     /// The files that clients publish; nil if the server was created without a fetcher.

@@ -7,17 +7,21 @@ import NIOCore
 ///
 /// It evicts idle connections to make room.
 ///
-/// Opening or closing a connection takes the lock for a constant time. A request takes no lock: it only writes an
-/// atomic value of its connection.
+/// Opening or closing a connection takes the lock for a constant time. A request does not take this lock: it writes an
+/// atomic value of its connection, and reads the trusted proxies.
 public final class OpenConnections: Sendable {
     /// The maximum numbers of open connections, in total and from one source.
-    public let limits: ConnectionLimits
+    public var limits: ConnectionLimits { state.withLock(\.limits) }
+
+    /// The proxies whose forwarding fields name the client address.
+    var trustedProxies: TrustedProxies { proxies.withLock(\.self) }
 
     let budget: BodyBudget
-    private let trustedProxies: TrustedProxies
     private let trustsLoopback: Bool
     private let logger: Logger
     private let state: Mutex<State>
+    /// The trusted proxies have a lock of their own, because each request reads them.
+    private let proxies: Mutex<TrustedProxies>
 
     /// The time in nanoseconds since the start of a request after which a connection can be evicted although the body
     /// is still arriving.
@@ -71,12 +75,20 @@ public final class OpenConnections: Sendable {
         limits: ConnectionLimits, budget: BodyBudget, trustedProxies: TrustedProxies, trustsLoopback: Bool,
         logger: Logger
     ) {
-        self.limits = limits
         self.budget = budget
-        self.trustedProxies = trustedProxies
         self.trustsLoopback = trustsLoopback
         self.logger = logger
-        state = Mutex(State())
+        state = Mutex(State(limits: limits))
+        proxies = Mutex(trustedProxies)
+    }
+
+    /// Replaces the limits and the trusted proxies for the next connections and requests.
+    ///
+    /// Open connections stay, also those above a lower limit. A source with open connections keeps its limit until the
+    /// last of them has closed.
+    public func change(limits: ConnectionLimits, trustedProxies: TrustedProxies) {
+        state.withLock { $0.limits = limits }
+        proxies.withLock { $0 = trustedProxies }
     }
 
     /// The counts for the metrics.
@@ -96,7 +108,7 @@ public final class OpenConnections: Sendable {
         let place = address?.place ?? "unknown"
         let isFull = state.withLock { state in
             guard let source = state.sources[place] else { return false }
-            return source.isLimited && source.count >= limits.perSource
+            return source.isLimited && source.count >= state.limits.perSource
         }
         if isFull { noteRefusal(.source, of: place) }
         return isFull
@@ -110,8 +122,8 @@ public final class OpenConnections: Sendable {
         var evicted: OpenConnection?
         let admitted: Result<OpenConnection, Refused> = state.withLock { state in
             let source = state.sources[place] ?? makeSource(address)
-            if source.isLimited, source.count >= limits.perSource { return .failure(Refused(reason: .source)) }
-            if state.open - state.leaving >= limits.total {
+            if source.isLimited, source.count >= state.limits.perSource { return .failure(Refused(reason: .source)) }
+            if state.open - state.leaving >= state.limits.total {
                 evicted = state.leaving < ConnectionLimits.closingAllowance ? state.takeVictim() : nil
                 guard evicted != nil else { return .failure(Refused(reason: .total)) }
             }
@@ -193,6 +205,7 @@ public final class OpenConnections: Sendable {
     }
 
     private func makeSource(_ address: IPAddress?) -> Source {
+        let trustedProxies = trustedProxies
         // Only a proxy on this machine can reach a Unix socket.
         let isProxy =
             address.map { trustedProxies.trusts($0) || trustsLoopback && $0.isLoopback || $0 == .unixSocket } ?? false
@@ -202,6 +215,7 @@ public final class OpenConnections: Sendable {
 
 extension OpenConnections {
     private struct State {
+        var limits: ConnectionLimits
         var sources: [String: Source] = [:]
         var lines = ConnectionLines()
         var open = 0

@@ -109,7 +109,7 @@ struct RunningServer {
         let bound = LaterValue<[BoundAddress]>()
         // The first connection is answered by the server already.
         if let server = opened.current?.server {
-            try place.open(server, logger: logger, trustedProxies: trustedProxies)
+            try place.open(server, logger: logger) { connections.trustedProxies }
         }
         var services: [any Service] = [
             WhenOpen(opened) { opened in
@@ -155,7 +155,7 @@ struct RunningServer {
         let (placeOfStore, settings, outbound) = (self.place, settings, outbound)
         services.append(
             Starting(
-                place: place, bound: bound, opened: opened, trustedProxies: trustedProxies, manager: manager,
+                place: place, bound: bound, opened: opened, connections: connections, manager: manager,
                 logger: logger,
                 open: {
                     try await OpenedServer(at: placeOfStore, settings: settings, outbound: outbound, logger: logger)

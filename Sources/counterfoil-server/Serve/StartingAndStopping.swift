@@ -10,7 +10,7 @@ struct Starting: Service {
     let place: ServerPlace
     let bound: LaterValue<[BoundAddress]>
     let opened: LaterValue<OpenedServer>
-    let trustedProxies: TrustedProxies
+    let connections: OpenConnections
     let manager: ServiceManager
     let logger: Logger
     let open: @Sendable () async throws -> OpenedServer
@@ -23,7 +23,7 @@ struct Starting: Service {
     func run() async throws {
         try await cancelWhenGracefulShutdown {
             guard let addresses = await bound.wait(), let server = try await server() else { return }
-            if !place.isOpen { try place.open(server.server, logger: logger, trustedProxies: trustedProxies) }
+            if !place.isOpen { try place.open(server.server, logger: logger) { connections.trustedProxies } }
             opened.set(server)
             manager.ready("Serving requests")
             await onStarted(server, addresses)
