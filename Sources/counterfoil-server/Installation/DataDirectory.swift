@@ -34,7 +34,7 @@ struct DataDirectory {
         }
         try Self.make(path)
         // Create the key before the database, so that an interrupted start never leaves a database without its key.
-        let givenKey = try serverKey ?? ServerKey.fromEnvironment()
+        let givenKey = try serverKey ?? ServerKey.given()
         if isNew, givenKey == nil { try keyFile.makeIfMissing() }
         do {
             store = try SQLiteStore(
@@ -64,6 +64,13 @@ struct DataDirectory {
             let file = ServerKeyFile(path: Self.file("server.key", in: path))
             return FileManager.default.fileExists(atPath: file.path) ? try file.read() : nil
         }
+    }
+
+    /// Reads the server key of a directory without creating it; a directory without a key gets one at the first start.
+    static func checkServerKey(in path: String) throws {
+        let file = ServerKeyFile(path: Self.file("server.key", in: path))
+        guard try ServerKey.given() == nil, FileManager.default.fileExists(atPath: file.path) else { return }
+        _ = try file.read()
     }
 
     /// The store, the server key and the settings in the directory.

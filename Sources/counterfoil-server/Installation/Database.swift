@@ -63,9 +63,10 @@ struct Database {
             }
             return try ServerKeyFile(path: serverKeyFile).read()
         }
-        guard let key = try ServerKey.fromEnvironment() else {
+        guard let key = try ServerKey.given() else {
             throw CommandFailure.refused(
-                "the server key is missing; set \(ServerKey.variable), or name a file with --server-key-file")
+                "the server key is missing; set \(ServerKey.variable), name a file with --server-key-file, or "
+                    + "load the credential server-key with systemd")
         }
         return key
     }

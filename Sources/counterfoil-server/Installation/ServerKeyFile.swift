@@ -7,6 +7,20 @@ import Foundation
 /// Former server keys can follow, 32 bytes each (``ServerKey``).
 struct ServerKeyFile {
     let path: String
+    /// Whether the group may read the file, as that of a credential of systemd.
+    private var isCredential = false
+
+    init(path: String) { self.path = path }
+
+    /// The credential `server-key` of systemd (`LoadCredential=`); nil if there is none.
+    static func credential(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> ServerKeyFile? {
+        guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { return nil }
+        var file = ServerKeyFile(path: directory + "/server-key")
+        file.isCredential = true
+        return FileManager.default.fileExists(atPath: file.path) ? file : nil
+    }
 
     func makeIfMissing() throws {
         if !FileManager.default.fileExists(atPath: path) { try make() }
@@ -25,7 +39,7 @@ struct ServerKeyFile {
         else {
             throw CommandFailure.refused("cannot read the server key \(path); run the command as its owner")
         }
-        guard mode & 0o077 == 0 else {
+        guard mode & (isCredential ? 0o027 : 0o077) == 0 else {
             throw CommandFailure.refused("other users can access the server key \(path); run: chmod 600 \(path)")
         }
         guard let key = ServerKey(bytes: Array(bytes)) else {
@@ -63,6 +77,12 @@ struct ServerKeyFile {
 extension ServerKey {
     /// The environment variable that can hold the server key.
     static let variable = "COUNTERFOIL_SERVER_KEY"
+
+    /// Returns the key that the environment gives: in a variable, or in the file of a credential; nil if in neither.
+    static func given() throws -> ServerKey? {
+        if let key = try fromEnvironment() { return key }
+        return try ServerKeyFile.credential()?.read()
+    }
 
     /// Reads the key from the environment, followed by former keys after commas; nil if the variable is not set.
     ///

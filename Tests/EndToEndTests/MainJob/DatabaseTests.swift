@@ -100,8 +100,8 @@ struct DatabaseTests {
             #expect(withoutKey.status == 3)
             #expect(
                 withoutKey.errors == """
-                    counterfoil-server: the server key is missing; set COUNTERFOIL_SERVER_KEY, or name a file with \
-                    --server-key-file
+                    counterfoil-server: the server key is missing; set COUNTERFOIL_SERVER_KEY, name a file with \
+                    --server-key-file, or load the credential server-key with systemd
 
                     """)
             let key = site.folder.path("server.key")
