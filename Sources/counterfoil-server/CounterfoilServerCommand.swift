@@ -21,23 +21,35 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
             ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
-            KeyCommand.self, AuditCommand.self, MigrateCommand.self, DoctorCommand.self,
+            KeyCommand.self, AuditCommand.self, MigrateCommand.self, ConfigCommand.self, DoctorCommand.self,
         ]
     )
 
     static func main() async {
+        let invocation = CommandInvocation(
+            Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
+        var resolved: ResolvedSettings?
         do {
-            var command = try parseAsRoot()
-            if var asynchronous = command as? any AsyncParsableCommand {
+            let settings = try invocation.resolve()
+            resolved = settings
+            var command = try parseAsRoot(invocation.arguments(with: settings))
+            if let configured = command as? any ConfiguredCommand {
+                try await configured.run(with: SettingsContext(invocation: invocation, settings: settings))
+            } else if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
         } catch let failure as CommandFailure {
-            FileHandle.standardError.write(Data("counterfoil-server: \(failure.message)\n".utf8))
+            let message = resolved?.explanation(of: failure.message)?.text ?? failure.message
+            Output.note("counterfoil-server: \(message)")
             Foundation.exit(failure.exitCode)
         } catch {
-            exit(withError: error)
+            guard exitCode(for: error) == .validationFailure,
+                let explanation = resolved?.explanation(of: message(for: error))
+            else { exit(withError: error) }
+            Output.note((explanation.isInFile ? "counterfoil-server: " : "Error: ") + explanation.text)
+            Foundation.exit(explanation.isInFile ? 3 : ExitCode.validationFailure.rawValue)
         }
     }
 }

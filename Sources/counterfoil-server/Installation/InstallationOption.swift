@@ -27,6 +27,8 @@ struct InstallationOption: ParsableArguments {
             valueName: "file"))
     var serverKeyFile: String?
 
+    @OptionGroup var settingsFile: SettingsFileOption
+
     /// The place of a store.
     enum Place {
         case directory(String)

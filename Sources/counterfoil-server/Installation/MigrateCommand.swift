@@ -49,6 +49,8 @@ struct MigrateCommand: AsyncParsableCommand {
                 + "(default: $\(ServerKey.variable))", valueName: "file"))
     var serverKeyFile: String?
 
+    @OptionGroup var settingsFile: SettingsFileOption
+
     private var chosen: Database {
         get throws {
             if let database { return try Database(database, givenBy: "--database", serverKeyFile: serverKeyFile) }

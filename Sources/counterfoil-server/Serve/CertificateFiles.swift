@@ -2,7 +2,6 @@ import CounterfoilWeb
 import Foundation
 import Logging
 import ServiceLifecycle
-import UnixSignals
 
 /// The two files of a certificate, which another program renews.
 struct CertificateFiles: Sendable {
@@ -25,6 +24,9 @@ struct CertificateFiles: Sendable {
 
         fileprivate let states: [State?]
     }
+
+    /// Returns whether the paths are the same as those of other files.
+    func isSame(as other: CertificateFiles) -> Bool { certificate == other.certificate && key == other.key }
 
     /// The current state of the files.
     var stamp: Stamp { Stamp(states: [certificate, key].map(Self.state(of:))) }
@@ -74,83 +76,83 @@ struct CertificateFiles: Sendable {
     }
 }
 
-/// The service that replaces the certificate of a running server when its files change, and on SIGHUP.
+/// The service that replaces the certificate of a running server when its files change, and when it is told to look.
 ///
 /// Files that fail the check change nothing.
 struct CertificateRenewal: Service {
+    /// The files in use, and their state when they were read.
+    private struct Reading {
+        var files: CertificateFiles
+        var stamp: CertificateFiles.Stamp
+        /// The error of the files as they are; nil if the current certificate is theirs.
+        var failure: String?
+    }
+
     let current: CurrentCertificate
-    private let files: CertificateFiles
-    /// The state of the files when the current certificate was read.
-    private let stamp: CertificateFiles.Stamp
-    /// The signals since this value was created; without the source, SIGHUP would end the process.
-    private let signals: UnixSignalsSequence
-    private let manager: ServiceManager
+    private let reading: Shared<Reading>
     private let logger: Logger
 
     /// Reads the files; throws ``CommandFailure`` if the certificate cannot be used.
-    init(_ files: CertificateFiles, manager: ServiceManager, logger: Logger) async throws {
-        self.files = files
-        self.manager = manager
+    init(_ files: CertificateFiles, logger: Logger) async throws {
         self.logger = logger
-        signals = await UnixSignalsSequence(trapping: .sighup)
-        stamp = files.stamp
+        reading = Shared(Reading(files: files, stamp: files.stamp))
         current = CurrentCertificate(try await files.load())
     }
 
     /// The time between two looks at the files.
     private static let interval = Duration.seconds(10)
 
-    private enum Cause { case time, signal }
+    /// The files whose certificate is in use.
+    var files: CertificateFiles { reading.value.files }
+
+    /// Reads the files at once, whether they have changed or not.
+    func look() async { await read(files.stamp) }
+
+    /// Replaces the certificate by that of other files, which are looked at from now on.
+    ///
+    /// - Parameter stamp: The state of the files before they were read.
+    func use(_ files: CertificateFiles, in stamp: CertificateFiles.Stamp, with certificate: ServerCertificate) {
+        reading.change { $0 = Reading(files: files, stamp: stamp) }
+        current.replace(by: certificate)
+    }
 
     func run() async throws {
-        // A signal that waits is not displaced by a look.
-        let (looks, sender) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingOldest(8))
         await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for await _ in signals { sender.yield(.signal) }
-                }
-                group.addTask {
-                    while (try? await Task.sleep(for: Self.interval)) != nil { sender.yield(.time) }
-                    sender.finish()
-                }
-                var (known, seen) = (stamp, stamp)
-                // The error of the files as they are; nil if the current certificate is theirs.
-                var failure: String?
-                for await cause in looks {
-                    let new = files.stamp
-                    // Files that are being replaced one after the other are read at the next look.
-                    let isSettled = new == seen
-                    seen = new
-                    // Files that were refused can become valid without a change.
-                    guard cause == .signal || isSettled && (new != known || failure != nil) else { continue }
-                    let reported = new == known ? failure : nil
-                    failure =
-                        cause == .signal
-                        ? await manager.reloading { await replace(after: reported) }
-                        : await replace(after: reported)
-                    known = new
-                }
-                group.cancelAll()
+            var seen = reading.value.stamp
+            while (try? await Task.sleep(for: Self.interval)) != nil {
+                let new = files.stamp
+                // Files that are being replaced one after the other are read at the next look.
+                let isSettled = new == seen
+                seen = new
+                let known = reading.value
+                // Files that were refused can become valid without a change.
+                if isSettled, new != known.stamp || known.failure != nil { await read(new) }
             }
         }
     }
 
-    /// Replaces the certificate by that of the files; returns the error if they cannot be used.
+    /// Reads the files, and replaces the certificate if they can be used.
     ///
     /// An error that was reported for the same files is not reported again.
-    private func replace(after reported: String?) async -> String? {
+    private func read(_ stamp: CertificateFiles.Stamp) async {
+        let known = reading.value
+        var failure: String?
         do {
-            let certificate = try await files.load()
+            let certificate = try await known.files.load()
             current.replace(by: certificate)
             logger.notice("replaced the certificate", metadata: ["expires": "\(certificate.expires.ISO8601Format())"])
-            return nil
         } catch {
-            guard error.message != reported else { return reported }
-            current.noteFailure()
-            logger.error(
-                "refused the new certificate; the former one stays in use", metadata: ["error": "\(error.message)"])
-            return error.message
+            failure = error.message
+            if stamp != known.stamp || failure != known.failure {
+                current.noteFailure()
+                logger.error(
+                    "refused the new certificate; the former one stays in use", metadata: ["error": "\(error.message)"])
+            }
+        }
+        let result = failure
+        reading.change { reading in
+            guard reading.files.isSame(as: known.files) else { return }
+            (reading.stamp, reading.failure) = (stamp, result)
         }
     }
 }

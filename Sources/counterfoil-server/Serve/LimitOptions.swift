@@ -6,13 +6,14 @@ struct LimitOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The number of wrong passwords in 15 minutes that blocks sign-in for one user.", valueName: "n"))
+            "The number of wrong passwords in --sign-in-window that blocks sign-in for one user.", valueName: "n"))
     var failuresPerPerson = 10
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The number of wrong passwords in 15 minutes that blocks sign-in from one client address.", valueName: "n"))
+            "The number of wrong passwords in --sign-in-window that blocks sign-in from one client address.",
+            valueName: "n"))
     var failuresPerSource = 100
 
     @Option(

@@ -10,19 +10,25 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
     case json
 
     /// The format and level of the log.
-    struct Settings {
-        var format = LogFormat.text
-        var level = Logger.Level.notice
+    struct Settings: Sendable {
+        let format: LogFormat
+        /// The level of all loggers of these settings, which can change while the server runs.
+        let level: CurrentLogLevel
+
+        init(format: LogFormat = .text, level: Logger.Level = .notice) {
+            self.format = format
+            self.level = CurrentLogLevel(level)
+        }
 
         var logger: Logger {
-            var logger = Logger(label: "counterfoil") { label in
-                switch format {
-                case .text: StreamLogHandler.standardError(label: label)
-                case .json: JSONLogHandler()
-                }
+            Logger(label: "counterfoil") { label in
+                let handler: any LogHandler =
+                    switch format {
+                    case .text: StreamLogHandler.standardError(label: label)
+                    case .json: JSONLogHandler()
+                    }
+                return CurrentLevelHandler(handler, level: level)
             }
-            logger.logLevel = level
-            return logger
         }
 
         /// Reports an event of the server's start, whatever the log level is.

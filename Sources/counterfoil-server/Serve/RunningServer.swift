@@ -17,8 +17,10 @@ struct RunningServer {
     private let metrics: ListenAddress?
     private let redirects: ListenAddress?
     private let renewal: CertificateRenewal?
+    /// The signals SIGHUP since this value was created; nil if one ends the process.
+    private let hangUps: UnixSignalsSequence?
+    private let reload: SettingsReload?
     private let settings: ServerSettings
-    private let trustedProxies: TrustedProxies
     private let outbound: OutboundRules
     private let connections: OpenConnections
     /// The server with its store; missing while its database does not answer.
@@ -37,23 +39,23 @@ struct RunningServer {
         trustedProxies: TrustedProxies = .none,
         connections: ConnectionLimits = .standard,
         outbound: OutboundRules = .standard,
-        log: LogFormat.Settings = LogFormat.Settings()
+        log: LogFormat.Settings = LogFormat.Settings(),
+        reload: SettingsReload? = nil
     ) async throws {
         self.place = place
         self.listeners = listeners
         self.metrics = metrics
         self.redirects = redirects
         self.settings = settings
-        self.trustedProxies = trustedProxies
         self.outbound = outbound
         let logger = log.logger
+        self.reload = reload
+        hangUps =
+            if reload != nil || certificate != nil { await UnixSignalsSequence(trapping: .sighup) } else { nil }
         self.log = log
         self.logger = logger
         // A certificate that clients would refuse is an error before the data is touched.
-        renewal =
-            if let certificate {
-                try await CertificateRenewal(certificate, manager: listeners.manager, logger: logger)
-            } else { nil }
+        renewal = if let certificate { try await CertificateRenewal(certificate, logger: logger) } else { nil }
         self.connections = OpenConnections(
             limits: try Self.limits(connections, logger: logger), trustedProxies: trustedProxies, settings: settings,
             hasCertificate: renewal != nil, logger: logger)
@@ -128,6 +130,12 @@ struct RunningServer {
             },
         ]
         if let renewal { services.append(renewal) }
+        if let hangUps {
+            services.append(
+                HangUpService(
+                    signals: hangUps, reload: reload, renewal: renewal, manager: manager, logger: logger,
+                    parts: liveParts))
+        }
         if let redirects {
             services.append(
                 WebServer.redirect(to: settings, host: redirects.host, port: redirects.port, logger: logger) { port in
@@ -169,8 +177,20 @@ struct RunningServer {
         return services
     }
 
+    /// Returns the parts of the server that other settings change while it runs; nil while its store is not open.
+    private var liveParts: @Sendable () -> LiveParts? {
+        let (opened, connections, renewal, level, logger) = (opened, connections, renewal, log.level, logger)
+        return {
+            opened.current.map { opened in
+                LiveParts(
+                    server: opened.server, connections: connections, renewal: renewal, log: level,
+                    note: opened.installation.note, logger: logger)
+            }
+        }
+    }
+
     /// Lowers the wanted connection limits, if needed, to what the limit of open files of this process allows.
-    private static func limits(_ wanted: ConnectionLimits, logger: Logger) throws -> ConnectionLimits {
+    static func limits(_ wanted: ConnectionLimits, logger: Logger) throws -> ConnectionLimits {
         let reserved = ConnectionLimits.reservedDescriptors
         guard let descriptors = DescriptorLimit.raise(to: wanted.total + reserved) else { return wanted }
         let possible = descriptors - reserved

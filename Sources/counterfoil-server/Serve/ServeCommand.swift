@@ -6,7 +6,7 @@ import CounterfoilWeb
 import Logging
 
 /// The command `serve`, which runs the authorization server.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: ConfiguredCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the authorization server.",
@@ -26,6 +26,11 @@ struct ServeCommand: AsyncParsableCommand {
             An https issuer needs TLS: by --tls-certificate and --tls-key, or by a reverse proxy. Name a proxy with \
             --trusted-proxy, so that rate limits apply to client addresses. The two files are read again when they \
             change, and on SIGHUP. No connection is lost. Files that fail the check change nothing.
+
+            Each option is a setting. --config names a YAML file in which its name without dashes is a key, such as \
+            listen: 127.0.0.1:8080. The environment variable has the same name, such as COUNTERFOIL_LISTEN. An option \
+            overrides the variable, and the variable overrides the file. --site-name and --unregistered-clients are \
+            options only. SIGHUP reads the file again; counterfoil-server config has more.
 
             --endpoint-alias supports clients with the hard-coded paths of another server. It adds a second path \
             under the issuer for the same endpoint. The server metadata lists the first path only. The audience of a \
@@ -95,7 +100,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "App registration") var registration: RegistrationOptions
     @OptionGroup(title: "Requirements") var requirements: RequirementOptions
+    @OptionGroup(title: "Lifetimes") var lifetimes: LifetimeOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
+    @OptionGroup(title: "Sign-in") var signIn: SignInOptions
     @OptionGroup(title: "TLS") var tls: TLSOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringOptions
@@ -121,7 +128,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func run() async throws { try await run(reloading: nil) }
+
+    func run(with context: SettingsContext) async throws { try await run(reloading: SettingsReload(context)) }
+
+    private func run(reloading reload: SettingsReload?) async throws {
         let settings = try settings()
         let outbound = try network.outboundRules()
         let log = monitoring.log
@@ -136,7 +147,8 @@ struct ServeCommand: AsyncParsableCommand {
             trustedProxies: try TrustedProxies(network.trustedProxies),
             connections: ConnectionLimits(total: limits.connections),
             outbound: outbound,
-            log: log
+            log: log,
+            reload: reload
         )
         try await server.run { opened, addresses in
             let names = addresses.map(\.sentence).joined(separator: " and ")
@@ -157,7 +169,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    private func settings() throws -> ServerSettings {
+    func settings() throws -> ServerSettings {
         var settings = ServerSettings(
             issuer: try Issuer(issuer),
             siteName: siteName.map { DisplayName($0) },
@@ -177,6 +189,8 @@ struct ServeCommand: AsyncParsableCommand {
         settings.signInLimits.failuresPerPerson = limits.failuresPerPerson
         settings.signInLimits.failuresPerSource = limits.failuresPerSource
         settings.approvalsPerMinute = limits.approvalsPerUser
+        signIn.apply(to: &settings.signInLimits)
+        lifetimes.apply(to: &settings)
         return settings
     }
 }

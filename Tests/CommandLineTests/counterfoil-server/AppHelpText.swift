@@ -164,6 +164,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -180,7 +182,7 @@ extension HelpText {
               counterfoil-server app list --data-dir ./data
 
             USAGE: counterfoil-server app list [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -191,6 +193,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -211,7 +215,7 @@ extension HelpText {
               counterfoil-server app show CLIENT_ID --config spring > application.yml
 
             USAGE: counterfoil-server app show <client-id> [--config <name>] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -227,6 +231,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -349,6 +355,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -369,7 +377,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server app check <client-id> <uri> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -384,6 +392,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -404,7 +414,7 @@ extension HelpText {
               counterfoil-server app secret CLIENT_ID --remove oldest --data-dir ./data
 
             USAGE: counterfoil-server app secret <client-id> [--remove <secret>] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -420,6 +430,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -440,7 +452,7 @@ extension HelpText {
               counterfoil-server app delete CLIENT_ID --data-dir ./data
 
             USAGE: counterfoil-server app delete <client-id> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -454,6 +466,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

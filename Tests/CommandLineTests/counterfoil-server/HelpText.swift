@@ -9,7 +9,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
     /// The help of every command, in a terminal of 80 columns.
     static let all =
-        [whole, serve, demo, migrate] + users + applications + scopes + resources + unregisteredApps
+        [whole, serve, demo, migrate] + settings + users + applications + scopes + resources + unregisteredApps
         + registrationTokens + branding + operators
 
     private static let whole = HelpText(
@@ -49,6 +49,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               audit                   Read, export and delete the audit log.
               migrate                 Create or upgrade the tables of a PostgreSQL
                                       database, or move into it.
+              config                  Check and show the settings of the server.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 
@@ -76,7 +77,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                 --server-key-file /etc/counterfoil/server.key
 
             USAGE: counterfoil-server migrate [--database <uri>] [--check] [--from <sqlite:directory>] \#
-            [--server-key-file <file>]
+            [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
               --database <uri>        The database: postgresql://USER@HOST/NAME. (default:
@@ -89,6 +90,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The file with the server key that the servers on the
                                       database will have, for --from. (default:
                                       $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -117,6 +120,12 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             proxy. Name a proxy with --trusted-proxy, so that rate limits apply to client
             addresses. The two files are read again when they change, and on SIGHUP. No
             connection is lost. Files that fail the check change nothing.
+
+            Each option is a setting. --config names a YAML file in which its name without
+            dashes is a key, such as listen: 127.0.0.1:8080. The environment variable has
+            the same name, such as COUNTERFOIL_LISTEN. An option overrides the variable, and
+            the variable overrides the file. --site-name and --unregistered-clients are
+            options only. SIGHUP reads the file again; counterfoil-server config has more.
 
             --endpoint-alias supports clients with the hard-coded paths of another server.
             It adds a second path under the issuer for the same endpoint. The server
@@ -177,18 +186,58 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --require-dpop-nonce    Refuse DPoP proofs without a nonce of this server
                                       (RFC 9449).
 
+            LIFETIMES:
+              --code-lifetime <time>  The lifetime of an authorization code, 10s to 10m.
+                                      (default: 1m)
+              --access-token-lifetime <time>
+                                      The lifetime of an access token, 1m to 1d. (default:
+                                      1h)
+              --id-token-lifetime <time>
+                                      The lifetime of an ID token, 1m to 1d. (default: 1h)
+              --refresh-idle-lifetime <time>
+                                      The lifetime of a refresh token since its last use,
+                                      10m to 365d. (default: 30d)
+              --refresh-lifetime <time>
+                                      The total lifetime of refresh tokens, however often
+                                      they are used, 10m to 730d. (default: 180d)
+              --session-idle-lifetime <time>
+                                      The lifetime of a session without a request from the
+                                      browser, 5m to 30d. (default: 8h)
+              --session-lifetime <time>
+                                      The lifetime of a session, also if it is in use, 10m
+                                      to 365d. (default: 7d)
+              --recent-sign-in <time> The time after a sign-in in which forms that change a
+                                      registration need no password, 1m to 1d. (default: 1h)
+              --page-lifetime <time>  The lifetime of a form on a page, 5m to 1d. (default:
+                                      30m)
+              --pushed-request-lifetime <time>
+                                      The lifetime of a pushed authorization request, 10s to
+                                      10m. (default: 1m)
+              --device-code-lifetime <time>
+                                      The lifetime of a device code with its user code, 1m
+                                      to 30m. (default: 10m)
+
             LIMITS:
               --failures-per-person <n>
-                                      The number of wrong passwords in 15 minutes that
+                                      The number of wrong passwords in --sign-in-window that
                                       blocks sign-in for one user. (default: 10)
               --failures-per-source <n>
-                                      The number of wrong passwords in 15 minutes that
+                                      The number of wrong passwords in --sign-in-window that
                                       blocks sign-in from one client address. (default: 100)
               --approvals-per-user <n>
                                       The number of authorizations that one user may
                                       approve in a minute. (default: 60)
               --connections <n>       The number of connections open at once. One client
                                       address may have a tenth of them. (default: 10000)
+
+            SIGN-IN:
+              --sign-in-window <time> The time in which wrong passwords count together, 1m
+                                      to 1d. (default: 15m)
+              --sign-in-delay-from <n>
+                                      The number of wrong passwords for one name after which
+                                      each attempt must wait, 1 to 1000000. The first wait
+                                      is one second, and each further one is twice as long.
+                                      (default: 5)
 
             TLS:
               --tls-certificate <file>
@@ -230,6 +279,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --issuer <url>          The public URL of this server, as browsers and
                                       clients use it.
               --site-name <name>      The service name shown on pages. (default: the host

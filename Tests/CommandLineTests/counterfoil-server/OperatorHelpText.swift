@@ -34,7 +34,7 @@ extension HelpText {
               counterfoil-server key list --data-dir ./data
 
             USAGE: counterfoil-server key list [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -45,6 +45,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -74,7 +76,7 @@ extension HelpText {
               counterfoil-server key rotate --algorithm ES256 --data-dir ./data
 
             USAGE: counterfoil-server key rotate [--algorithm <algorithm>] [--now] [--withdraw] \#
-            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--json]
+            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --algorithm <algorithm> Rotate only the key of this algorithm. (values:
@@ -90,6 +92,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -143,7 +147,7 @@ extension HelpText {
 
             USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] \#
             [--since <time>] [--before <position>] [--limit <n>] [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --kind <kind>           Only events of this kind. (values: sign-in, sign-out,
@@ -170,6 +174,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -192,7 +198,7 @@ extension HelpText {
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
 
             USAGE: counterfoil-server audit export --before <time> [--output <file>] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>]
+            [--database <uri>] [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
               --before <time>         Export events before this time: 2027-01-31 or
@@ -207,6 +213,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -227,7 +235,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server audit delete --through <position> [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --through <position>    The position of the last event to delete.
@@ -239,6 +247,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -45,7 +45,7 @@ extension HelpText {
 
             USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] \#
             [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API, absolute and without a fragment.
@@ -67,6 +67,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -83,7 +85,7 @@ extension HelpText {
               counterfoil-server resource list --data-dir ./data
 
             USAGE: counterfoil-server resource list [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -94,6 +96,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -116,7 +120,7 @@ extension HelpText {
 
             USAGE: counterfoil-server resource edit <uri> [--name <name>] [--scope <scope> ...] \#
             [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
@@ -138,6 +142,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -157,7 +163,7 @@ extension HelpText {
               counterfoil-server resource secret https://api.example.com --data-dir ./data
 
             USAGE: counterfoil-server resource secret <uri> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
@@ -171,6 +177,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -190,7 +198,7 @@ extension HelpText {
               counterfoil-server resource delete https://api.example.com --data-dir ./data
 
             USAGE: counterfoil-server resource delete <uri> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.
@@ -204,6 +212,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

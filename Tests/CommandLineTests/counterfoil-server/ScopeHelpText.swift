@@ -34,7 +34,7 @@ extension HelpText {
 
             USAGE: counterfoil-server scope create <name> --description <text> [--listed] [--no-listed] \#
             [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The name, without spaces, such as photos.read.
@@ -56,6 +56,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -75,7 +77,7 @@ extension HelpText {
               counterfoil-server scope list --data-dir ./data
 
             USAGE: counterfoil-server scope list [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -86,6 +88,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -107,7 +111,7 @@ extension HelpText {
 
             USAGE: counterfoil-server scope edit <name> [--description <text>] [--listed] [--no-listed] \#
             [--starts-ticked] [--no-starts-ticked] [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
@@ -129,6 +133,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -151,7 +157,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server scope delete <name> [--remove-from-all] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The name of the scope.
@@ -167,6 +173,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -48,7 +48,8 @@ extension HelpText {
               counterfoil-server unregistered list --host app.example.com --data-dir ./data
 
             USAGE: counterfoil-server unregistered list [--host <host>] [--registrations] [--after <client_id>] \#
-            [--limit <n>] [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--json]
+            [--limit <n>] [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--config <file>] \#
+            [--json]
 
             OPTIONS:
               --host <host>           List the apps whose documents are at this host.
@@ -63,6 +64,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -82,7 +85,8 @@ extension HelpText {
               counterfoil-server unregistered show --data-dir ./data
 
             USAGE: counterfoil-server unregistered show [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] \#
+            [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -93,6 +97,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -151,6 +157,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -173,7 +181,8 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server unregistered adopt <client-id> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] \#
+            [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -187,6 +196,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -208,7 +219,8 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server unregistered delete <client-id> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] \#
+            [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -222,6 +234,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -242,7 +256,8 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server unregistered delete-host <host> [--refuse] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] \#
+            [--json]
 
             ARGUMENTS:
               <host>                  The name of the host.
@@ -257,6 +272,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

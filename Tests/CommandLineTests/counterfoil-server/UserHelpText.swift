@@ -46,7 +46,7 @@ extension HelpText {
 
             USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] \#
             [--display-name <name>] [--password-stdin] [--administrator] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name: 1 to 64 letters, digits and . _ -
@@ -66,6 +66,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -134,6 +136,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -150,7 +154,7 @@ extension HelpText {
               counterfoil-server user list --data-dir ./data
 
             USAGE: counterfoil-server user list [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -161,6 +165,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -177,7 +183,7 @@ extension HelpText {
               counterfoil-server user show alice --data-dir ./data
 
             USAGE: counterfoil-server user show <name> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -191,6 +197,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -210,7 +218,7 @@ extension HelpText {
               counterfoil-server user disable alice --data-dir ./data
 
             USAGE: counterfoil-server user disable <name> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -224,6 +232,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -244,7 +254,7 @@ extension HelpText {
                 --data-dir ./data < password.txt
 
             USAGE: counterfoil-server user password <name> [--password-stdin] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -260,6 +270,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -281,7 +293,7 @@ extension HelpText {
               counterfoil-server user export alice --output alice.json --data-dir ./data
 
             USAGE: counterfoil-server user export <name> --output <file> [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>]
+            [--database <uri>] [--server-key-file <file>] [--config <file>]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -297,6 +309,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -323,7 +337,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server user delete <name> [--delete-apps] [--transfer-apps <user-name>] [--yes] \#
-            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--json]
+            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name.
@@ -342,6 +356,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.

@@ -97,6 +97,12 @@ struct RawConnection {
         return String(buffer: received)
     }
 
+    /// Receives until a text has arrived, and returns what has arrived since the last call.
+    mutating func take(until text: String) async throws -> String {
+        defer { received.clear() }
+        return try await receive(until: text)
+    }
+
     /// Receives until a text has arrived.
     mutating func receive(until text: String) async throws -> String {
         while !String(buffer: received).contains(text), var bytes = try await inbound.next() {

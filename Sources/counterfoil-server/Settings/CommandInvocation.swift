@@ -1,0 +1,133 @@
+import ArgumentParser
+import Foundation
+
+/// The command line and the environment with which this process was started.
+///
+/// They do not change. The settings file can be read again at any time.
+struct CommandInvocation: Sendable {
+    /// The words that name the command, such as `user list`.
+    let command: [String]
+    /// The arguments after them.
+    let options: [String]
+    let environment: [String: String]
+    /// The settings that the command has as options.
+    let settings: [Setting]
+
+    /// The environment variable that names the settings file.
+    ///
+    /// `COUNTERFOIL_CONFIG` is the configuration file of the program `counterfoil`.
+    static let variable = "COUNTERFOIL_SERVER_CONFIG"
+
+    init(_ arguments: [String], environment: [String: String]) {
+        self.environment = environment
+        var type: any ParsableCommand.Type = CounterfoilServerCommand.self
+        var words: [String] = []
+        for word in arguments {
+            guard let next = Self.subcommand(word, of: type) else { break }
+            words.append(word)
+            type = next
+        }
+        // The first subcommand of a group can be its default, which has no word.
+        if let standard = type.configuration.defaultSubcommand { type = standard }
+        command = words
+        options = Array(arguments.dropFirst(words.count))
+        settings = Self.settings(of: type)
+    }
+
+    private static func subcommand(
+        _ word: String, of type: any ParsableCommand.Type
+    ) -> (any ParsableCommand.Type)? {
+        type.configuration.subcommands.first { $0._commandName == word || $0.configuration.aliases.contains(word) }
+    }
+
+    private static func settings(of type: any ParsableCommand.Type) -> [Setting] {
+        switch type {
+        case is ServeCommand.Type, is ConfigCheck.Type, is ConfigShow.Type: Setting.all
+        // Other options of administration commands can have the name of a setting and another meaning.
+        default: settings(of: Setting.optionNames(of: type))
+        }
+    }
+
+    private static func settings(of options: Set<String>) -> [Setting] {
+        guard options.contains("config") else { return [] }
+        return Setting.all.filter { Setting.places.contains($0.name) && options.contains($0.name) }
+    }
+
+    /// Whether the command only prints its help.
+    private var asksForHelp: Bool {
+        options.contains { ["-h", "--help", "--version", "--experimental-dump-help"].contains($0) }
+    }
+
+    /// The path of the settings file; nil if none is named.
+    var path: String? {
+        get throws(CommandFailure) {
+            guard !settings.isEmpty, !asksForHelp else { return nil }
+            if let path = CommandLineOptions(options).last("config") { return path }
+            guard let path = environment[Self.variable] else { return nil }
+            guard !path.isEmpty else {
+                throw .refused("\(Self.variable) cannot be empty; unset it, or name a settings file")
+            }
+            return path
+        }
+    }
+
+    /// Reads the settings file and the environment, and adds the settings to the command line.
+    func resolve() throws(CommandFailure) -> ResolvedSettings {
+        let file: SettingsFile? = if let path = try path { try SettingsFile(at: path) } else { nil }
+        let given = asksForHelp ? [] : settings
+        if given == Setting.all { try refuseVariablesOfAdministration() }
+        return try ResolvedSettings(given, options: CommandLineOptions(options), environment: environment, file: file)
+    }
+
+    /// Throws if a variable has the name of a value at `/admin`, which would have no effect.
+    private func refuseVariablesOfAdministration() throws(CommandFailure) {
+        for (name, place) in Setting.atAdministration {
+            let variable = Setting.variable(of: name)
+            if environment[variable] != nil { throw .refused("\(variable) is no setting; set it at \(place)") }
+        }
+    }
+
+    /// The complete arguments of the command with its settings.
+    func arguments(with resolved: ResolvedSettings) -> [String] { command + resolved.arguments + options }
+}
+
+/// The options in the arguments of a command, of which only the names and values are known.
+struct CommandLineOptions: Sendable {
+    /// The values of each option, in their order; a flag has none.
+    private let values: [String: [String]]
+
+    init(_ arguments: [String]) {
+        var values: [String: [String]] = [:]
+        var name: String?
+        for argument in arguments {
+            if argument == "--" { break }
+            if argument.hasPrefix("--") {
+                let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let option = String(parts[0])
+                values[option, default: []] += parts.dropFirst().map(String.init)
+                name = parts.count == 1 ? option : nil
+            } else if let option = name {
+                values[option]?.append(argument)
+                name = nil
+            }
+        }
+        self.values = values
+    }
+
+    func contains(_ option: String) -> Bool { values[option] != nil }
+
+    func all(_ option: String) -> [String] { values[option] ?? [] }
+
+    func last(_ option: String) -> String? { values[option]?.last }
+}
+
+/// The settings of a command, and how they were given.
+struct SettingsContext: Sendable {
+    let invocation: CommandInvocation
+    let settings: ResolvedSettings
+}
+
+/// A command that runs with its settings, because it shows them or reads them again.
+protocol ConfiguredCommand: AsyncParsableCommand {
+    func run(with context: SettingsContext) async throws
+}

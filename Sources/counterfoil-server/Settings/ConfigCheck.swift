@@ -1,0 +1,44 @@
+import ArgumentParser
+import CounterfoilServer
+import Foundation
+
+/// The command `config check`, which validates all settings and the files that they name.
+struct ConfigCheck: ConfiguredCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check the settings without starting the server.",
+        discussion: """
+            The command validates every setting, and reads the certificate, the server key and the other files that \
+            the settings name. It opens no database, creates no file and listens on no port. It accepts every option \
+            of serve. Run it as the user of the server.
+
+            Example:
+              counterfoil-server config check --config /etc/counterfoil/server.yaml
+            """
+    )
+
+    @OptionGroup(visibility: .hidden) var serve: ServeCommand
+
+    func run() async throws {
+        try await serve.checkFiles()
+        Output.line("The settings are valid.")
+    }
+
+    func run(with context: SettingsContext) async throws {
+        try await serve.checkFiles()
+        let origin = context.settings.path ?? "the command line and the environment"
+        Output.line("The settings in \(origin) are valid.")
+    }
+}
+
+extension ServeCommand {
+    /// Reads the files that the settings name, as a start of the server does.
+    func checkFiles() async throws {
+        _ = try await tls.files(for: try settings())?.load()
+        _ = try network.outboundRules()
+        switch try location.place {
+        case .directory(let path): try DataDirectory.checkServerKey(in: path)
+        case .database(let database): _ = try database.serverKey()
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilWeb
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// The reader of the settings of a running server, which reads the settings file again.
+final class SettingsReload: Sendable {
+    private let invocation: CommandInvocation
+    /// The settings in use: those of the start, with what has changed since then.
+    private let settings: Mutex<[String: ResolvedSettings.Value]>
+
+    init(_ context: SettingsContext) {
+        invocation = context.invocation
+        settings = Mutex(context.settings.values)
+    }
+
+    /// The settings that were read again.
+    struct Reading {
+        let command: ServeCommand
+        /// The names of the settings that have changed and that the running server can change.
+        let changed: [String]
+        /// The names of those that have changed and need a restart.
+        let waiting: [String]
+        fileprivate let values: [String: ResolvedSettings.Value]
+    }
+
+    /// Reads the settings and validates all of them.
+    func read() throws(CommandFailure) -> Reading {
+        let resolved = try invocation.resolve()
+        let command: ServeCommand
+        do {
+            guard
+                let parsed = try CounterfoilServerCommand.parseAsRoot(invocation.arguments(with: resolved))
+                    as? ServeCommand
+            else { throw CommandFailure.refused("the settings are not those of serve") }
+            command = parsed
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            let message = CounterfoilServerCommand.message(for: error)
+            throw .refused(resolved.explanation(of: message)?.text ?? message)
+        }
+        let used = settings.withLock(\.self)
+        let different = Setting.all.filter { used[$0.name]?.texts != resolved.values[$0.name]?.texts }
+        // The listener speaks TLS from its start on, or never.
+        let startsOrEndsTLS = (used["tls-certificate"] == nil) != (resolved.values["tls-certificate"] == nil)
+        let live = different.filter { $0.isLive && !(startsOrEndsTLS && $0.name.hasPrefix("tls-")) }.map(\.name)
+        return Reading(
+            command: command, changed: live, waiting: different.map(\.name).filter { !live.contains($0) },
+            values: resolved.values)
+    }
+
+    /// Notes that the server uses the live settings of a reading.
+    func note(_ reading: Reading) {
+        settings.withLock { settings in
+            for name in reading.changed { settings[name] = reading.values[name] }
+        }
+    }
+}
+
+/// The parts of a running server that change with its settings.
+struct LiveParts: Sendable {
+    let server: AuthorizationServer
+    let connections: OpenConnections
+    let renewal: CertificateRenewal?
+    let log: CurrentLogLevel
+    /// Stores the settings that administration commands need.
+    let note: @Sendable (NotedSettings) async throws -> Void
+    let logger: Logger
+
+    /// Applies settings.
+    ///
+    /// Everything that can fail comes first, so that an error changes nothing.
+    func apply(_ reading: SettingsReload.Reading) async throws {
+        let command = reading.command
+        let settings = try command.settings().keepingPlaces(of: server.settings)
+        let proxies = try TrustedProxies(command.network.trustedProxies)
+        let limits = ConnectionLimits(total: command.limits.connections)
+        let isLimited = reading.changed.contains("connections")
+        let connectionLimits = isLimited ? try RunningServer.limits(limits, logger: logger) : connections.limits
+        let files = command.tls.files(for: settings)
+        var replacement: (CertificateFiles, CertificateFiles.Stamp, ServerCertificate)?
+        if let renewal, let files, !files.isSame(as: renewal.files) {
+            replacement = (files, files.stamp, try await files.load())
+        }
+        let noted = NotedSettings(settings)
+        if noted != NotedSettings(server.settings) { try await note(noted) }
+
+        server.replaceSettings(by: settings)
+        connections.change(limits: connectionLimits, trustedProxies: proxies)
+        log.value = command.monitoring.log.level.value
+        if let (files, stamp, certificate) = replacement {
+            renewal?.use(files, in: stamp, with: certificate)
+        } else {
+            await renewal?.look()
+        }
+    }
+}
+
+/// The service that reads the settings and the certificate of a running server again on SIGHUP.
+///
+/// Settings with a mistake change nothing. The certificate is read again in each case.
+struct HangUpService: Service {
+    let signals: UnixSignalsSequence
+    /// The reader of the settings; nil if only the certificate can change.
+    let reload: SettingsReload?
+    let renewal: CertificateRenewal?
+    let manager: ServiceManager
+    let logger: Logger
+    /// Returns the parts of the server; nil while its store is not open.
+    let parts: @Sendable () -> LiveParts?
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in signals { await manager.reloading { await readAgain() } }
+        }
+    }
+
+    private func readAgain() async {
+        guard let reload else {
+            await renewal?.look()
+            return
+        }
+        guard let parts = parts() else {
+            logger.warning("did not read the settings again, because the store is not open yet")
+            await renewal?.look()
+            return
+        }
+        do {
+            let reading = try reload.read()
+            try await parts.apply(reading)
+            reload.note(reading)
+            let changed = reading.changed.isEmpty ? "nothing" : reading.changed.joined(separator: ", ")
+            logger.notice("read the settings again", metadata: ["changed": "\(changed)"])
+            guard !reading.waiting.isEmpty else { return }
+            logger.warning(
+                "settings have changed that need a restart",
+                metadata: ["settings": "\(reading.waiting.joined(separator: ", "))"])
+        } catch {
+            parts.server.noteRefusedSettings()
+            logger.error(
+                "refused the new settings; the former ones stay in use",
+                metadata: ["error": "\((error as? CommandFailure)?.message ?? "\(error)")"])
+            await renewal?.look()
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The settings file of the server, and what makes it invalid.
+@Suite(.timeLimit(.minutes(10)))
+struct SettingsFileTests {
+    /// A settings file, and the error that it causes.
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let content: Data
+        /// The error after the path of the file.
+        let error: String
+
+        init(_ name: String, _ content: String, _ error: String) {
+            self.init(name, Data(content.utf8), error)
+        }
+
+        init(_ name: String, _ content: Data, _ error: String) {
+            testDescription = name
+            self.content = content
+            self.error = error
+        }
+    }
+
+    private static let start = "issuer: http://127.0.0.1:8080\nlisten: 127.0.0.1:8080\n"
+
+    static let mistakes = [
+        Mistake("nothing", "", ": the file is empty; write at least issuer and listen"),
+        Mistake("blank lines", "\n \r\n", ": the file is empty; write at least issuer and listen"),
+        Mistake("comments only", "# issuer: a\n", ": the setting issuer is missing"),
+        Mistake(
+            "an unknown setting", start + "\nconection: 5\n",
+            ", line 4: unknown setting conection; the nearest one is connections"
+        ),
+        Mistake(
+            "underscores", start + "trusted_proxy: 10.0.0.1\n",
+            ", line 3: unknown setting trusted_proxy; the nearest one is trusted-proxy"),
+        Mistake(
+            "a foreign setting", start + "colour: blue\n",
+            ", line 3: unknown setting colour; counterfoil-server config schema lists all settings"),
+        Mistake(
+            "a setting twice", start + "# again\nissuer: x\n", ", line 4: issuer is set again; line 1 sets it, too"),
+        Mistake("a tab", "issuer: a\n\tlisten: b\n", ", line 2: a tab; YAML is indented with spaces only"),
+        Mistake("a list in place of a value", "\nissuer: [a, b]\n", ", line 2: issuer must be one value, not a list"),
+        Mistake("a group in place of a value", "issuer:\n  url: b\n", ", line 2: issuer must be one value;"),
+        Mistake(
+            "no value", start + "log-format:\n", ", line 3: log-format has no value; write one, or delete the line"),
+        Mistake(
+            "a word in place of true", start + "require-dpop-nonce: yes\n",
+            ", line 3: require-dpop-nonce must be true or false"),
+        Mistake(
+            "a word in place of a number", start + "connections: many\n", ", line 3: connections must be a whole number"
+        ),
+        Mistake(
+            "a list in a list", start + "trusted-proxy:\n  - [10.0.0.1]\n",
+            ", line 4: each element of trusted-proxy must be one value"),
+        Mistake("a list of lists", start + "trusted-proxy:\n  - - 10.0.0.1\n", ", line 4: a list in a list;"),
+        Mistake("a list alone", "- issuer\n", ", line 1: the file must have lines such as issuer: "),
+        Mistake("text", "hello\n", ", line 1: the file must have lines such as issuer: "),
+        Mistake("no YAML", "issuer: \"a\nlisten: b\n", ", line "),
+        Mistake(
+            "an anchor", "issuer: &a http://127.0.0.1:1\nlisten: *a\n", ", line 1: an anchor, an alias or a tag of YAML"
+        ),
+        Mistake(
+            "aliases that grow", "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n",
+            ", line 1: an anchor, an alias or a tag of YAML"),
+        Mistake(
+            "a deep list", "issuer: " + String(repeating: "[", count: 5000) + "\n", ", line 1: more than 256 brackets"),
+        Mistake(
+            "a long line", "issuer: " + String(repeating: "a", count: 9000),
+            ", line 1: the line is longer than 8192 bytes"),
+        Mistake("a second document", start + "---\nissuer: b\n", ", line 3: a second document; a file has one"),
+        Mistake("a byte order mark", "\u{FEFF}" + start, ", line 1: the file begins with a byte order mark;"),
+        Mistake("Latin-1", Data(start.utf8) + Data([0x23, 0x20, 0xE9, 0x0A]), ", line 3: the line is not UTF-8 text;"),
+        Mistake("a control character", start + "log-format: \u{7}text\n", ", line 3: a control character (U+7)"),
+        Mistake(
+            "a server key", start + "server-key: abcdef\n",
+            ", line 3: server-key is no setting of the file, which must not"),
+        Mistake(
+            "a password", start + "database-password: x\n", ", line 3: database-password is no setting of the file,"),
+        Mistake("another file", start + "config: b.yaml\n", ", line 3: config is no setting of the file;"),
+        Mistake(
+            "a value of the administration", start + "site-name: Photos\n",
+            ", line 3: site-name is no setting of the file; set it at /admin/branding,"),
+        // The validation of the options, with the place in the file.
+        Mistake(
+            "a wrong value", "issuer: http://127.0.0.1:8080\n\nlisten: here\n",
+            ", line 3: listen here: must be HOST:PORT"),
+        Mistake(
+            "a wrong time", start + "code-lifetime: 1h\n",
+            ", line 3: code-lifetime must be a time from 10s to 10m, such as"),
+        Mistake(
+            "no time", start + "session-lifetime: long\n",
+            ", line 3: The value 'long' is invalid for 'session-lifetime <time>'"),
+        Mistake(
+            "a wrong choice", start + "registration: nobody\n",
+            ", line 3: The value 'nobody' is invalid for 'registration <who>'"),
+        Mistake(
+            "a password in a connection string", start + "database: postgresql://a:secret@h/n\n", ", line 3: database: "
+        ),
+    ]
+
+    private static func check(
+        _ content: Data, mode: Int = 0o644, in folder: TemporaryDirectory
+    ) async throws -> EndedProgram {
+        let path = folder.path("server.yaml")
+        try content.write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return try await RunningProgram(
+            .server, ["config", "check", "--config", path], environment: ["HOME": folder.url.path], in: folder
+        ).ended()
+    }
+
+    // SEC-421
+    @Test(arguments: mistakes)
+    func `a mistake in the file is an error with its line`(mistake: Mistake) async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let ended = try await Self.check(mistake.content, in: folder)
+            #expect(ended.status == 3)
+            #expect(ended.output.isEmpty)
+            #expect(
+                ended.errors.hasPrefix("counterfoil-server: \(folder.path("server.yaml"))\(mistake.error)"),
+                "\(ended.errors)")
+            #expect(!ended.errors.contains("secret@"))
+        }
+    }
+
+    // SEC-420
+    @Test func `a file that others can change, that is too large or that is no file is refused`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let start = Data(Self.start.utf8)
+            for mode in [0o664, 0o646] {
+                let writable = try await Self.check(start, mode: mode, in: folder)
+                #expect(writable.status == 3)
+                #expect(writable.errors.contains("other users can change the settings file"))
+            }
+            if geteuid() == 0 {
+                let foreign = folder.path("foreign.yaml")
+                try start.write(to: URL(fileURLWithPath: foreign))
+                #expect(chown(foreign, 65_534, 65_534) == 0)
+                let ended = try await RunningProgram(.server, ["config", "check", "--config", foreign], in: folder)
+                    .ended()
+                #expect(ended.status == 3)
+                #expect(ended.errors.contains("belongs to another user"))
+            }
+            let large = try await Self.check(start + Data(repeating: 0x0A, count: 300_000), in: folder)
+            #expect(large.status == 3)
+            #expect(large.errors.contains("is larger than 262144 bytes"))
+            for (path, error) in [(folder.url.path, "is not a regular file"), (folder.path("none"), "No such file")] {
+                let ended = try await RunningProgram(.server, ["config", "check", "--config", path], in: folder).ended()
+                #expect(ended.status == 3)
+                #expect(ended.errors.contains(error))
+            }
+        }
+    }
+
+    @Test func `the check reads the files that settings name, and creates nothing`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let directory = "data-dir: \(folder.path("data"))\n"
+            let valid = try await Self.check(Data((Self.start + directory).utf8), in: folder)
+            #expect(valid.status == 0)
+            #expect(valid.output == "The settings in \(folder.path("server.yaml")) are valid.\n")
+            #expect(!FileManager.default.fileExists(atPath: folder.path("data")))
+
+            let tls = "issuer: https://localhost\nlisten: 127.0.0.1:1\ntls-key: a.key\ntls-certificate: a.pem\n"
+            let missing = try await Self.check(Data((tls + directory).utf8), in: folder)
+            #expect(missing.status == 3)
+            #expect(missing.errors.contains("server.yaml, line 4: tls-certificate: cannot read the file a.pem"))
+        }
+    }
+
+    @Test func `an administration command takes the data directory from the file`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let path = folder.path("server.yaml")
+            try Data("data-dir: \(folder.path("data"))\naccess-token-lifetime: 5m\n".utf8)
+                .write(to: URL(fileURLWithPath: path))
+            let create = ["scope", "create", "photos.read", "--description", "See your photos", "--config", path]
+            #expect(try await RunningProgram(.server, create, in: folder).ended().status == 0)
+            #expect(FileManager.default.fileExists(atPath: folder.path("data/counterfoil.db")))
+            let variable = ["COUNTERFOIL_SERVER_CONFIG": path]
+            let listed = try await RunningProgram(.server, ["scope", "list"], environment: variable, in: folder).ended()
+            #expect(listed.output.contains("photos.read"))
+            // An option and a variable go before the file.
+            let other = try await RunningProgram(
+                .server, ["scope", "list"],
+                environment: variable.merging(["COUNTERFOIL_DATA_DIR": folder.path("other")]) { $1 }, in: folder
+            ).ended()
+            #expect(other.errors.contains("no data directory found at \(folder.path("other"))"))
+            // The help does not read the file.
+            let help = try await RunningProgram(
+                .server, ["scope", "list", "--help", "--config", "none.yaml"], in: folder
+            ).ended()
+            #expect(help.status == 0)
+        }
+    }
+}
