@@ -244,9 +244,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       A PEM file with the certificate and its chain, for
                                       TLS without a proxy. (default: none)
               --tls-key <file>        The PEM file with the private key of the certificate.
-              --redirect-listen <host:port>
-                                      The host and port that redirect plain http to https,
-                                      such as 0.0.0.0:80. (default: none)
+              --redirect-listen <address>
+                                      The address that redirects plain http to https:
+                                      HOST:PORT, such as 0.0.0.0:80, or systemd:NAME.
+                                      (default: none)
 
             NETWORK:
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is trusted, such as
