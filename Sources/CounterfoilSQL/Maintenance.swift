@@ -57,6 +57,9 @@ extension SQLStore {
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
             removed += try database.remove(.initialAccessTokens, before: limits.now, atMost: rows)
             removed += try database.remove(.attempts, before: limits.now, atMost: rows)
+            try database.keepLastEnding()
+            removed += try database.remove(
+                .endings, before: limits.now - EndingsJournal.retention, atMost: rows)
             removed += try database.removeUnusedClients(limits, atMost: rows)
             return removed
         }
@@ -85,9 +88,10 @@ struct TimedRows: Sendable, CaseIterable {
     static let deviceAuthorizations = TimedRows(table: "device_authorizations", moment: "expires_at")
     static let initialAccessTokens = TimedRows(table: "initial_access_tokens", moment: "expires_at")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
+    static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        attempts,
+        attempts, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

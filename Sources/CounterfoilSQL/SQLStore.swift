@@ -21,6 +21,8 @@ public struct SQLDatabase: Sendable {
     package let engine: any SQLEngine
     /// The reporter of values because of which records are left out.
     package let unsupported: UnsupportedValues
+    /// The endings journal of the store, if it has one.
+    package let endings = EndingsOutlet()
 
     package init(_ engine: any SQLEngine, reporting unsupported: UnsupportedValues) {
         self.engine = engine
@@ -73,7 +75,8 @@ extension SQLStore {
     func commit<Outcome: Sendable>(
         _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        try await database.engine.commit(write)
+        guard let journal = database.endings.journal else { return try await database.engine.commit(write) }
+        return try await journal.commit(write)
     }
 
     /// Commits one atomic write, and appends the events that describe it in the same transaction.

@@ -103,7 +103,7 @@ private struct Move {
     static let patience = Duration.seconds(600)
 
     /// The tables with rows in a new database.
-    private static let filledTables: Set<String> = ["scopes", "branding", "registry"]
+    private static let filledTables: Set<String> = ["scopes", "branding", "registry", "endings_record"]
     /// The columns of a store in a file that a database has no use for: the clock of the server.
     private static let leftOut: [String: Set<String>] = ["service": ["boot", "boot_clock", "clock_origin"]]
 

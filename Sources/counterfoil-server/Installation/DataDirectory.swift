@@ -80,8 +80,23 @@ struct DataDirectory {
             note: { [path] settings in try Self.note(settings, in: path) })
     }
 
-    private var noted: NotedSettings {
-        NotedSettings { name in try? String(contentsOfFile: Self.file(name, in: path), encoding: .utf8) }
+    private var noted: NotedSettings { Self.noted(in: path) }
+
+    /// Reads the settings of the server that last ran on a directory.
+    static func noted(in path: String) -> NotedSettings {
+        NotedSettings { name in try? String(contentsOfFile: file(name, in: path), encoding: .utf8) }
+    }
+
+    /// Opens the database of a directory without its server key, while a server may run on it.
+    static func openForCopy(_ path: String) throws -> SQLiteStore {
+        let database = file("counterfoil.db", in: path)
+        do {
+            return try SQLiteStore(at: database, createIfMissing: false, upgrading: false)
+        } catch .missing {
+            throw CommandFailure.refused("no data directory found at \(path); check --data-dir")
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     /// Stores the settings of this server that administration commands need to validate registrations.

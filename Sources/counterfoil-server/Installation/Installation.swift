@@ -40,3 +40,33 @@ struct Installation {
     /// none has run.
     var allowsDevelopmentRedirectURIs: Bool { noted.allowsDevelopmentRedirectURIs }
 }
+
+extension Installation {
+    /// Writes to the endings journal of the server what a command ends.
+    ///
+    /// If that is not possible, for example because the journal is on another machine, the command continues. The
+    /// server then writes it within a minute.
+    func followJournal() async {
+        guard let path = noted.endingsJournal else { return }
+        @Sendable func warn(_ failure: JournalFailure) {
+            Output.note(
+                "warning: \(failure); what this command ends is in the database, and the server adds it to its journal "
+                    + "within a minute")
+        }
+        do { _ = try await EndingsJournal.open(of: store, at: path, marking: false, reporting: warn) } catch {
+            warn(error)
+        }
+    }
+
+    /// Opens the endings journal of a store.
+    static func journal(
+        at path: String, of store: any SQLStore, reporting report: @escaping @Sendable (JournalFailure) -> Void
+    ) async throws -> EndingsJournal {
+        do { return try await EndingsJournal.open(of: store, at: path, marking: true, reporting: report) } catch {
+            switch error {
+            case .notAJournal, .ofAnotherStore: throw CommandFailure.refused("--endings-journal: \(error)")
+            case .failed, .store: throw CommandFailure.temporary("--endings-journal: \(error)")
+            }
+        }
+    }
+}

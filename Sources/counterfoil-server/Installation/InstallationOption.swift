@@ -92,6 +92,7 @@ struct InstallationOption: ParsableArguments {
         }
         do {
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
+            await installation.followJournal()
             let result = try await work(installation)
             await installation.store.close()
             return result

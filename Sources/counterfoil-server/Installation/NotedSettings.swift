@@ -12,6 +12,7 @@ struct NotedSettings: Sendable, Hashable {
         case callbackOrigin = "callback-origin"
         case plainSchemes = "plain-schemes"
         case developmentRedirectURIs = "development-redirect-uris"
+        case endingsJournal = "endings-journal"
     }
 
     private let texts: [Name: String]
@@ -30,11 +31,13 @@ struct NotedSettings: Sendable, Hashable {
         Dictionary(uniqueKeysWithValues: texts.map { ($0.key.rawValue, $0.value) })
     }
 
-    init(_ settings: ServerSettings) {
+    /// - Parameter endingsJournal: The path of the endings journal; nil for none.
+    init(_ settings: ServerSettings, endingsJournal: String? = nil) {
         texts = [
             .issuer: settings.issuer.rawValue, .callbackOrigin: settings.callbackOrigin?.rawValue ?? "",
             .plainSchemes: settings.plainSchemes.sorted().joined(separator: "\n"),
             .developmentRedirectURIs: settings.allowsDevelopmentRedirectURIs ? "yes" : "no",
+            .endingsJournal: endingsJournal ?? "",
         ]
     }
 
@@ -49,6 +52,9 @@ struct NotedSettings: Sendable, Hashable {
         guard let text = texts[.plainSchemes] else { return ServerSettings.standardPlainSchemes }
         return Set(text.split(separator: "\n").map(String.init).filter(PlainSchemes.isOne))
     }
+
+    /// The path of the endings journal, to which commands write, too; nil for none.
+    var endingsJournal: String? { texts[.endingsJournal].flatMap { $0.isEmpty ? nil : $0 } }
 
     var allowsDevelopmentRedirectURIs: Bool { texts[.developmentRedirectURIs] != "no" }
 }

@@ -14,13 +14,16 @@ struct OpenedServer: Sendable {
     let setupLink: String?
     /// The lock of the data directory; nil for a database, on which several servers can run.
     let lock: ServingLock?
+    /// The service of the endings journal; nil without one.
+    let endings: EndingsService?
 
     /// The time in seconds for which servers on one database show the same link for the first administrator.
     private static let setupAge: TimeInterval = 3600
 
     /// Opens the store and the keys, and creates the server; throws ``CommandFailure``, and closes the store then.
     init(
-        at place: InstallationOption.Place, settings: ServerSettings, outbound: OutboundRules, logger: Logger
+        at place: InstallationOption.Place, settings: ServerSettings, endingsJournal: String?, outbound: OutboundRules,
+        logger: Logger
     ) async throws {
         let unsupported = UnsupportedValues(logger: logger)
         switch place {
@@ -37,8 +40,8 @@ struct OpenedServer: Sendable {
             installation = try await database.open(reporting: unsupported)
         }
         do {
-            (server, setupLink) = try await Self.make(
-                on: installation, settings: settings, outbound: outbound,
+            (server, setupLink, endings) = try await Self.make(
+                on: installation, settings: settings, endingsJournal: endingsJournal, outbound: outbound,
                 // Several servers may start on a database, and the link that one shows must work at the others.
                 setupAge: lock == nil ? Self.setupAge : 0, logger: logger)
         } catch {
@@ -52,12 +55,13 @@ struct OpenedServer: Sendable {
     }
 
     private static func make(
-        on installation: Installation, settings: ServerSettings, outbound: OutboundRules, setupAge: TimeInterval,
-        logger: Logger
-    ) async throws -> (AuthorizationServer, setupLink: String?) {
+        on installation: Installation, settings: ServerSettings, endingsJournal: String?, outbound: OutboundRules,
+        setupAge: TimeInterval, logger: Logger
+    ) async throws -> (AuthorizationServer, setupLink: String?, endings: EndingsService?) {
         let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
         // The settings are those of a server that has the right key.
-        try await installation.note(NotedSettings(settings))
+        let endings = try await EndingsService.open(endingsJournal, of: installation, logger: logger)
+        try await installation.note(NotedSettings(settings, endingsJournal: endingsJournal))
         let server = AuthorizationServer(
             settings: settings,
             store: installation.store,
@@ -76,7 +80,7 @@ struct OpenedServer: Sendable {
                 "failed to load libpsl, so the consent page sets off the whole host of a client",
                 metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
         }
-        return (server, try await server.openSetup(keepingFor: setupAge))
+        return (server, try await server.openSetup(keepingFor: setupAge), endings)
     }
 }
 

@@ -22,6 +22,7 @@ struct RunningServer {
     private let reload: SettingsReload?
     private let settings: ServerSettings
     private let outbound: OutboundRules
+    private let endingsJournal: String?
     private let connections: OpenConnections
     /// The server with its store; missing while its database does not answer.
     private let opened: LaterValue<OpenedServer>
@@ -40,6 +41,7 @@ struct RunningServer {
         connections: ConnectionLimits = .standard,
         outbound: OutboundRules = .standard,
         log: LogFormat.Settings = LogFormat.Settings(),
+        endingsJournal: String? = nil,
         reload: SettingsReload? = nil
     ) async throws {
         self.place = place
@@ -48,6 +50,7 @@ struct RunningServer {
         self.redirects = redirects
         self.settings = settings
         self.outbound = outbound
+        self.endingsJournal = endingsJournal
         let logger = log.logger
         self.reload = reload
         hangUps =
@@ -61,7 +64,8 @@ struct RunningServer {
             hasCertificate: renewal != nil, logger: logger)
         do {
             opened = LaterValue(
-                try await OpenedServer(at: place, settings: settings, outbound: outbound, logger: logger))
+                try await OpenedServer(
+                    at: place, settings: settings, endingsJournal: endingsJournal, outbound: outbound, logger: logger))
         } catch let failure as CommandFailure {
             guard failure.isTemporary, case .database = place else { throw failure }
             logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
@@ -85,6 +89,7 @@ struct RunningServer {
         if let server = opened.current {
             // A request whose client has gone can end after its connection, and so after the heartbeat.
             await server.server.heartbeat.finish()
+            await server.endings?.finish()
             await server.installation.store.close()
         }
         do {
@@ -128,6 +133,10 @@ struct RunningServer {
                 guard let notifier = opened.server.logoutNotifier else { return try await gracefulShutdown() }
                 await cancelWhenGracefulShutdown { await notifier.run() }
             },
+            WhenOpen(opened) { opened in
+                guard let endings = opened.endings else { return try await gracefulShutdown() }
+                try await endings.run()
+            },
         ]
         if let renewal { services.append(renewal) }
         if let hangUps {
@@ -160,13 +169,15 @@ struct RunningServer {
                     try await service.run()
                 })
         }
-        let (placeOfStore, settings, outbound) = (self.place, settings, outbound)
+        let (placeOfStore, settings, outbound, endingsJournal) = (self.place, settings, outbound, endingsJournal)
         services.append(
             Starting(
                 place: place, bound: bound, opened: opened, connections: connections, manager: manager,
                 logger: logger,
                 open: {
-                    try await OpenedServer(at: placeOfStore, settings: settings, outbound: outbound, logger: logger)
+                    try await OpenedServer(
+                        at: placeOfStore, settings: settings, endingsJournal: endingsJournal, outbound: outbound,
+                        logger: logger)
                 }, onStarted: onStarted))
         services.append(
             await Stopping(after: listeners.delay) {
@@ -180,11 +191,12 @@ struct RunningServer {
     /// Returns the parts of the server that other settings change while it runs; nil while its store is not open.
     private var liveParts: @Sendable () -> LiveParts? {
         let (opened, connections, renewal, level, logger) = (opened, connections, renewal, log.level, logger)
+        let endingsJournal = endingsJournal
         return {
             opened.current.map { opened in
                 LiveParts(
                     server: opened.server, connections: connections, renewal: renewal, log: level,
-                    note: opened.installation.note, logger: logger)
+                    endingsJournal: endingsJournal, note: opened.installation.note, logger: logger)
             }
         }
     }

@@ -106,6 +106,7 @@ struct ServeCommand: ConfiguredCommand {
     @OptionGroup(title: "TLS") var tls: TLSOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringOptions
+    @OptionGroup(title: "Restore") var endings: EndingsOptions
 
     func validate() throws {
         guard defaultAudience?.isEmpty != true else { throw ValidationError("--default-audience cannot be empty.") }
@@ -148,6 +149,7 @@ struct ServeCommand: ConfiguredCommand {
             connections: ConnectionLimits(total: limits.connections),
             outbound: outbound,
             log: log,
+            endingsJournal: endings.path,
             reload: reload
         )
         try await server.run { opened, addresses in

@@ -67,6 +67,7 @@ struct LiveParts: Sendable {
     let connections: OpenConnections
     let renewal: CertificateRenewal?
     let log: CurrentLogLevel
+    let endingsJournal: String?
     /// Stores the settings that administration commands need.
     let note: @Sendable (NotedSettings) async throws -> Void
     let logger: Logger
@@ -86,8 +87,8 @@ struct LiveParts: Sendable {
         if let renewal, let files, !files.isSame(as: renewal.files) {
             replacement = (files, files.stamp, try await files.load())
         }
-        let noted = NotedSettings(settings)
-        if noted != NotedSettings(server.settings) { try await note(noted) }
+        let noted = NotedSettings(settings, endingsJournal: endingsJournal)
+        if noted != NotedSettings(server.settings, endingsJournal: endingsJournal) { try await note(noted) }
 
         server.replaceSettings(by: settings)
         connections.change(limits: connectionLimits, trustedProxies: proxies)

@@ -9,7 +9,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
     /// The help of every command, in a terminal of 80 columns.
     static let all =
-        [whole, serve, demo, migrate] + settings + users + applications + scopes + resources + unregisteredApps
+        [whole, serve, demo, migrate] + settings + copies + users + applications + scopes + resources + unregisteredApps
         + registrationTokens + branding + operators
 
     private static let whole = HelpText(
@@ -47,6 +47,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       on the consent page.
               key                     Manage the keys that sign tokens.
               audit                   Read, export and delete the audit log.
+              backup                  Copy the database while the server runs.
+              restore                 Restore a copy into an empty data directory.
+              after-restore           Finish a restore that another program has made.
               migrate                 Create or upgrade the tables of a PostgreSQL
                                       database, or move into it.
               config                  Check and show the settings of the server.
@@ -270,6 +273,12 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --log-format <format>   The log format: text for people, or json for one
                                       object on each line. (values: text, json; default:
                                       text)
+
+            RESTORE:
+              --endings-journal <file>
+                                      The file to which each revocation and sign-out is
+                                      appended, for a restore. Put it on another disk.
+                                      (default: none)
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:

@@ -1,0 +1,134 @@
+import CounterfoilServer
+
+/// One thing that has ended access to something, such as a revoked grant.
+///
+/// It holds identifiers only: no secret and no name of a person.
+package struct Ending: Sendable, Hashable {
+    /// The kind of what has ended.
+    package enum Kind: Sendable, Hashable, CaseIterable {
+        case session, password, userDisabled, userDeleted
+        case grant, grantScope, consent
+        case client, clientChanged, clientKeys, clientRegistrationToken, clientMachineScope, clientSecret
+        case registrationToken, api, apiSecret, scope, policyChanged, signingKey
+
+        /// The name in the store and in a journal.
+        package var name: String {
+            switch self {
+            case .session: "session"
+            case .password: "password"
+            case .userDisabled: "user-disabled"
+            case .userDeleted: "user-deleted"
+            case .grant: "grant"
+            case .grantScope: "grant-scope"
+            case .consent: "consent"
+            case .client: "client"
+            case .clientChanged: "client-changed"
+            case .clientKeys: "client-keys"
+            case .clientRegistrationToken: "client-registration-token"
+            case .clientMachineScope: "client-machine-scope"
+            case .clientSecret: "client-secret"
+            case .registrationToken: "registration-token"
+            case .api: "api"
+            case .apiSecret: "api-secret"
+            case .scope: "scope"
+            case .policyChanged: "policy-changed"
+            case .signingKey: "signing-key"
+            }
+        }
+
+        /// Returns the kind with a name; nil if this version does not know it.
+        package init?(name: String) {
+            guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+            self = kind
+        }
+    }
+
+    /// The position in the sequence of all endings of the store, which has no gap.
+    package let number: Int64
+    /// The time of the ending by the clock of the database, in microseconds since 1970.
+    package let at: Int64
+    /// The name of the kind, which a newer version may have written.
+    package let kind: String
+    /// The identifier of what has ended. For a user it is the number in the store; for a session, a secret or a token the SHA-256 digest, which is useless to
+    /// anyone who finds it.
+    package let subject: String
+    /// The scopes that a grant or a client has left, or the client of a consent.
+    package let detail: String?
+
+    package init(number: Int64, at: Int64, kind: String, subject: String, detail: String?) {
+        self.number = number
+        self.at = at
+        self.kind = kind
+        self.subject = subject
+        self.detail = detail
+    }
+}
+
+/// The point in the endings of a store up to which a copy of it knows them.
+package struct EndingsPosition: Sendable, Hashable {
+    /// The random identifier of the sequence, which a restore renews.
+    package let identity: String
+    /// The identity before the last restore, if the sequence continues that one.
+    package let former: String?
+    /// The number at which this sequence began.
+    package let first: Int64
+    /// The number of the last ending; that of the first one is 1.
+    package let last: Int64
+
+    package init(identity: String, former: String? = nil, first: Int64 = 0, last: Int64) {
+        self.identity = identity
+        self.former = former
+        self.first = first
+        self.last = last
+    }
+}
+
+extension SQLConnection {
+    /// Reads the position of the store in its endings.
+    package func endingsPosition() throws -> EndingsPosition {
+        let position = try first(
+            "SELECT identity, former, first_number, \(StoreQuery.lastEnding) FROM endings_record"
+        ) { columns in
+            EndingsPosition(
+                identity: try columns.text(), former: try columns.optionalText(), first: try columns.integer(),
+                last: try columns.integer())
+        }
+        guard let position else { throw StoreFault.damaged("the table endings_record has no row") }
+        return position
+    }
+
+    /// Reads endings after a number, in their order.
+    package func endings(after number: Int64, atMost limit: Int) throws -> [Ending] {
+        try all(
+            "SELECT number, at, kind, subject, detail FROM endings WHERE number > ?1 ORDER BY number LIMIT ?2",
+            number, limit
+        ) { columns in
+            Ending(
+                number: try columns.integer(), at: try columns.integer(), kind: try columns.text(),
+                subject: try columns.text(), detail: try columns.optionalText())
+        }
+    }
+
+    /// Returns the number before the first ending that the store still has, or its last number if it has none.
+    package func endingsBegin() throws -> Int64 {
+        let first = try first("SELECT min(number) FROM endings") { columns in try columns.optionalInteger() }
+        return try (first ?? nil).map { $0 - 1 } ?? endingsPosition().last
+    }
+}
+
+extension StoreQuery {
+    /// The number of the last ending.
+    ///
+    /// PostgreSQL keeps it in the record only when it deletes endings, because many updates of one row in a transaction
+    /// are slow.
+    static let lastEnding = "max(last_number, coalesce((SELECT max(number) FROM endings), 0))"
+}
+
+extension SQLConnection {
+    /// Notes the number of the last ending, before endings are deleted.
+    func keepLastEnding() throws {
+        try send(
+            "UPDATE endings_record SET last_number = \(StoreQuery.lastEnding) WHERE last_number < \(StoreQuery.lastEnding)"
+        )
+    }
+}

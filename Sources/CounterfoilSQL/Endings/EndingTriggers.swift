@@ -1,0 +1,185 @@
+/// The triggers that record in the table `endings` each thing that ends access, in the transaction that ends it.
+///
+/// A trigger sees the change of every process, also that of a command or of another program. A user is recorded by number,
+/// because the database must not have the identifier of a user after the deletion of the account. The list belongs to a step
+/// of the schema of both databases, so it never changes after its release.
+package struct EndingTrigger: Sendable {
+    /// The language of a database.
+    package enum Dialect: Sendable { case sqlite, postgreSQL }
+
+    /// The change of a row.
+    private enum Change: Sendable {
+        case deletion
+        /// A change of a column, with the condition under which it ends something.
+        case update(columns: String, condition: String)
+    }
+
+    /// A part of a row that identifies what has ended.
+    private enum Part: Sendable {
+        case text(String)
+        /// A column with the identifier of a user, as the number of the user.
+        case user(String)
+        /// A column with bytes, as a hexadecimal number.
+        case hexadecimal(String)
+    }
+
+    private let kind: Ending.Kind
+    private let table: String
+    private let change: Change
+    private let subject: Part
+    private let detail: String?
+
+    private init(
+        _ kind: Ending.Kind, _ table: String, _ change: Change, subject: Part, detail: String? = nil
+    ) {
+        self.kind = kind
+        self.table = table
+        self.change = change
+        self.subject = subject
+        self.detail = detail
+    }
+
+    /// Every trigger.
+    package static let all = people + grants + clients + settings
+
+    private static let people = [
+        EndingTrigger(.session, "sessions", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(
+            .password, "people",
+            .update(columns: "password_hash", condition: "NEW.password_hash <> OLD.password_hash"),
+            subject: .text("number")),
+        EndingTrigger(
+            .userDisabled, "people",
+            .update(columns: "disabled_at", condition: "OLD.disabled_at IS NULL AND NEW.disabled_at IS NOT NULL"),
+            subject: .text("number")),
+        EndingTrigger(.userDeleted, "people", .deletion, subject: .text("number")),
+    ]
+
+    private static let grants = [
+        EndingTrigger(
+            .grant, "grants",
+            .update(columns: "revoked_at", condition: "OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL"),
+            subject: .text("id")),
+        EndingTrigger(
+            .grantScope, "grants",
+            .update(
+                columns: "scope, claim_scope",
+                condition: "NEW.revoked_at IS NULL AND (NEW.scope <> OLD.scope OR NEW.claim_scope <> OLD.claim_scope)"),
+            // No scope contains a quotation mark (RFC 6749 §3.3).
+            subject: .text("id"), detail: "NEW.scope || '\"' || NEW.claim_scope"),
+        EndingTrigger(.consent, "consents", .deletion, subject: .user("person_id"), detail: "OLD.client_id"),
+        EndingTrigger(
+            .consent, "consents",
+            .update(columns: "remembered", condition: "length(NEW.remembered) < length(OLD.remembered)"),
+            subject: .user("person_id"), detail: "OLD.client_id"),
+    ]
+
+    private static let clients = [
+        EndingTrigger(.client, "clients", .deletion, subject: .text("id")),
+        EndingTrigger(
+            .clientChanged, "clients",
+            .update(columns: "revision", condition: "NEW.revision <> OLD.revision AND NEW.source = 'console'"),
+            subject: .text("id")),
+        EndingTrigger(
+            .clientKeys, "clients",
+            .update(
+                columns: "keys, keys_uri",
+                condition: "NEW.source <> 'documents' AND (OLD.keys IS NOT NULL OR OLD.keys_uri IS NOT NULL)"
+                    + " AND (coalesce(NEW.keys <> OLD.keys, (NEW.keys IS NULL) <> (OLD.keys IS NULL))"
+                    + " OR coalesce(NEW.keys_uri, '') <> coalesce(OLD.keys_uri, ''))"),
+            subject: .text("id")),
+        EndingTrigger(
+            .clientRegistrationToken, "clients",
+            .update(
+                columns: "registration_access_token",
+                condition: "OLD.registration_access_token IS NOT NULL"
+                    + " AND (NEW.registration_access_token IS NULL"
+                    + " OR NEW.registration_access_token <> OLD.registration_access_token)"),
+            subject: .text("id")),
+        EndingTrigger(
+            .clientMachineScope, "clients",
+            .update(columns: "machine_scope", condition: "NEW.machine_scope <> OLD.machine_scope"),
+            subject: .text("id"), detail: "NEW.machine_scope"),
+        EndingTrigger(.clientSecret, "client_secrets", .deletion, subject: .hexadecimal("digest")),
+    ]
+
+    private static let settings = [
+        EndingTrigger(.registrationToken, "initial_access_tokens", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(.api, "resources", .deletion, subject: .text("client_id")),
+        EndingTrigger(
+            .apiSecret, "resources", .update(columns: "secret", condition: "NEW.secret <> OLD.secret"),
+            subject: .text("client_id")),
+        EndingTrigger(.scope, "scopes", .deletion, subject: .text("name")),
+        EndingTrigger(
+            .policyChanged, "unregistered_client_policy",
+            .update(columns: "revision", condition: "NEW.revision <> OLD.revision"), subject: .text("id")),
+        EndingTrigger(.signingKey, "signing_keys", .deletion, subject: .text("id")),
+    ]
+
+    /// The statements that create the triggers, in their order.
+    package static func statements(for dialect: Dialect) -> [String] {
+        all.flatMap { $0.statements(for: dialect) }
+    }
+
+    private func statements(for dialect: Dialect) -> [String] {
+        let name = "\(table)_\(isDeletion ? "deletion" : "change")_ends_\(kind.name.replacing("-", with: "_"))"
+        let values = "'\(kind.name)', \(subjectValue(in: dialect)), \(detail ?? "NULL")"
+        switch dialect {
+        case .sqlite:
+            return [
+                """
+                CREATE TRIGGER \(name) AFTER \(event) ON \(table)\(when(in: dialect)) BEGIN
+                    UPDATE endings_record SET last_number = last_number + 1;
+                    INSERT INTO endings (number, at, kind, subject, detail)
+                    SELECT last_number, CAST(strftime('%s', 'now') AS INTEGER) * 1000000, \(values)
+                    FROM endings_record;
+                END
+                """
+            ]
+        case .postgreSQL:
+            return [
+                """
+                CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql AS $body$
+                BEGIN
+                    PERFORM record_ending(\(values));
+                    RETURN NULL;
+                END
+                $body$
+                """,
+                """
+                CREATE TRIGGER \(name) AFTER \(event) ON \(table) FOR EACH ROW\(when(in: dialect))
+                    EXECUTE FUNCTION \(name)()
+                """,
+            ]
+        }
+    }
+
+    private var isDeletion: Bool {
+        if case .deletion = change { true } else { false }
+    }
+
+    private var event: String {
+        switch change {
+        case .deletion: "DELETE"
+        case .update(let columns, _): "UPDATE OF \(columns)"
+        }
+    }
+
+    private func when(in dialect: Dialect) -> String {
+        guard case .update(_, let condition) = change else { return "" }
+        return dialect == .sqlite ? " WHEN \(condition)" : " WHEN (\(condition))"
+    }
+
+    private func subjectValue(in dialect: Dialect) -> String {
+        switch (subject, dialect) {
+        case (.text(let column), .sqlite): "CAST(OLD.\(column) AS TEXT)"
+        case (.text(let column), .postgreSQL): "OLD.\(column)::text"
+        case (.user(let column), .sqlite):
+            "coalesce(CAST((SELECT number FROM people WHERE id = OLD.\(column)) AS TEXT), '')"
+        case (.user(let column), .postgreSQL):
+            "coalesce((SELECT number FROM people WHERE id = OLD.\(column))::text, '')"
+        case (.hexadecimal(let column), .sqlite): "lower(hex(OLD.\(column)))"
+        case (.hexadecimal(let column), .postgreSQL): "encode(OLD.\(column), 'hex')"
+        }
+    }
+}

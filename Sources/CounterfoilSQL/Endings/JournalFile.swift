@@ -1,0 +1,199 @@
+import CounterfoilProtocol
+import Foundation
+
+/// The file of an endings journal, to which several processes append.
+///
+/// Each process takes a lock on the file, appends with one `write`, and syncs the file before it gives the lock back.
+/// A line that a killed process has left without its end was never confirmed to anyone, and is removed.
+final class JournalFile {
+    /// The size in bytes from which a file gets another name, and a new one is begun.
+    static let sizeLimit: Int64 = 16 << 20
+
+    private let path: String
+    private let sizeLimit: Int64
+    private var descriptor: CInt = -1
+    /// The last line of the file, if the file still has this size.
+    private var known: (size: off_t, end: JournalLine?)?
+
+    /// The outcome of an attempt to append.
+    enum Outcome: Sendable, Hashable {
+        /// The file has every ending up to this number.
+        case complete(through: Int64)
+        /// The file lacks endings that were not given: those after this number.
+        case lacks(after: Int64)
+    }
+
+    init(path: String, sizeLimit: Int64 = JournalFile.sizeLimit) {
+        self.path = path
+        self.sizeLimit = sizeLimit
+    }
+
+    deinit {
+        if descriptor >= 0 { _ = Foundation.close(descriptor) }
+    }
+
+    /// Appends the endings that the file does not have yet.
+    ///
+    /// - Parameters:
+    ///   - endings: The endings of the store after `number`, in their order.
+    ///   - number: The number after which `endings` begin.
+    ///   - begin: The number before the first ending that the store still has.
+    ///   - position: The sequence of the store.
+    ///   - now: The time in microseconds since 1970.
+    ///   - marks: Whether to append a mark, too.
+    func append(
+        _ endings: [Ending], after number: Int64, storeBeginsAfter begin: Int64, of position: EndingsPosition,
+        at now: Int64, marking marks: Bool
+    ) throws(JournalFailure) -> Outcome {
+        try lock()
+        defer { flock(descriptor, LOCK_UN) }
+        let end = try self.end()
+        var lines: [JournalLine] = []
+        let last: Int64
+        switch end {
+        case nil:
+            last = begin
+            guard number == begin else { return .lacks(after: begin) }
+            lines.append(.mark(JournalLine.Mark(.begins, of: position, through: last, at: now)))
+        case let end? where end.identity == position.identity: last = end.number
+        case let end? where end.identity == position.former:
+            // The first start after a restore continues the journal with which the store was restored.
+            last = position.first
+            guard end.number <= last else { throw .ofAnotherStore(path: path) }
+            lines.append(.mark(JournalLine.Mark(.begins, of: position, through: last, at: now)))
+        default: throw .ofAnotherStore(path: path)
+        }
+        // The store deletes old endings. If the journal was not written for so long, the numbers show the gap.
+        guard number <= max(last, begin) else { return .lacks(after: max(last, begin)) }
+        let missing = endings.filter { $0.number > last }
+        lines += missing.map { .ending($0, identity: position.identity) }
+        let through = max(last, endings.last?.number ?? last)
+        if marks { lines.append(.mark(JournalLine.Mark(.current, of: position, through: through, at: now))) }
+        try write(lines, of: position, at: now)
+        return .complete(through: through)
+    }
+
+    /// Locks the file that has the path now, and creates it if it is missing.
+    private func lock() throws(JournalFailure) {
+        while true {
+            if descriptor < 0 {
+                descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+                known = nil
+                guard descriptor >= 0 else { throw failure("open") }
+                var status = stat()
+                guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                    throw .failed(path: path, reason: "it is not a regular file")
+                }
+            }
+            while flock(descriptor, LOCK_EX) != 0 {
+                guard errno == EINTR else { throw failure("lock") }
+            }
+            var (own, named) = (stat(), stat())
+            if fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino,
+                own.st_dev == named.st_dev
+            {
+                return
+            }
+            // Another process, or a log shipper, has renamed the file.
+            _ = Foundation.close(descriptor)
+            descriptor = -1
+        }
+    }
+
+    /// Reads the last line; nil if the file is empty.
+    private func end() throws(JournalFailure) -> JournalLine? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("read") }
+        if let known, known.size == status.st_size { return known.end }
+        let length = min(off_t(2 * JournalLine.limit), status.st_size)
+        var bytes = [UInt8](repeating: 0, count: Int(length))
+        guard pread(descriptor, &bytes, bytes.count, status.st_size - length) == bytes.count else {
+            throw failure("read")
+        }
+        let complete = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes.prefix(through: $0) } ?? []
+        if complete.count < bytes.count {
+            // No process has confirmed this line: the one that began it was killed, or its disk was full.
+            guard ftruncate(descriptor, status.st_size - off_t(bytes.count - complete.count)) == 0 else {
+                throw failure("repair")
+            }
+        }
+        let size = status.st_size - off_t(bytes.count - complete.count)
+        guard let line = complete.split(separator: UInt8(ascii: "\n")).last else {
+            guard size == 0 else { throw .notAJournal(path: path) }
+            known = (0, nil)
+            return nil
+        }
+        guard let end = JournalLine(Data(line)) else { throw .notAJournal(path: path) }
+        known = (size, end)
+        return end
+    }
+
+    /// Writes lines at the end and syncs the file; if it fails, the file is as it was before.
+    private func write(_ lines: [JournalLine], of position: EndingsPosition, at now: Int64) throws(JournalFailure) {
+        guard let last = lines.last, let known else { return }
+        if known.size >= sizeLimit, let end = known.end, end.identity == position.identity {
+            try rotate(end)
+            try write(
+                [.mark(JournalLine.Mark(.begins, of: position, through: end.number, at: now))] + lines, of: position,
+                at: now)
+            return
+        }
+        let bytes: Data
+        do { bytes = try lines.reduce(into: Data()) { try $0.append($1.encoded) } } catch {
+            throw .failed(path: path, reason: "\(type(of: error))")
+        }
+        self.known = nil
+        let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        guard written == bytes.count, fsync(descriptor) == 0 else {
+            let failure = failure("write")
+            _ = ftruncate(descriptor, known.size)
+            throw failure
+        }
+        if known.size == 0 { try syncDirectory() }
+        self.known = (known.size + off_t(bytes.count), last)
+    }
+
+    /// Gives a full file the name of its last ending, and begins a new one.
+    private func rotate(_ end: JournalLine) throws(JournalFailure) {
+        guard rename(path, "\(path).\(end.number)") == 0 else { throw failure("rename") }
+        flock(descriptor, LOCK_UN)
+        _ = Foundation.close(descriptor)
+        descriptor = -1
+        try lock()
+        _ = try self.end()
+    }
+
+    private func syncDirectory() throws(JournalFailure) {
+        let directory = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard directory >= 0 else { throw failure("sync") }
+        defer { _ = Foundation.close(directory) }
+        guard fsync(directory) == 0 else { throw failure("sync") }
+    }
+
+    private func failure(_ verb: String) -> JournalFailure {
+        .failed(path: path, reason: "cannot \(verb) it: \(String(cString: strerror(errno)))")
+    }
+}
+
+/// An error because of which an endings journal cannot be written.
+package enum JournalFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The file cannot be opened, locked, read or written.
+    case failed(path: String, reason: String)
+    /// The last line is not one of an endings journal.
+    case notAJournal(path: String)
+    /// The file is the journal of another store, or of this one before it was restored without it.
+    case ofAnotherStore(path: String)
+    /// The store cannot be read.
+    case store(String)
+
+    package var description: String {
+        switch self {
+        case .failed(let path, let reason): "the endings journal \(path) cannot be used (\(reason))"
+        case .notAJournal(let path):
+            "\(path) is not an endings journal, or a newer version has written it; name a new file"
+        case .ofAnotherStore(let path):
+            "\(path) is the endings journal of another server, or of this one before a restore; name a new file"
+        case .store(let reason): reason
+        }
+    }
+}

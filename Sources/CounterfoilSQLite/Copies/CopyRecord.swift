@@ -1,0 +1,204 @@
+import CounterfoilProtocol
+import Crypto
+import Foundation
+
+/// The record at the end of a copy, which says what the copy contains.
+///
+/// A copy is an SQLite database, followed by this record as JSON, the length of the record in 8 bytes, and the SHA-256
+/// digest of everything before it. The JSON ends with ``magic``, so that a file without a record is recognized.
+package struct CopyRecord: Sendable, Hashable, Codable {
+    /// The version of the format.
+    package let format: Int
+    /// The version of the schema of the database.
+    package let schema: Int
+    /// The version of the program that made the copy.
+    package let program: String
+    /// The issuer of the server; nil if none had run on the store.
+    package let issuer: String?
+    /// The identity of the sequence of endings (``EndingsPosition``), by which a journal is recognized.
+    package let endings: String
+    /// The number of the last ending that the copy knows.
+    package let ending: Int64
+    /// Whether the endings journal of the server had a mark with the time of the copy.
+    package let isInJournal: Bool
+    /// The time of the copy, in microseconds since 1970.
+    package let takenAt: Int64
+    /// The length of the database in bytes.
+    package let length: Int64
+    /// The number of rows of each table.
+    package let rows: [String: Int]
+
+    /// The version of the format that this version writes and reads.
+    package static let currentFormat = 1
+    /// The bytes between the record and the database, by which a copy is recognized.
+    static let magic = Array("\nCounterfoil copy\n".utf8)
+    /// The length of the digest and of the length of the record.
+    private static let footer = 40
+    /// The longest record that is read, in bytes.
+    private static let limit = 1 << 20
+
+    /// The length of the whole copy in bytes, for a record of a number of bytes.
+    private static func total(_ length: Int64, record: Int) -> Int64 {
+        length + Int64(magic.count + record + footer)
+    }
+
+    /// Appends the record and the digest to the file with the database, which is then a complete copy.
+    func append(to descriptor: CInt) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let record = try encoder.encode(self)
+        var end = Data(Self.magic) + record
+        withUnsafeBytes(of: UInt64(record.count).bigEndian) { end.append(contentsOf: $0) }
+        var hash = try Self.hash(descriptor, length: length)
+        hash.update(data: end)
+        end.append(contentsOf: hash.finalize())
+        try end.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = pwrite(
+                    descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written,
+                    off_t(length) + off_t(written)
+                )
+                guard count > 0 || (count < 0 && errno == EINTR) else { throw CopyFailure.system(errno) }
+                written += max(count, 0)
+            }
+        }
+    }
+
+}
+
+// MARK: - Reading
+
+extension CopyRecord {
+    /// Reads the record of a copy, and checks that the copy is complete and unchanged.
+    package init(ofCopyOn descriptor: CInt) throws(CopyRefusal) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(String(cString: strerror(errno))) }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw .directory }
+        let size = Int64(status.st_size)
+        guard size > 0 else { throw .empty }
+        let start = try Self.bytes(of: descriptor, from: 0, count: Int(min(100, size)))
+        guard start.starts(with: "SQLite format 3\0".utf8) else { throw .notACopy }
+        guard size > Self.total(100, record: 0) else { throw .incomplete }
+        let footer = try Self.bytes(of: descriptor, from: size - Int64(Self.footer), count: Self.footer)
+        let length = footer.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard length <= Self.limit, Self.total(100, record: Int(length)) < size else {
+            throw try Self.refusal(of: descriptor, size: size, start: start)
+        }
+        let place = size - Int64(Self.footer) - Int64(length)
+        let text = try Self.bytes(
+            of: descriptor, from: place - Int64(Self.magic.count), count: Self.magic.count + Int(length))
+        guard text.starts(with: Self.magic) else {
+            throw try Self.refusal(of: descriptor, size: size, start: start)
+        }
+        let hash: SHA256
+        do { hash = try Self.hash(descriptor, length: size - 32) } catch {
+            throw .unreadable("\(error)")
+        }
+        guard Array(hash.finalize()) == Array(footer.suffix(32)) else { throw .changed }
+        // From here on, the file is as a program of this product has written it.
+        let record = Data(text.dropFirst(Self.magic.count))
+        guard let version = try? JSONDecoder().decode(Version.self, from: record) else { throw .changed }
+        guard version.format <= Self.currentFormat else { throw .newerFormat(version.format, program: version.program) }
+        guard let record = try? JSONDecoder().decode(Self.self, from: record),
+            Self.total(record.length, record: Int(length)) == size
+        else { throw .changed }
+        self = record
+    }
+
+    /// The part of the record that every format has.
+    private struct Version: Decodable {
+        let format: Int
+        let program: String
+    }
+
+    /// Returns the reason why a file with an SQLite database has no record at its end.
+    private static func refusal(of descriptor: CInt, size: Int64, start: [UInt8]) throws(CopyRefusal) -> CopyRefusal {
+        func number(at offset: Int, bytes: Int) -> Int64 {
+            start[offset..<(offset + bytes)].reduce(0) { $0 << 8 | Int64($1) }
+        }
+        guard number(at: 68, bytes: 4) == SQLiteStore.applicationID else { return .otherProgram }
+        let page = number(at: 16, bytes: 2)
+        let length = (page == 1 ? 65536 : page) * number(at: 28, bytes: 4)
+        return size == length ? .plainDatabase : .incomplete
+    }
+
+    private static func bytes(of descriptor: CInt, from offset: Int64, count: Int) throws(CopyRefusal) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard pread(descriptor, &bytes, count, off_t(offset)) == count else {
+            throw .unreadable(String(cString: strerror(errno)))
+        }
+        return bytes
+    }
+
+    /// Computes the digest of the first bytes of a file.
+    private static func hash(_ descriptor: CInt, length: Int64) throws -> SHA256 {
+        var hash = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var offset = Int64(0)
+        while offset < length {
+            let count = pread(descriptor, &buffer, min(buffer.count, Int(length - offset)), off_t(offset))
+            guard count > 0 else {
+                if count < 0, errno == EINTR { continue }
+                throw CopyFailure.system(count == 0 ? EIO : errno)
+            }
+            buffer.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            offset += Int64(count)
+        }
+        return hash
+    }
+}
+
+/// An error of the system while a copy is written.
+package enum CopyFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    case system(CInt)
+
+    package var description: String {
+        switch self {
+        case .system(let code): String(cString: strerror(code))
+        }
+    }
+}
+
+/// An error because of which a file is not accepted as a copy.
+package enum CopyRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    case unreadable(String)
+    case directory
+    case empty
+    /// The file does not begin as a database.
+    case notACopy
+    /// A database of another program.
+    case otherProgram
+    /// A database of this product, without a record.
+    case plainDatabase
+    /// The end is missing.
+    case incomplete
+    /// The digest does not match.
+    case changed
+    case newerFormat(Int, program: String)
+    case newerSchema(Int, supported: Int, program: String)
+    /// The content of the database is not what the record says.
+    case damaged(String)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let reason): "it cannot be read (\(reason))"
+        case .directory: "it is a directory"
+        case .empty: "it is empty"
+        case .notACopy:
+            "it is not a copy that \"backup\" has made; decrypt or unpack it first, if it is encrypted or packed"
+        case .otherProgram: "it is a database of another program"
+        case .plainDatabase:
+            "it is a database without the record of a copy; put it into an empty data directory as counterfoil.db with "
+                + "its server.key, and run after-restore"
+        case .incomplete: "it is not complete: its end is missing"
+        case .changed: "it is damaged: its SHA-256 digest does not match"
+        case .newerFormat(let format, let program):
+            "a newer version of this program has made it (format \(format)); use version \(program) or a later one"
+        case .newerSchema(let schema, let supported, let program):
+            "a newer version of this program has made it (schema version \(schema); this version supports "
+                + "\(supported)); use version \(program) or a later one"
+        case .damaged(let reason): "it is damaged (\(reason))"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// A file that gets its name only when it is complete, so that a crash leaves no half file under that name.
+///
+/// One process at a time writes it. What an interrupted process has left is overwritten by the next one.
+package struct DraftFile: Sendable {
+    /// The path until the file is complete.
+    package let path: String
+    /// The file, open for reading and writing, with a lock.
+    package let descriptor: CInt
+
+    /// An error because of which a draft cannot be used.
+    package enum Failure: Error, Sendable, CustomStringConvertible {
+        /// Another process is writing it.
+        case isInUse(path: String)
+        case system(path: String, CInt)
+
+        package var description: String {
+            switch self {
+            case .isInUse(let path): "another process is writing \(path)"
+            case .system(let path, let code): "cannot write \(path): \(String(cString: strerror(code)))"
+            }
+        }
+    }
+
+    /// Creates an empty file that is accessible to its owner only, or empties the one that is left.
+    package init(at path: String) throws(Failure) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .system(path: path, errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno
+            _ = Foundation.close(descriptor)
+            throw reason == EWOULDBLOCK ? .isInUse(path: path) : .system(path: path, reason)
+        }
+        var (own, named) = (stat(), stat())
+        // Another process may have finished or removed the file since it was opened.
+        guard fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino else {
+            _ = Foundation.close(descriptor)
+            throw .isInUse(path: path)
+        }
+        guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
+            let reason = errno
+            _ = Foundation.close(descriptor)
+            throw .system(path: path, reason)
+        }
+        removeCompanions()
+    }
+
+    /// Gives the complete file its name, and returns when both are on the disk.
+    ///
+    /// - Parameter replaces: Whether a file with that name is replaced; if false, it is an error.
+    package func finish(as name: String, replacing replaces: Bool) throws(Failure) {
+        guard fsync(descriptor) == 0 else { throw .system(path: path, errno) }
+        removeCompanions()
+        if replaces {
+            guard rename(path, name) == 0 else { throw .system(path: name, errno) }
+        } else {
+            // Unlike `rename`, `link` never replaces a file that appeared meanwhile.
+            if link(path, name) == 0 {
+                unlink(path)
+            } else {
+                // Some file systems have no links.
+                guard [EPERM, ENOTSUP, EOPNOTSUPP].contains(errno), rename(path, name) == 0 else {
+                    throw .system(path: name, errno)
+                }
+            }
+        }
+        let directory = open(URL(fileURLWithPath: name).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard directory >= 0 else { throw .system(path: name, errno) }
+        defer { _ = Foundation.close(directory) }
+        guard fsync(directory) == 0 else { throw .system(path: name, errno) }
+    }
+
+    /// Deletes the file, unless it has got its name.
+    package func discard() {
+        unlink(path)
+        removeCompanions()
+    }
+
+    /// Gives up the lock.
+    package func close() { _ = Foundation.close(descriptor) }
+
+    /// Removes the files that SQLite keeps beside a database.
+    private func removeCompanions() {
+        for suffix in ["-journal", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+}

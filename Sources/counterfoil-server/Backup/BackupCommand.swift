@@ -1,0 +1,129 @@
+import ArgumentParser
+import CounterfoilSQL
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// The command `backup`, which copies the database of a data directory while a server runs on it.
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy the database while the server runs.",
+        discussion: """
+            The copy is one file with the state at one point in time, and a digest by which restore recognizes a \
+            damaged one. It contains password hashes and personal data, but not the server key: copy server.key \
+            once, and keep it elsewhere. The output - is for programs that encrypt or store the copy.
+
+            For a PostgreSQL database, use its own tools and after-restore.
+
+            Examples:
+              counterfoil-server backup --output /backup/counterfoil.copy --data-dir ./data
+              counterfoil-server backup --output - --data-dir ./data | \\
+                age --recipients-file operators.txt >counterfoil.copy.age
+            """
+    )
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The new file to write, or - for standard output.", valueName: "file"))
+    var output: String
+
+    @Flag(name: .long, help: "Replace the file, if it exists, when the new copy is complete.")
+    var replace = false
+
+    @OptionGroup var location: InstallationOption
+
+    func validate() throws {
+        guard !output.isEmpty else { throw ValidationError("--output cannot be empty.") }
+        guard output != "-" || !replace else { throw ValidationError("--replace requires a file.") }
+    }
+
+    func run() async throws {
+        guard case .directory(let path) = try location.place else {
+            throw CommandFailure.refused(
+                "backup copies a data directory; for a PostgreSQL database, use pg_basebackup or pg_dump")
+        }
+        try checkOutput()
+        // The server goes first: its requests wait for the processor, and a copy does not.
+        _ = setpriority(PRIO_PROCESS, 0, 10)
+        let store = try DataDirectory.openForCopy(path)
+        do {
+            try await copy(store, in: path)
+            await store.close()
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    private func checkOutput() throws {
+        guard output != "-" else {
+            guard isatty(STDOUT_FILENO) == 0 else {
+                throw CommandFailure.refused("a copy is not written to a terminal; use a pipe, or --output FILE")
+            }
+            return
+        }
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory) else { return }
+        guard !isDirectory.boolValue else { throw CommandFailure.refused("--output: \(output) is a directory") }
+        guard replace else {
+            throw CommandFailure.refused("--output: the file \(output) exists; name another one, or use --replace")
+        }
+    }
+
+    private func copy(_ store: SQLiteStore, in directory: String) async throws {
+        let noted = DataDirectory.noted(in: directory)
+        let takenAt = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        var isInJournal = false
+        if let journal = noted.endingsJournal {
+            do {
+                _ = try await EndingsJournal.open(of: store, at: journal, marking: true) { _ in }
+                isInJournal = true
+            } catch { Output.note("warning: \(error); the copy can be restored with it nevertheless") }
+        }
+        let draft: DraftFile
+        do {
+            draft = try DraftFile(at: output == "-" ? store.path + ".backup" : output + ".partial")
+        } catch { throw CommandFailure.temporary("\(error)") }
+        defer {
+            draft.discard()
+            draft.close()
+        }
+        let record: CopyRecord
+        do {
+            record = try store.copy(
+                toFileAt: draft.path, draft.descriptor,
+                SQLiteStore.CopyTerms(
+                    issuer: noted.issuer, program: Build.version, isInJournal: isInJournal, takenAt: takenAt))
+            if output == "-" {
+                // Whatever happens from here on, no copy is left in the data directory.
+                draft.discard()
+                try Self.send(draft.descriptor)
+            } else {
+                try draft.finish(as: output, replacing: replace)
+            }
+        } catch { throw failure(error) }
+        let people = record.rows["people"] ?? 0
+        Output.note(
+            "Copied the database as of \(Moment.text(Date(timeIntervalSince1970: Double(takenAt) / 1_000_000))): "
+                + "\(people) user\(people == 1 ? "" : "s"), \(record.length) bytes. The server key is not in the copy.")
+    }
+
+    private static func send(_ descriptor: CInt) throws {
+        let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        try input.seek(toOffset: 0)
+        while let bytes = try input.read(upToCount: 1 << 20), !bytes.isEmpty {
+            try FileHandle.standardOutput.write(contentsOf: bytes)
+        }
+    }
+
+    private func failure(_ error: any Error) -> CommandFailure {
+        switch error {
+        case let failure as DraftFile.Failure: .temporary("cannot write the copy: \(failure)")
+        case let failure as CopyFailure: .temporary("cannot write the copy: \(failure)")
+        case let refusal as CopyRefusal: .refused("cannot copy the database: \(refusal)")
+        case let fault as StoreFault: .temporary("cannot write the copy; check that the disk is not full: \(fault)")
+        default: .temporary("cannot write the copy to \(output == "-" ? "standard output" : output)")
+        }
+    }
+}

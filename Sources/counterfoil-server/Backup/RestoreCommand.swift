@@ -1,0 +1,140 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// The command `restore`, which makes a data directory from a copy of a database.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Restore a copy into an empty data directory.",
+        discussion: """
+            The directory must be empty, except for server.key: put the key of the server there first, with mode \
+            0600, or set COUNTERFOIL_SERVER_KEY. The copy is checked before anything else, and the database appears \
+            in the directory when everything is done.
+
+            A copy knows nothing of what was revoked later. Choose what happens with it:
+              --endings-journal ends again what the journal of the server names (serve --endings-journal). Name \
+            each file that was written since the copy.
+              --end-sign-ins ends every session and revokes every token, so users sign in again.
+
+            Codes and requests that wait for an answer are never restored.
+
+            Examples:
+              counterfoil-server restore counterfoil.copy --data-dir ./data \\
+                --endings-journal /journal/endings*
+              age --decrypt --identity key.txt counterfoil.copy.age | \\
+                counterfoil-server restore - --data-dir ./data --end-sign-ins
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The copy, or - for standard input.", valueName: "file"))
+    var file: String
+
+    @Option(
+        name: .customLong("data-dir"),
+        help: ArgumentHelp("The data directory to make. It is created if it is missing.", valueName: "directory"))
+    var directory: String
+
+    @OptionGroup var answer: RestoreAnswer
+
+    func validate() throws {
+        guard !file.isEmpty else { throw ValidationError("The name of the copy cannot be empty.") }
+        guard !directory.isEmpty else { throw ValidationError("--data-dir cannot be empty.") }
+    }
+
+    func run() async throws {
+        let input = try openInput()
+        let target = try RestoreTarget(directory)
+        defer { withExtendedLifetime(target) {} }
+        let draft: DraftFile
+        do { draft = try DraftFile(at: target.draft) } catch { throw CommandFailure.temporary("\(error)") }
+        defer {
+            draft.discard()
+            draft.close()
+        }
+        let record = try read(input, into: draft)
+        let store = try open(draft)
+        do {
+            try await restore(record, into: store, target)
+            await store.close()
+        } catch let fault as StoreFault {
+            await store.close()
+            throw CommandFailure(fault)
+        } catch {
+            await store.close()
+            throw error
+        }
+        if let copy = store.copyOfEarlierVersion { unlink(copy) }
+        try target.finish(draft)
+        Output.note(
+            "Restored \(record.rows["people"] ?? 0) users into \(directory), as of \(Self.time(of: record))"
+                + (record.issuer.map { ", of the server \($0)" } ?? "")
+                + ". Start the server, and let it write a new endings journal.")
+    }
+
+    private static func time(of record: CopyRecord) -> String {
+        Moment.text(Date(timeIntervalSince1970: Double(record.takenAt) / 1_000_000))
+    }
+
+    private func openInput() throws -> FileHandle {
+        guard file != "-" else {
+            guard isatty(STDIN_FILENO) == 0 else {
+                throw CommandFailure.refused("a copy is not read from a terminal; use a pipe, or name a file")
+            }
+            return .standardInput
+        }
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw refused(.directory)
+        }
+        guard let handle = FileHandle(forReadingAtPath: file) else {
+            throw CommandFailure.refused("cannot read the copy \(file); check its name and permissions")
+        }
+        return handle
+    }
+
+    private func refused(_ refusal: CopyRefusal) -> CommandFailure {
+        .refused("cannot restore \(file == "-" ? "standard input" : file): \(refusal); nothing was changed")
+    }
+
+    /// Copies the input into the draft, checks it, and leaves the database in the draft.
+    private func read(_ input: FileHandle, into draft: DraftFile) throws -> CopyRecord {
+        let output = FileHandle(fileDescriptor: draft.descriptor, closeOnDealloc: false)
+        while true {
+            let bytes: Data?
+            do { bytes = try input.read(upToCount: 1 << 20) } catch {
+                throw refused(.unreadable("the system reports an error"))
+            }
+            guard let bytes, !bytes.isEmpty else { break }
+            do { try output.write(contentsOf: bytes) } catch {
+                throw CommandFailure.temporary("cannot write to \(directory); check that the disk is not full")
+            }
+        }
+        do throws(CopyRefusal) {
+            let record = try CopyRecord(ofCopyOn: draft.descriptor)
+            guard ftruncate(draft.descriptor, off_t(record.length)) == 0 else {
+                throw .unreadable(String(cString: strerror(errno)))
+            }
+            try SQLiteStore.check(databaseAt: draft.path, against: record)
+            return record
+        } catch { throw refused(error) }
+    }
+
+    private func open(_ draft: DraftFile) throws -> SQLiteStore {
+        do { return try SQLiteStore(at: draft.path, createIfMissing: false, clockStart: Date()) } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func restore(_ record: CopyRecord, into store: SQLiteStore, _ target: RestoreTarget) async throws {
+        let installation = Installation(
+            store: store, serverKey: target.serverKey, noted: NotedSettings { _ in nil }, options: "", note: { _ in })
+        do { try await KeyRing.check(store, serverKey: target.serverKey) } catch {
+            throw CommandFailure.refused("\(error)")
+        }
+        try await answer.apply(
+            to: installation, copiedAt: record.isInJournal ? record.takenAt : nil,
+            origin: "from a copy of \(Self.time(of: record))")
+    }
+}

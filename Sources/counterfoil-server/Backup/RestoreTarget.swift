@@ -1,0 +1,82 @@
+import CounterfoilSQLite
+import CounterfoilServer
+import Foundation
+
+/// A data directory that is restored: it has no database yet, and no server can start on it meanwhile.
+final class RestoreTarget {
+    /// The path of the database until it is complete.
+    let draft: String
+    /// The key of the server whose copy is restored.
+    let serverKey: ServerKey
+    private let directory: String
+    private let database: String
+    private let lock: ServingLock
+
+    /// The names of files in a directory that counts as empty.
+    private static let allowed: Set<String> = ["server.key", "server.lock", "lost+found"]
+    private static let draftName = "counterfoil.db.restoring"
+
+    /// Creates the directory if it is missing, and locks it.
+    init(_ directory: String) throws {
+        self.directory = directory
+        let url = URL(fileURLWithPath: directory)
+        database = url.appendingPathComponent("counterfoil.db").path
+        draft = url.appendingPathComponent(Self.draftName).path
+        let isNew = !FileManager.default.fileExists(atPath: directory)
+        let givenKey = try ServerKey.fromEnvironment()
+        guard givenKey != nil || !isNew else { throw Self.missingKey(directory) }
+        if isNew {
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch { throw CommandFailure.refused("cannot create the data directory \(directory)") }
+        }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
+            throw CommandFailure.refused("cannot read the data directory \(directory); check that it is a directory")
+        }
+        let others = names.filter { !Self.allowed.contains($0) && !$0.hasPrefix(Self.draftName) }.sorted()
+        if let other = others.first {
+            throw CommandFailure.refused(
+                "the data directory \(directory) is not empty (\(other)); move its content away, except for server.key; "
+                    + "nothing was changed")
+        }
+        let keyFile = url.appendingPathComponent("server.key").path
+        if let givenKey {
+            serverKey = givenKey
+        } else {
+            guard FileManager.default.fileExists(atPath: keyFile) else { throw Self.missingKey(directory) }
+            serverKey = try ServerKeyFile(path: keyFile).read()
+        }
+        lock = try ServingLock(
+            path: url.appendingPathComponent("server.lock").path,
+            orRefuse: "a server or another restore uses \(directory); stop it first")
+        guard !FileManager.default.fileExists(atPath: database) else {
+            throw CommandFailure.refused("the data directory \(directory) is not empty (counterfoil.db)")
+        }
+    }
+
+    private static func missingKey(_ directory: String) -> CommandFailure {
+        .refused(
+            "the server key is missing; put the server.key of the server into \(directory) with mode 0600, or set "
+                + "\(ServerKey.variable); nothing was changed")
+    }
+
+    /// Makes the restored database the one of the directory.
+    func finish(_ draft: DraftFile) throws {
+        let wal = (try? FileManager.default.attributesOfItem(atPath: draft.path + "-wal")[.size] as? Int) ?? 0
+        guard wal == 0 else {
+            throw CommandFailure.temporary("cannot complete the database in \(directory); check the disk")
+        }
+        // A restore by root must not leave files that the server cannot read.
+        var status = stat()
+        if geteuid() == 0, stat(directory, &status) == 0 {
+            _ = fchown(draft.descriptor, status.st_uid, status.st_gid)
+            _ = chown(
+                URL(fileURLWithPath: directory).appendingPathComponent("server.lock").path, status.st_uid, status.st_gid
+            )
+        }
+        do { try draft.finish(as: database, replacing: false) } catch {
+            throw CommandFailure.temporary("cannot complete the restore: \(error)")
+        }
+    }
+}

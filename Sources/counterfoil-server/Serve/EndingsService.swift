@@ -1,0 +1,53 @@
+import CounterfoilProtocol
+import CounterfoilSQL
+import CounterfoilServer
+import Logging
+import ServiceLifecycle
+
+/// The service that keeps the endings journal complete, and regularly notes in it up to when it is.
+struct EndingsService: Service {
+    private let journal: EndingsJournal
+
+    /// The seconds between two checks for what is not in the journal: endings by commands that could not write to it,
+    /// or from before it could be written again.
+    private static let pause = Duration.seconds(60)
+    /// The number of checks after which the journal gets a mark with the time.
+    private static let checksPerMark = 60
+
+    init(_ journal: EndingsJournal) { self.journal = journal }
+
+    /// Opens the journal of a store, or does nothing without a path.
+    ///
+    /// - Throws: `CommandFailure` if the file cannot be used, or is the journal of another store.
+    static func open(_ path: String?, of installation: Installation, logger: Logger) async throws -> EndingsService? {
+        guard let path else { return nil }
+        // Each revocation tries again, so a full disk would fill the log.
+        let lastReport = Mutex(ContinuousClock.Instant?.none)
+        return EndingsService(
+            try await Installation.journal(at: path, of: installation.store) { failure in
+                let isDue = lastReport.withLock { last in
+                    if let last, last.duration(to: .now) < pause { return false }
+                    last = .now
+                    return true
+                }
+                guard isDue else { return }
+                logger.error(
+                    "failed to write the endings journal; what ended is kept in the database",
+                    metadata: ["error": "\(failure)"])
+            })
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var checks = 0
+            while !Task.isCancelled {
+                do { try await Task.sleep(for: Self.pause) } catch { return }
+                checks += 1
+                await journal.catchUp(marking: checks.isMultiple(of: Self.checksPerMark))
+            }
+        }
+    }
+
+    /// Notes that the journal is complete, after the last request.
+    func finish() async { await journal.catchUp(marking: true) }
+}

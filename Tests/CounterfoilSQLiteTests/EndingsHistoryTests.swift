@@ -1,0 +1,125 @@
+import CounterfoilProtocol
+import CounterfoilSQL
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Endings journals that a restore must not believe, and those that it can.
+struct EndingsHistoryTests {
+    private static let identity = "aa"
+
+    private static func ending(_ number: Int64, of identity: String = Self.identity) -> JournalLine {
+        .ending(
+            Ending(number: number, at: number * 1_000_000, kind: "grant", subject: "gr_\(number)", detail: nil),
+            identity: identity)
+    }
+
+    private static func history(
+        _ lines: [JournalLine], rest: String = "", after last: Int64, copiedAt: Int64? = nil
+    ) throws -> EndingsHistory {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("endings")
+        var bytes = try lines.reduce(into: Data()) { try $0.append($1.encoded) }
+        bytes.append(contentsOf: rest.utf8)
+        try bytes.write(to: URL(fileURLWithPath: path))
+        return try EndingsHistory(
+            ofFilesAt: [path], after: EndingsPosition(identity: Self.identity, last: last), copiedAt: copiedAt)
+    }
+
+    @Test func `the endings after the copy are read in their order, and a cut last line is left out`() throws {
+        let history = try Self.history([1, 2, 3, 4].map { Self.ending($0) }, rest: "{\"format\":1,\"num", after: 2)
+        #expect(history.endings.map(\.number) == [3, 4])
+        #expect(history.knownUntil == 4_000_000)
+        #expect(history.cutFiles.count == 1)
+    }
+
+    @Test func `a sequence that continues another after a restore is read after it`() throws {
+        let next = EndingsPosition(identity: "bb", former: Self.identity, first: 3, last: 3)
+        let lines =
+            [1, 2, 3].map { Self.ending($0) } + [
+                .mark(JournalLine.Mark(.begins, of: next, through: 3, at: 5_000_000)), Self.ending(4, of: "bb"),
+            ]
+        let history = try Self.history(lines, after: 1)
+        #expect(history.endings.map(\.number) == [2, 3, 4])
+        #expect(history.end.identity == "bb" && history.end.last == 4)
+    }
+
+    @Test func `a journal with a gap, of another server, or from before the copy is refused`() throws {
+        #expect(throws: EndingsRefusal.gap(from: 3, through: 3)) {
+            try Self.history([1, 2, 4].map { Self.ending($0) }, after: 1)
+        }
+        #expect(throws: EndingsRefusal.gap(from: 3, through: 4)) {
+            try Self.history([5, 6].map { Self.ending($0) }, after: 2)
+        }
+        #expect(throws: EndingsRefusal.older(through: 2, copy: 5)) {
+            try Self.history([1, 2].map { Self.ending($0) }, after: 5)
+        }
+        #expect(throws: EndingsRefusal.endsBefore(until: 2_000_000, copy: 9_000_000)) {
+            try Self.history([1, 2].map { Self.ending($0) }, after: 2, copiedAt: 9_000_000)
+        }
+        #expect(throws: EndingsRefusal.self) { try Self.history([Self.ending(1, of: "cc")], after: 0) }
+        #expect(throws: EndingsRefusal.self) { try Self.history([], rest: "a letter\n", after: 0) }
+        #expect(throws: EndingsRefusal.self) { try Self.history([], after: 0) }
+    }
+
+    // Each process finds out what the file lacks.
+    @Test func `two processes write one journal without a gap, and a full file gets another name`() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try SQLiteStore(at: directory.path("store.sqlite"))
+        let command = try SQLiteStore(at: directory.path("store.sqlite"), createIfMissing: false)
+        let path = directory.path("endings")
+        for (store, marks) in [(server, true), (command, false)] {
+            try await EndingsJournal.open(of: store, at: path, marking: marks, sizeLimit: 2000) { failure in
+                Issue.record("\(failure)")
+            }
+        }
+        let world = try await World(in: server)
+        for number in 0..<20 {
+            let grant = world.grant()
+            try await world.approve(grant)
+            let store = number.isMultiple(of: 2) ? server : command
+            let outcome = try await store.revokeGrant(
+                grant.id, because: .application, at: World.now, recording: [])
+            #expect(outcome == .revoked)
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+            .filter { $0.hasPrefix("endings") }.map { directory.path($0) }
+        #expect(files.count > 1)
+        let position = try await server.database.engine.read { try $0.endingsPosition() }
+        let history = try EndingsHistory(
+            ofFilesAt: files, after: EndingsPosition(identity: position.identity, last: 0), copiedAt: nil)
+        #expect(history.endings.count == 20)
+        #expect(Int64(history.endings.count) == position.last)
+        await command.close()
+        await server.close()
+    }
+
+    @Test func `a journal that could not be written gets what it lacks with the next ending`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let journal = try directory.makeFolder("journal")
+        let path = journal.path("endings")
+        let failures = Mutex(0)
+        try await EndingsJournal.open(of: store, at: path, marking: false) { _ in failures.withLock { $0 += 1 } }
+        let world = try await World(in: store)
+        let folder = journal.url.path
+        for isBroken in [true, false] {
+            if isBroken {
+                try FileManager.default.moveItem(atPath: folder, toPath: folder + ".away")
+            } else {
+                try FileManager.default.moveItem(atPath: folder + ".away", toPath: folder)
+            }
+            let grant = world.grant()
+            try await world.approve(grant)
+            #expect(
+                try await store.revokeGrant(grant.id, because: .application, at: World.now, recording: []) == .revoked)
+        }
+        #expect(failures.withLock { $0 } == 1)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.split(separator: "\n").filter { $0.contains("\"ended\":\"grant\"") }.count == 2)
+        await store.close()
+    }
+}

@@ -1,0 +1,221 @@
+import CounterfoilProtocol
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+/// A data directory that is copied while its server answers, lost, and restored.
+@Suite(.timeLimit(.minutes(10)))
+struct RestoredCopyTests {
+    private struct Tokens: Decodable {
+        let access_token: String
+        let refresh_token: String
+    }
+
+    /// A site that was copied, with tokens from before the copy.
+    private struct Copied {
+        let site: Site
+        let clientID: String
+        let copy: String
+        let journal: String
+        /// A token that was refreshed after the copy.
+        let kept: String
+        /// A token that was revoked after the copy.
+        let revoked: String
+    }
+
+    // SEC-411, SEC-412
+    @Test func `a restore keeps what was acknowledged before the copy, and ends again what had ended`() async throws {
+        try await copied { copied async throws in
+            let site = copied.site
+            for (answer, isKept) in [(["--endings-journal", copied.journal], true), (["--end-sign-ins"], false)] {
+                _ = try prepareDirectory(of: site)
+                let restored = try await site.server(
+                    ["restore", copied.copy, "--data-dir", site.dataDirectory] + answer)
+                #expect(restored.status == 0, "\(restored.errors)")
+                #expect(restored.errors.contains(isKept ? "knows every ending until" : "Ended every sign-in."))
+                try await site.serving {
+                    #expect(try await refresh(copied.revoked, of: copied.clientID, at: site).status == 400)
+                    // The token is two rotations ahead of the copy.
+                    let kept = try await refresh(copied.kept, of: copied.clientID, at: site)
+                    #expect(kept.status == (isKept ? 200 : 400), "\(kept.body)")
+                    var browser = UserAgent()
+                    _ = try await signIn(with: &browser, copied.clientID, at: site)
+                }
+                let log = try await site.administer(["audit", "--kind", "setting"])
+                #expect(log.output.contains("restored from a copy of"))
+            }
+        }
+    }
+
+    // SEC-413
+    @Test func `restore refuses without an answer, a key, or an empty directory, and changes nothing`() async throws {
+        try await copied { copied async throws in
+            let site = copied.site
+            let restore = ["restore", copied.copy, "--data-dir", site.dataDirectory]
+            let silent = try await site.server(restore)
+            #expect(silent.status == 64 && silent.errors.contains("What was revoked after the copy"))
+            let full = try await site.server(restore + ["--end-sign-ins"])
+            #expect(full.status == 3 && full.errors.contains("is not empty"))
+            let elsewhere = site.folder.path("elsewhere")
+            let keyless = try await site.server(["restore", copied.copy, "--data-dir", elsewhere, "--end-sign-ins"])
+            #expect(keyless.status == 3 && keyless.errors.contains("the server key is missing"))
+
+            try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: true)
+            try Data(RandomBytes().bytes(32)).write(to: URL(fileURLWithPath: elsewhere + "/server.key"))
+            chmod(elsewhere + "/server.key", 0o600)
+            let otherKey = try await site.server(["restore", copied.copy, "--data-dir", elsewhere, "--end-sign-ins"])
+            #expect(otherKey.status == 3 && otherKey.errors.contains("is encrypted with another server key"))
+            let left = try FileManager.default.contentsOfDirectory(atPath: elsewhere)
+            #expect(Set(left).isSubset(of: ["server.key", "server.lock"]))
+        }
+    }
+
+    @Test func `a file that is not a whole copy of this version is refused with its reason`() async throws {
+        try await copied { copied async throws in
+            let site = copied.site
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: copied.copy))
+            let bad = site.folder.path("bad.copy")
+            func outcome() async throws -> EndedProgram {
+                _ = try prepareDirectory(of: site)
+                let ended = try await site.server(
+                    ["restore", bad, "--data-dir", site.dataDirectory, "--end-sign-ins"])
+                #expect(!FileManager.default.fileExists(atPath: site.dataDirectory + "/counterfoil.db"))
+                return ended
+            }
+            func refuse(_ content: Data, _ reason: String) async throws {
+                try content.write(to: URL(fileURLWithPath: bad))
+                let ended = try await outcome()
+                #expect(ended.status == 3 && ended.errors.contains(reason), "\(reason): \(ended.errors)")
+            }
+            var chance = SeededGenerator.ofThisRun()
+            try await refuse(bytes.dropLast(1), "")
+            try await refuse(bytes.prefix(bytes.count / 2), "its end is missing")
+            try await refuse(bytes.prefix(90), "its end is missing")
+            try await refuse(Data(), "it is empty")
+            try await refuse(Data("A letter.".utf8), "it is not a copy")
+            for _ in 0..<3 {
+                var changed = bytes
+                changed[Int.random(in: 100..<bytes.count - 4096, using: &chance)] ^=
+                    1
+                    << UInt8.random(
+                        in: 0...7, using: &chance)
+                try await refuse(changed, "its SHA-256 digest does not match")
+            }
+            var other = bytes.prefix(bytes.count / 4096 * 4096)
+            other.replaceSubrange(68..<72, with: [1, 2, 3, 4])
+            try await refuse(other, "it is a database of another program")
+            try FileManager.default.removeItem(atPath: bad)
+            try FileManager.default.createDirectory(atPath: bad, withIntermediateDirectories: true)
+            let folder = try await outcome()
+            #expect(folder.status == 3 && folder.errors.contains("it is a directory"))
+        }
+    }
+
+    @Test func `backup refuses a file that exists, and leaves nothing when the disk is full`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            let path = site.folder.path("copy")
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+            let existing = try await site.administer(["backup", "--output", path])
+            #expect(existing.status == 3 && existing.errors.contains("use --replace"))
+            let full = try await RunningProgram(
+                .server, ["backup", "--output", site.folder.path("full"), "--data-dir", site.dataDirectory],
+                fileSizeLimit: 64 * 1024, in: site.folder
+            ).ended()
+            #expect(full.status == 6, "\(full.errors)")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: site.folder.url.path).allSatisfy {
+                    !$0.hasPrefix("full")
+                })
+            let replaced = try await site.administer(["backup", "--output", path, "--replace"])
+            #expect(replaced.status == 0, "\(replaced.errors)")
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+            #expect(mode?.intValue == 0o600)
+        }
+    }
+
+    // SEC-412: the same rules hold for what another program has brought back.
+    @Test(arguments: StoreOfSite.allCases)
+    func `after-restore ends every sign-in`(_ kind: StoreOfSite) async throws {
+        try await kind.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
+            var browser = UserAgent()
+            let token = try await site.serving {
+                try await signIn(with: &browser, clientID, at: site).refresh_token
+            }
+            let silent = try await site.administer(["after-restore"])
+            #expect(silent.status == 64)
+            let ended = try await site.administer(["after-restore", "--end-sign-ins"])
+            #expect(ended.status == 0, "\(ended.errors)")
+            try await site.serving {
+                #expect(try await refresh(token, of: clientID, at: site).status == 400)
+                var browser = UserAgent()
+                _ = try await signIn(with: &browser, clientID, at: site)
+            }
+        }
+    }
+
+    /// Runs a test with a site that was copied while its server ran, and has stopped.
+    private func copied(_ test: (Copied) async throws -> Void) async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.addScope("photos.read", "See your photos and albums")
+            let clientID = try await site.registerClient(options: ["--refresh-tokens", "always"])
+            let (copy, journal) = (site.folder.path("counterfoil.copy"), site.folder.path("endings"))
+            let server = try await site.start(options: ["--endings-journal", journal])
+            let (kept, revoked) = try await server.whileRunning {
+                var browser = UserAgent()
+                var tokens = try await [
+                    signIn(with: &browser, clientID, at: site).refresh_token,
+                    signIn(with: &browser, clientID, at: site).refresh_token,
+                ]
+                let made = try await site.administer(["backup", "--output", copy])
+                #expect(made.status == 0, "\(made.errors)")
+                for _ in 1...2 {
+                    let page = try await refresh(tokens[0], of: clientID, at: site)
+                    tokens[0] = try JSONDecoder().decode(Tokens.self, from: Data(page.body.utf8)).refresh_token
+                }
+                var agent = UserAgent()
+                let revocation = try await agent.send(
+                    .post, "\(site.issuer)/oauth2/revoke",
+                    form: FormParameters(["client_id": clientID, "token": tokens[1]]))
+                #expect(revocation.status == 200)
+                #expect(try String(contentsOfFile: journal, encoding: .utf8).contains("\"ended\":\"grant\""))
+                return (tokens[0], tokens[1])
+            }
+            try await test(
+                Copied(
+                    site: site, clientID: clientID, copy: copy, journal: journal, kept: kept, revoked: revoked))
+        }
+    }
+
+    /// Replaces the data directory of a site by one that has only its server key.
+    private func prepareDirectory(of site: Site) throws -> Data {
+        let path = site.dataDirectory + "/server.key"
+        let key = try Data(contentsOf: URL(fileURLWithPath: path))
+        try FileManager.default.removeItem(atPath: site.dataDirectory)
+        try FileManager.default.createDirectory(
+            atPath: site.dataDirectory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try key.write(to: URL(fileURLWithPath: path))
+        chmod(path, 0o600)
+        return key
+    }
+
+    private func signIn(with browser: inout UserAgent, _ clientID: String, at site: Site) async throws -> Tokens {
+        let request = AppRequest(site, clientID)
+        let page = try await Account.alice.answer("allow", at: request.url, in: &browser)
+        let answer = try await request.redeem(try page.code)
+        #expect(answer.status == 200, "\(answer.body)")
+        return try JSONDecoder().decode(Tokens.self, from: Data(answer.body.utf8))
+    }
+
+    private func refresh(_ token: String, of clientID: String, at site: Site) async throws -> WebPage {
+        var agent = UserAgent()
+        return try await agent.send(
+            .post, "\(site.issuer)/oauth2/token",
+            form: FormParameters(["grant_type": "refresh_token", "client_id": clientID, "refresh_token": token]))
+    }
+}
