@@ -49,8 +49,9 @@ package struct Ending: Sendable, Hashable {
     package let at: Int64
     /// The name of the kind, which a newer version may have written.
     package let kind: String
-    /// The identifier of what has ended. For a user it is the number in the store; for a session, a secret or a token the SHA-256 digest, which is useless to
-    /// anyone who finds it.
+    /// The identifier of what has ended.
+    ///
+    /// For a user, it is the number in the store. For a session, a secret or a token, it is the SHA-256 digest.
     package let subject: String
     /// The scopes that a grant or a client has left, or the client of a consent.
     package let detail: String?

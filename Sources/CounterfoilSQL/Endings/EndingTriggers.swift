@@ -1,8 +1,8 @@
 /// The triggers that record in the table `endings` each thing that ends access, in the transaction that ends it.
 ///
-/// A trigger sees the change of every process, also that of a command or of another program. A user is recorded by number,
-/// because the database must not have the identifier of a user after the deletion of the account. The list belongs to a step
-/// of the schema of both databases, so it never changes after its release.
+/// A trigger sees the change of every process, also that of a command or of another program. A user is recorded by
+/// number, because the database must not have the identifier of a user after the deletion of the account. The list
+/// belongs to a step of the schema of both databases, so it never changes after its release.
 package struct EndingTrigger: Sendable {
     /// The language of a database.
     package enum Dialect: Sendable { case sqlite, postgreSQL }
