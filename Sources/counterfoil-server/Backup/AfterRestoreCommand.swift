@@ -1,4 +1,5 @@
 import ArgumentParser
+import CounterfoilSQL
 import CounterfoilServer
 import Foundation
 

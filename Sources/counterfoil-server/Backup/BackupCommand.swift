@@ -45,7 +45,7 @@ struct BackupCommand: AsyncParsableCommand {
         }
         try checkOutput()
         // The server goes first: its requests wait for the processor, and a copy does not.
-        _ = setpriority(PRIO_PROCESS, 0, 10)
+        _ = nice(10)
         let store = try DataDirectory.openForCopy(path)
         do {
             try await copy(store, in: path)

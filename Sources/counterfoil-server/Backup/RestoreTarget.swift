@@ -63,17 +63,20 @@ final class RestoreTarget {
 
     /// Makes the restored database the one of the directory.
     func finish(_ draft: DraftFile) throws {
-        let wal = (try? FileManager.default.attributesOfItem(atPath: draft.path + "-wal")[.size] as? Int) ?? 0
+        let wal =
+            (try? FileManager.default.attributesOfItem(atPath: draft.path + "-wal")[.size] as? NSNumber)?.intValue ?? 0
         guard wal == 0 else {
             throw CommandFailure.temporary("cannot complete the database in \(directory); check the disk")
         }
         // A restore by root must not leave files that the server cannot read.
-        var status = stat()
-        if geteuid() == 0, stat(directory, &status) == 0 {
-            _ = fchown(draft.descriptor, status.st_uid, status.st_gid)
-            _ = chown(
-                URL(fileURLWithPath: directory).appendingPathComponent("server.lock").path, status.st_uid, status.st_gid
-            )
+        let owner = try? FileManager.default.attributesOfItem(atPath: directory)
+        if geteuid() == 0, let user = (owner?[.ownerAccountID] as? NSNumber)?.uint32Value,
+            let group = (owner?[.groupOwnerAccountID] as? NSNumber)?.uint32Value
+        {
+            for path in [draft.path, URL(fileURLWithPath: directory).appendingPathComponent("server.lock").path] {
+                // The user of the server can replace the file by a link, which must lead root nowhere.
+                _ = lchown(path, user, group)
+            }
         }
         do { try draft.finish(as: database, replacing: false) } catch {
             throw CommandFailure.temporary("cannot complete the restore: \(error)")
