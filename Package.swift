@@ -178,8 +178,9 @@ let package = Package(
         .target(
             name: "CounterfoilWeb",
             dependencies: [
-                "CounterfoilProtocol", "CounterfoilServer", asn1, asyncHTTPClient, crypto, httpTypes, hummingbird,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", asn1, asyncHTTPClient, crypto,
+                httpTypes,
+                hummingbird, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
@@ -361,7 +362,9 @@ let package = Package(
             name: "CounterfoilWebTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
-                "CounterfoilWeb", "TestSupport", crypto, httpTypes, logging, nioCore, nioPosix, x509,
+                "CounterfoilTokens", "CounterfoilWeb", "TestSupport", asn1, crypto, httpTypes, logging, nioCore,
+                nioPosix,
+                nioSSL, nioTLS, x509,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: settings

@@ -7,19 +7,7 @@ extension SQLStore {
         _ holder: LeaseHolder, until end: Date, at now: Date
     ) async throws(StoreFault) -> Bool {
         try await commit { database in
-            try database.run(
-                """
-                INSERT INTO maintenance_lease (id, holder, expires_at) VALUES (1, ?1, ?2)
-                ON CONFLICT (id) DO UPDATE SET holder = ?1, expires_at = ?2
-                WHERE maintenance_lease.holder = ?1 OR maintenance_lease.expires_at <= ?3
-                    -- Such a lease is from before the clock was set back.
-                    OR maintenance_lease.expires_at > ?4
-                """,
-                Data(holder.bytes),
-                end.microseconds,
-                now.microseconds,
-                (end + end.timeIntervalSince(now)).microseconds
-            ) == 1
+            try database.takeLease("maintenance_lease", for: holder, until: end, at: now)
         }
     }
 
@@ -63,6 +51,25 @@ extension SQLStore {
             removed += try database.removeUnusedClients(limits, atMost: rows)
             return removed
         }
+    }
+}
+
+extension SQLConnection {
+    /// Takes the lease of a table, or renews it, unless another server has it; returns true if the server has it.
+    func takeLease(_ table: String, for holder: LeaseHolder, until end: Date, at now: Date) throws -> Bool {
+        try run(
+            """
+            INSERT INTO \(table) (id, holder, expires_at) VALUES (1, ?1, ?2)
+            ON CONFLICT (id) DO UPDATE SET holder = ?1, expires_at = ?2
+            WHERE \(table).holder = ?1 OR \(table).expires_at <= ?3
+                -- Such a lease is from before the clock was set back.
+                OR \(table).expires_at > ?4
+            """,
+            Data(holder.bytes),
+            end.microseconds,
+            now.microseconds,
+            (end + end.timeIntervalSince(now)).microseconds
+        ) == 1
     }
 }
 

@@ -95,14 +95,21 @@ struct MetricsText {
         sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
     }
 
-    /// Writes the end of the certificate for TLS, and how often a new one was refused.
-    mutating func write(_ certificate: (expires: Date, failures: Int)) {
-        let name = "counterfoil_tls_certificate_expiry_timestamp_seconds"
-        family(name, .gauge, "Time at which the certificate for TLS, or that of its issuer, expires.")
-        sample(name, [], Int(certificate.expires.timeIntervalSince1970))
+    /// Writes the end of the certificate for TLS, how often a new one was refused, and how often an order has failed.
+    mutating func write(_ certificate: CurrentCertificate.Snapshot) {
+        if let expires = certificate.expires {
+            let name = "counterfoil_tls_certificate_expiry_timestamp_seconds"
+            family(name, .gauge, "Time at which the certificate for TLS, or that of its issuer, expires.")
+            sample(name, [], Int(expires.timeIntervalSince1970))
+        }
         single(
             "counterfoil_tls_certificate_failures_total",
             "New certificates that were refused, so that the former one stays in use.", certificate.failures)
+        if let failures = certificate.orderFailures {
+            single(
+                "counterfoil_acme_failures_total",
+                "Orders of a certificate that failed, so that the former one stays in use.", failures)
+        }
     }
 
     /// Writes whether the process stops.

@@ -112,8 +112,21 @@ public enum WebServer {
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> Application<SecureRedirectResponder> {
+        redirect(to: settings, answering: nil, host: host, port: port, logger: logger, onListening: onListening)
+    }
+
+    /// Creates the same service, which also answers the challenges of an authority.
+    package static func redirect(
+        to settings: ServerSettings,
+        answering challenges: PendingChallenges?,
+        host: String,
+        port: Int,
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) -> Application<SecureRedirectResponder> {
         small(
-            SecureRedirectResponder(settings), host: host, port: port, connections: redirectConnectionLimit,
+            SecureRedirectResponder(settings, answering: challenges), host: host, port: port,
+            connections: redirectConnectionLimit,
             logger: logger, onListening: onListening)
     }
 

@@ -21,8 +21,8 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, AppCommand.self, ScopeCommand.self,
             ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
-            KeyCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self, AfterRestoreCommand.self,
-            MigrateCommand.self, ConfigCommand.self, DoctorCommand.self,
+            KeyCommand.self, CertificateCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self,
+            AfterRestoreCommand.self, MigrateCommand.self, ConfigCommand.self, DoctorCommand.self,
         ]
     )
 

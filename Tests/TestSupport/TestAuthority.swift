@@ -68,6 +68,32 @@ package struct TestAuthority: Sendable {
         return Issued(certificate: try issued.serializeAsPEM().pemString + "\n", key: own.pemRepresentation + "\n")
     }
 
+    /// Issues a certificate for the key of a request (RFC 2986), with the names that the request asks for.
+    ///
+    /// - Parameters:
+    ///   - request: The request in DER.
+    ///   - key: The key that the certificate contains in place of that of the request; nil for that of the request.
+    ///   - start: The beginning of its validity.
+    ///   - end: The end of its validity.
+    package func certify(
+        _ request: [UInt8], for key: Certificate.PublicKey? = nil, from start: Date = Date() - 3600,
+        until end: Date = Date() + 90 * 86_400
+    ) throws -> String {
+        let request = try CertificateSigningRequest(derEncoded: request)
+        let names = try request.attributes.extensionRequest?.extensions.subjectAlternativeNames
+        let issued = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: key ?? request.publicKey, notValidBefore: start,
+            notValidAfter: end, issuer: certificate.subject, subject: DistinguishedName(),
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                if let names { Critical(names) }
+                try ExtendedKeyUsage([.serverAuth])
+                AuthorityKeyIdentifier(keyIdentifier: [1, 2, 3, 4][...])
+            },
+            issuerPrivateKey: self.key)
+        return try issued.serializeAsPEM().pemString + "\n"
+    }
+
     /// Returns the TLS context of a server with a certificate for a host name.
     package func serverContext(for host: String) throws -> NIOSSLContext {
         let issued = try issue(for: [host])

@@ -84,6 +84,21 @@ public struct ServerKey: Sendable {
     /// The keys that encrypt the ``IdentifierKeys`` in the store.
     private var identifierSealing: DerivedKeys { derived("counterfoil identifier keys") }
 
+    /// The keys that encrypt the keys of certificates and of accounts at authorities in the store.
+    private var certificateSealing: DerivedKeys { derived("counterfoil certificate keys") }
+
+    /// Encrypts a private key of a certificate or of an account, and binds the result to what it belongs to.
+    package func seal(certificateKey bytes: [UInt8], of owner: CertificateKeyOwner) throws -> [UInt8] {
+        try certificateSealing.seal(bytes, authenticating: owner.context)
+    }
+
+    /// Decrypts the output of ``seal(certificateKey:of:)``, and returns whether the current key encrypted it.
+    package func open(
+        certificateKey sealed: [UInt8], of owner: CertificateKeyOwner
+    ) throws -> (bytes: [UInt8], isCurrent: Bool) {
+        try certificateSealing.open(sealed, authenticating: owner.context)
+    }
+
     /// Encrypts the identifier of a deleted user for the queue of the logout notifications.
     func seal(subject person: PersonIdentifier) throws -> [UInt8] {
         try removedSubjects.seal(Array(person.rawValue.utf8))
@@ -119,6 +134,21 @@ public struct ServerKey: Sendable {
             all: keys.map {
                 HKDF<SHA256>.deriveKey(inputKeyMaterial: $0, info: Array(purpose.utf8), outputByteCount: 32)
             })
+    }
+}
+
+/// What a stored private key of TLS belongs to.
+package enum CertificateKeyOwner: Sendable {
+    /// The account at the authority with a directory URL.
+    case account(authority: String)
+    /// The certificate with its chain in PEM format.
+    case certificate(chain: String)
+
+    fileprivate var context: [UInt8] {
+        switch self {
+        case .account(let authority): Array("account \(authority)".utf8)
+        case .certificate(let chain): Array("certificate \(chain)".utf8)
+        }
     }
 }
 

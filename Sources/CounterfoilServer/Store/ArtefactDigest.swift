@@ -25,6 +25,9 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of a `user_code`, whatever its case and punctuation were.
     package init(of code: UserCode) { self.init(kind: "user code", text: code.letters) }
 
+    /// Creates the digest of the settings with which a certificate is ordered.
+    package init(ofOrderSettings text: String) { self.init(kind: "certificate order", text: text) }
+
     /// Creates the digest of a session token, the key of ``SessionStore/session(_:)``.
     public init(of token: SessionToken) { self.init(kind: "session", text: token.exposed) }
 

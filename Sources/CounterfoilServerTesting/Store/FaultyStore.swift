@@ -93,6 +93,9 @@ public final class FaultyStore: Sendable {
         case renewSetupNonce, setupNonce
         /// Reading and replacing the keys of the identifiers.
         case identifierKeys, replaceIdentifierKeys
+        /// The account at an authority, the certificate that it has issued, and its orders and challenges.
+        case accountKey, issuedCertificate, storeCertificate, requestRenewal, pendingChallenges, replaceChallenges
+        case failedOrders, orderLease
     }
 
     private struct State {

@@ -59,6 +59,7 @@ public final class MemoryStore: Sendable {
         var setupNonce: (nonce: SetupNonce, at: Date)?
         var maintenanceLease: (holder: LeaseHolder, end: Date)?
         var identifierKeys: [UInt8]?
+        var certificateOrders = CertificateOrderRecords()
     }
 
     /// A queued back-channel logout notification, with the time at which it is due and the time of queueing.

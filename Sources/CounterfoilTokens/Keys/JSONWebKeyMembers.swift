@@ -97,7 +97,7 @@ extension JSONWebKey: Codable {
     }
 
     /// The required members of the key type, from which the thumbprint is computed (RFC 7638 §3.2).
-    var publicMembers: [(name: String, value: String)] { material.members }
+    package var publicMembers: [(name: String, value: String)] { material.members }
 
     /// All members of the published key, including `kid`, `alg` and `use`.
     package var members: [(name: String, value: String)] {

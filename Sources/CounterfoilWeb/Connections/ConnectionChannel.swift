@@ -41,7 +41,13 @@ struct ConnectionChannel {
         return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             if let certificate {
-                try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context))
+                if let challenges = certificate.challenges {
+                    try pipeline.addHandler(ClientHelloHandler(certificate, challenges: challenges))
+                } else if let context = certificate.context {
+                    try pipeline.addHandler(NIOSSLServerHandler(context: context))
+                } else {
+                    throw Refused()
+                }
                 try pipeline.addHandler(ClosedInputHandler())
             }
             var limits = NIOHTTPDecoderLimitConfiguration()

@@ -7,14 +7,28 @@ import NIOSSL
 /// A connection keeps the certificate with which it began, so replacing it ends none.
 public final class CurrentCertificate: Sendable {
     private struct State {
-        var certificate: ServerCertificate
+        var certificate: ServerCertificate?
         var failures = 0
+        var orderFailures: Int?
     }
 
     private let state: Mutex<State>
+    /// The challenges that connections can ask for; nil if the certificate is not ordered from an authority.
+    package let challenges: PendingChallenges?
 
     /// Creates the certificate for the first connections.
-    public init(_ certificate: ServerCertificate) { state = Mutex(State(certificate: certificate)) }
+    public init(_ certificate: ServerCertificate) {
+        state = Mutex(State(certificate: certificate))
+        challenges = nil
+    }
+
+    /// Creates a place for a certificate that is ordered from an authority.
+    ///
+    /// - Parameter challenges: The challenges that the authority validates, by connections to the same listener.
+    package init(answering challenges: PendingChallenges) {
+        state = Mutex(State(orderFailures: 0))
+        self.challenges = challenges
+    }
 
     /// Replaces the certificate for the next connections.
     public func replace(by certificate: ServerCertificate) { state.withLock { $0.certificate = certificate } }
@@ -22,8 +36,26 @@ public final class CurrentCertificate: Sendable {
     /// Counts a new certificate that was refused, for the metrics; the current one stays in use.
     public func noteFailure() { state.withLock { $0.failures += 1 } }
 
-    var context: NIOSSLContext { state.withLock { $0.certificate.context } }
+    /// Counts an order that has failed, for the metrics.
+    func noteFailedOrder() { state.withLock { $0.orderFailures = ($0.orderFailures ?? 0) + 1 } }
+
+    /// The TLS context of the certificate; nil as long as there is none.
+    var context: NIOSSLContext? { state.withLock { $0.certificate?.context } }
 
     /// The values that the metrics show.
-    var snapshot: (expires: Date, failures: Int) { state.withLock { ($0.certificate.expires, $0.failures) } }
+    struct Snapshot: Sendable {
+        /// The end of the certificate; nil if there is none yet.
+        let expires: Date?
+        /// The number of new certificates that were refused.
+        let failures: Int
+        /// The number of orders that have failed; nil if none is ordered.
+        let orderFailures: Int?
+    }
+
+    var snapshot: Snapshot {
+        state.withLock { state in
+            Snapshot(
+                expires: state.certificate?.expires, failures: state.failures, orderFailures: state.orderFailures)
+        }
+    }
 }

@@ -44,7 +44,7 @@ struct CertificateFiles: Sendable {
     }
 
     /// Returns true if every user of the machine can read a file.
-    private static func isReadableByAll(_ path: String) -> Bool {
+    static func isReadableByAll(_ path: String) -> Bool {
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let attributes = try? FileManager.default.attributesOfItem(atPath: file)
         return ((attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0) & 0o004 != 0

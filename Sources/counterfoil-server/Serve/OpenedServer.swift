@@ -6,6 +6,19 @@ import CounterfoilWeb
 import Foundation
 import Logging
 
+/// Everything that a server needs to open its store, so that it can be tried again.
+struct ServerOpening: Sendable {
+    let place: InstallationOption.Place
+    let settings: ServerSettings
+    /// The path of the endings journal; nil for none.
+    let endingsJournal: String?
+    /// The orders of the certificate; nil if it comes from files, or if there is none.
+    let acme: ACMESettings?
+    let certificate: CurrentCertificate?
+    let outbound: OutboundRules
+    let logger: Logger
+}
+
 /// A server with its store and its keys.
 struct OpenedServer: Sendable {
     let server: AuthorizationServer
@@ -16,17 +29,17 @@ struct OpenedServer: Sendable {
     let lock: ServingLock?
     /// The service of the endings journal; nil without one.
     let endings: EndingsService?
+    /// The service that orders the certificate; nil if none is ordered.
+    let orders: CertificateOrders?
 
     /// The time in seconds for which servers on one database show the same link for the first administrator.
     private static let setupAge: TimeInterval = 3600
 
     /// Opens the store and the keys, and creates the server; throws ``CommandFailure``, and closes the store then.
-    init(
-        at place: InstallationOption.Place, settings: ServerSettings, endingsJournal: String?, outbound: OutboundRules,
-        logger: Logger
-    ) async throws {
+    init(_ opening: ServerOpening) async throws {
+        let logger = opening.logger
         let unsupported = UnsupportedValues(logger: logger)
-        switch place {
+        switch opening.place {
         case .directory(let path):
             let lock = try DataDirectory.lockForServing(path)
             let directory = try DataDirectory(at: path, lockedBy: lock, reporting: unsupported)
@@ -40,10 +53,18 @@ struct OpenedServer: Sendable {
             installation = try await database.open(reporting: unsupported)
         }
         do {
-            (server, setupLink, endings) = try await Self.make(
-                on: installation, settings: settings, endingsJournal: endingsJournal, outbound: outbound,
-                // Several servers may start on a database, and the link that one shows must work at the others.
-                setupAge: lock == nil ? Self.setupAge : 0, logger: logger)
+            let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
+            // The settings are those of a server that has the right key.
+            endings = try await EndingsService.open(opening.endingsJournal, of: installation, logger: logger)
+            try await installation.note(NotedSettings(opening.settings, endingsJournal: opening.endingsJournal))
+            server = Self.server(opening, on: installation, keys: keys)
+            // Several servers may start on a database, and the link that one shows must work at the others.
+            setupLink = try await server.openSetup(keepingFor: lock == nil ? Self.setupAge : 0)
+            orders = opening.acme.map { [installation] acme in
+                CertificateOrders(
+                    acme, store: installation.store, serverKey: installation.serverKey, current: opening.certificate,
+                    logger: logger)
+            }
         } catch {
             await installation.store.close()
             switch error {
@@ -52,35 +73,31 @@ struct OpenedServer: Sendable {
             default: throw error
             }
         }
+        // The first connections get the stored certificate; a fault of the store is met again by the service.
+        try? await orders?.takeOver()
     }
 
-    private static func make(
-        on installation: Installation, settings: ServerSettings, endingsJournal: String?, outbound: OutboundRules,
-        setupAge: TimeInterval, logger: Logger
-    ) async throws -> (AuthorizationServer, setupLink: String?, endings: EndingsService?) {
-        let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
-        // The settings are those of a server that has the right key.
-        let endings = try await EndingsService.open(endingsJournal, of: installation, logger: logger)
-        try await installation.note(NotedSettings(settings, endingsJournal: endingsJournal))
-        let server = AuthorizationServer(
-            settings: settings,
+    private static func server(
+        _ opening: ServerOpening, on installation: Installation, keys: KeyRing
+    ) -> AuthorizationServer {
+        if PublicSuffixList.system == nil {
+            opening.logger.warning(
+                "failed to load libpsl, so the consent page sets off the whole host of a client",
+                metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
+        }
+        return AuthorizationServer(
+            settings: opening.settings,
             store: installation.store,
             serverKey: installation.serverKey,
             keys: keys,
             hasher: PasswordHasher(),
             pages: .console,
             // There are several outbound clients, so that DNS lookups for one purpose cannot delay those for another.
-            associations: AssociationFileFetcher(OutboundClient(outbound)),
-            clientFiles: OutboundClientFiles(outbound),
-            logoutSender: LogoutNoticePost(OutboundClient(outbound)),
-            logger: logger
+            associations: AssociationFileFetcher(OutboundClient(opening.outbound)),
+            clientFiles: OutboundClientFiles(opening.outbound),
+            logoutSender: LogoutNoticePost(OutboundClient(opening.outbound)),
+            logger: opening.logger
         )
-        if PublicSuffixList.system == nil {
-            logger.warning(
-                "failed to load libpsl, so the consent page sets off the whole host of a client",
-                metadata: ["packages": "libpsl5 (Debian, Ubuntu), libpsl (Fedora, Homebrew)"])
-        }
-        return (server, try await server.openSetup(keepingFor: setupAge), endings)
     }
 }
 

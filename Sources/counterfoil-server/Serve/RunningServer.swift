@@ -12,17 +12,18 @@ import UnixSignals
 ///
 /// The initializer is the only place that connects the components.
 struct RunningServer {
-    private let place: InstallationOption.Place
     private let listeners: ListenOptions.Listeners
     private let metrics: ListenAddress?
     private let redirects: ListenAddress?
     private let renewal: CertificateRenewal?
+    /// The certificate of the listeners, from files or ordered from an authority; nil without TLS.
+    private let certificate: CurrentCertificate?
     /// The signals SIGHUP since this value was created; nil if one ends the process.
     private let hangUps: UnixSignalsSequence?
     private let reload: SettingsReload?
     private let settings: ServerSettings
-    private let outbound: OutboundRules
-    private let endingsJournal: String?
+    /// What opens the store, now or later.
+    private let opening: ServerOpening
     private let connections: OpenConnections
     /// The server with its store; missing while its database does not answer.
     private let opened: LaterValue<OpenedServer>
@@ -37,6 +38,7 @@ struct RunningServer {
         metrics: ListenAddress? = nil,
         redirects: ListenAddress? = nil,
         certificate: CertificateFiles? = nil,
+        acme: ACMESettings? = nil,
         trustedProxies: TrustedProxies = .none,
         connections: ConnectionLimits = .standard,
         outbound: OutboundRules = .standard,
@@ -44,13 +46,10 @@ struct RunningServer {
         endingsJournal: String? = nil,
         reload: SettingsReload? = nil
     ) async throws {
-        self.place = place
         self.listeners = listeners
         self.metrics = metrics
         self.redirects = redirects
         self.settings = settings
-        self.outbound = outbound
-        self.endingsJournal = endingsJournal
         let logger = log.logger
         self.reload = reload
         hangUps =
@@ -59,13 +58,17 @@ struct RunningServer {
         self.logger = logger
         // A certificate that clients would refuse is an error before the data is touched.
         renewal = if let certificate { try await CertificateRenewal(certificate, logger: logger) } else { nil }
+        // The listener has the place of an ordered certificate before the store with the orders is open.
+        self.certificate =
+            renewal?.current ?? acme.map { _ in CurrentCertificate(answering: PendingChallenges()) }
         self.connections = OpenConnections(
             limits: try Self.limits(connections, logger: logger), trustedProxies: trustedProxies, settings: settings,
-            hasCertificate: renewal != nil, logger: logger)
+            hasCertificate: self.certificate != nil, logger: logger)
+        opening = ServerOpening(
+            place: place, settings: settings, endingsJournal: endingsJournal, acme: acme,
+            certificate: self.certificate, outbound: outbound, logger: logger)
         do {
-            opened = LaterValue(
-                try await OpenedServer(
-                    at: place, settings: settings, endingsJournal: endingsJournal, outbound: outbound, logger: logger))
+            opened = LaterValue(try await OpenedServer(opening))
         } catch let failure as CommandFailure {
             guard failure.isTemporary, case .database = place else { throw failure }
             logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
@@ -111,7 +114,7 @@ struct RunningServer {
         _ onStarted: @escaping @Sendable (OpenedServer, [BoundAddress]) async -> Void
     ) async throws -> [any Service] {
         let (opened, connections, logger, log) = (opened, connections, logger, log)
-        let (manager, certificate) = (listeners.manager, renewal?.current)
+        let (manager, certificate) = (listeners.manager, certificate)
         let place = ServerPlace(for: settings)
         let bound = LaterValue<[BoundAddress]>()
         // The first connection is answered by the server already.
@@ -137,6 +140,10 @@ struct RunningServer {
                 guard let endings = opened.endings else { return try await gracefulShutdown() }
                 try await endings.run()
             },
+            WhenOpen(opened) { opened in
+                guard let orders = opened.orders else { return try await gracefulShutdown() }
+                try await orders.run()
+            },
         ]
         if let renewal { services.append(renewal) }
         if let hangUps {
@@ -147,7 +154,10 @@ struct RunningServer {
         }
         if let redirects {
             services.append(
-                WebServer.redirect(to: settings, host: redirects.host, port: redirects.port, logger: logger) { port in
+                WebServer.redirect(
+                    to: settings, answering: certificate?.challenges, host: redirects.host, port: redirects.port,
+                    logger: logger
+                ) { port in
                     let url = "http://\(redirects.host):\(port)"
                     log.report(
                         "started the redirect to https", metadata: ["url": "\(url)"],
@@ -169,16 +179,12 @@ struct RunningServer {
                     try await service.run()
                 })
         }
-        let (placeOfStore, settings, outbound, endingsJournal) = (self.place, settings, outbound, endingsJournal)
+        let opening = opening
         services.append(
             Starting(
                 place: place, bound: bound, opened: opened, connections: connections, manager: manager,
                 logger: logger,
-                open: {
-                    try await OpenedServer(
-                        at: placeOfStore, settings: settings, endingsJournal: endingsJournal, outbound: outbound,
-                        logger: logger)
-                }, onStarted: onStarted))
+                open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
             await Stopping(after: listeners.delay) {
                 manager.stopping("Answering the last requests")
@@ -191,7 +197,7 @@ struct RunningServer {
     /// Returns the parts of the server that other settings change while it runs; nil while its store is not open.
     private var liveParts: @Sendable () -> LiveParts? {
         let (opened, connections, renewal, level, logger) = (opened, connections, renewal, log.level, logger)
-        let endingsJournal = endingsJournal
+        let endingsJournal = opening.endingsJournal
         return {
             opened.current.map { opened in
                 LiveParts(

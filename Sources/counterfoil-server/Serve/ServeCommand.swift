@@ -27,6 +27,11 @@ struct ServeCommand: ConfiguredCommand {
             --trusted-proxy, so that rate limits apply to client addresses. The two files are read again when they \
             change, and on SIGHUP. No connection is lost. Files that fail the check change nothing.
 
+            With --acme-contact and --acme-terms-agreed, the server orders its certificate from an authority such as \
+            Let's Encrypt, and renews it. The authority must reach --listen on port 443, or with --acme-challenge \
+            http-01 --redirect-listen on port 80. The certificate and its key are in the database, and the key is \
+            encrypted with the server key.
+
             Each option is a setting. --config names a YAML file in which its name without dashes is a key, such as \
             listen: 127.0.0.1:8080. The environment variable has the same name, such as COUNTERFOIL_LISTEN. An option \
             overrides the variable, and the variable overrides the file. --site-name and --unregistered-clients are \
@@ -104,6 +109,7 @@ struct ServeCommand: ConfiguredCommand {
     @OptionGroup(title: "Limits") var limits: LimitOptions
     @OptionGroup(title: "Sign-in") var signIn: SignInOptions
     @OptionGroup(title: "TLS") var tls: TLSOptions
+    @OptionGroup(title: "Certificate of an authority (ACME)") var acme: ACMEOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringOptions
     @OptionGroup(title: "Restore") var endings: EndingsOptions
@@ -124,6 +130,7 @@ struct ServeCommand: ConfiguredCommand {
             }
         }
         try tls.check(issuer)
+        try acme.check(issuer, callbackOrigin: callbackOrigin.map { try CallbackOrigin($0, issuer: issuer) }, tls: tls)
         guard (1...3650).contains(keyLifetime) else {
             throw ValidationError("--key-lifetime must be a number of days from 1 to 3650.")
         }
@@ -145,6 +152,7 @@ struct ServeCommand: ConfiguredCommand {
             metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
             redirects: try tls.redirectListen.map { try ListenAddress($0) },
             certificate: tls.files(for: settings),
+            acme: try acme.settings(for: settings),
             trustedProxies: try TrustedProxies(network.trustedProxies),
             connections: ConnectionLimits(total: limits.connections),
             outbound: outbound,

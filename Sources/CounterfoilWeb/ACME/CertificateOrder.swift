@@ -1,0 +1,240 @@
+import CounterfoilServer
+package import CounterfoilTokens
+import Foundation
+package import Logging
+
+/// One order of a certificate, from the account to the certificate (RFC 8555 §7).
+package struct CertificateOrder: Sendable {
+    /// A certificate as it was issued.
+    package struct Issued: Sendable {
+        /// The certificate and those of its issuers, in PEM format.
+        package let chain: String
+        /// The private key in PEM format.
+        package let key: String
+    }
+
+    private let settings: ACMESettings
+    private let client: AuthorityClient
+    private let key: SigningKey
+    private let challenges: PendingChallenges
+    private let clock: OrderClock
+    private let logger: Logger
+
+    /// The time in seconds after which the order is given up.
+    ///
+    /// An authority may need hours, for instance because a person has to agree.
+    private static let patience: TimeInterval = 24 * 3600
+    /// The time in seconds between two log events of an authority that delays.
+    private static let reportInterval: TimeInterval = 600
+
+    package init(
+        _ settings: ACMESettings, client: AuthorityClient, accountKey: SigningKey, challenges: PendingChallenges,
+        clock: OrderClock, logger: Logger
+    ) {
+        self.settings = settings
+        self.client = client
+        key = accountKey
+        self.challenges = challenges
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Orders a certificate.
+    ///
+    /// - Parameter former: The identifier of the certificate that it replaces (RFC 9773 §5); nil for none.
+    /// - Throws: ``OrderFailure``, or `CancellationError`.
+    package func issue(replacing former: String?) async throws -> Issued {
+        let account = try await account()
+        let (url, order) = try await placed(replacing: former, account: account)
+        if order.status == .pending {
+            do {
+                try await authorize(order, account: account)
+            } catch {
+                await challenges.withdraw()
+                throw error
+            }
+            await challenges.withdraw()
+        }
+        let request: CertificateRequest
+        do { request = try CertificateRequest(for: settings.hosts) } catch {
+            throw OrderFailure.malformed(.finalization, "the request cannot be made: \(error)")
+        }
+        let ready = try await settled(url, account: account, step: .order) { [.ready, .valid].contains($0.status) }
+        if ready.status == .ready {
+            _ = try await client.post(
+                AccountRequest.finalization(request.der), to: ready.finalize, account: account, key: key,
+                at: .finalization)
+        }
+        let done = try await settled(url, account: account, step: .finalization) { $0.status == .valid }
+        guard let place = done.certificate else {
+            throw OrderFailure.malformed(.finalization, "the valid order has no certificate")
+        }
+        let response = try await client.post(
+            [], to: place, account: account, key: key, at: .certificate,
+            accepting: "application/pem-certificate-chain")
+        guard let chain = String(validating: response.body, as: UTF8.self) else {
+            throw OrderFailure.malformed(.certificate, "it is no text")
+        }
+        return Issued(chain: chain, key: request.key)
+    }
+
+    /// Returns the URL of the account, which is created if the key has none (RFC 8555 §7.3).
+    private func account() async throws -> String {
+        let directory = try await client.directory()
+        do {
+            let response = try await client.post(
+                AccountRequest.existing, to: directory.newAccount, account: nil, key: key, at: .account)
+            return try location(of: response, step: .account)
+        } catch OrderFailure.refused(_, let problem, _) where problem.type == "accountDoesNotExist" {
+            guard settings.externalAccount != nil || !directory.requiresExternalAccount else {
+                throw OrderFailure.externalAccountRequired
+            }
+            let binding = settings.externalAccount?.binding(of: key.publicKey, url: directory.newAccount)
+            let response = try await client.post(
+                AccountRequest.creation(contact: settings.contact, binding: binding), to: directory.newAccount,
+                account: nil, key: key, at: .account)
+            logger.notice(
+                "created an account at the authority",
+                metadata: [
+                    "authority": "\(settings.directory)", "terms": "\(LogText.of(directory.termsOfService ?? "none"))",
+                ])
+            return try location(of: response, step: .account)
+        }
+    }
+
+    /// Places the order; if the authority does not accept what it replaces, without that.
+    private func placed(replacing former: String?, account: String) async throws -> (String, AuthorityOrder) {
+        let directory = try await client.directory()
+        func place(_ former: String?) async throws -> (String, AuthorityOrder) {
+            let response = try await client.post(
+                AccountRequest.order(of: settings.hosts, replacing: former), to: directory.newOrder, account: account,
+                key: key, at: .order)
+            return (try location(of: response, step: .order), try order(in: response, step: .order))
+        }
+        guard let former, directory.renewalInfo != nil else { return try await place(nil) }
+        do { return try await place(former) } catch OrderFailure.refused(_, let problem, _) {
+            // RFC 9773 §5 and §7.4: another order has replaced it, or another account has ordered it.
+            logger.debug("ordered without the former certificate", metadata: ["reason": "\(problem)"])
+            return try await place(nil)
+        }
+    }
+
+    /// Has the authority validate every host that it does not know yet (RFC 8555 §7.5).
+    private func authorize(_ order: AuthorityOrder, account: String) async throws {
+        var pending: [(url: String, challenge: HostAuthorization.Challenge, host: String)] = []
+        for url in order.authorizations {
+            let authorization = try await authorization(url, account: account).authorization
+            guard settings.hosts.contains(authorization.host) else {
+                throw OrderFailure.malformed(
+                    .authorization, "it is for \(LogText.of(authorization.host)), which was not ordered")
+            }
+            if authorization.status == .valid { continue }
+            guard authorization.status == .pending else { throw failure(of: authorization) }
+            let wanted = settings.challenge.rawValue
+            guard let challenge = authorization.challenges.first(where: { $0.type == wanted }) else {
+                throw OrderFailure.noChallenge(
+                    host: authorization.host, challenge: wanted,
+                    offered: authorization.challenges.map { LogText.of($0.type) })
+            }
+            pending.append((url, challenge, authorization.host))
+        }
+        guard !pending.isEmpty else { return }
+        do {
+            try await challenges.publish(
+                pending.map { part in
+                    (
+                        part.challenge.type, part.host, part.challenge.token,
+                        KeyAuthorization.of(token: part.challenge.token, account: key.publicKey)
+                    )
+                }, lasting: Self.patience)
+        } catch { throw OrderFailure.store(error) }
+        // Another server may have read the challenges just before.
+        try await clock.pause(PendingChallenges.spread)
+        for part in pending {
+            _ = try await client.post(
+                AccountRequest.validation, to: part.challenge.url, account: account, key: key, at: .challenge)
+        }
+        for part in pending {
+            var wait = Wait(clock.now())
+            while true {
+                let (authorization, pause) = try await authorization(part.url, account: account)
+                if authorization.status == .valid { break }
+                guard authorization.status == .pending else { throw failure(of: authorization) }
+                try await sleep(&wait, asked: pause, step: .authorization)
+            }
+        }
+    }
+
+    private func authorization(
+        _ url: String, account: String
+    ) async throws -> (authorization: HostAuthorization, pause: TimeInterval?) {
+        let response = try await client.post([], to: url, account: account, key: key, at: .authorization)
+        guard let authorization = HostAuthorization(response.body, from: settings.directory) else {
+            throw OrderFailure.malformed(.authorization, "it is not one for a host")
+        }
+        return (authorization, response.pause(at: clock.now()))
+    }
+
+    private func failure(of authorization: HostAuthorization) -> OrderFailure {
+        let wanted = settings.challenge.rawValue
+        let problem = authorization.challenges.first { $0.type == wanted }?.problem
+        return .notValidated(host: LogText.of(authorization.host), challenge: wanted, problem)
+    }
+
+    /// Reads the order until a condition is true.
+    private func settled(
+        _ url: String, account: String, step: OrderFailure.Step, until isDone: (AuthorityOrder) -> Bool
+    ) async throws -> AuthorityOrder {
+        var wait = Wait(clock.now())
+        while true {
+            let response = try await client.post([], to: url, account: account, key: key, at: step)
+            let order = try order(in: response, step: step)
+            if order.status == .invalid {
+                let problem = order.problem ?? AuthorityProblem(["type": .string("the order is invalid")])
+                throw problem.type == "rateLimited"
+                    ? OrderFailure.limited(step, problem, retryAfter: nil)
+                    : OrderFailure.refused(step, problem, retryAfter: nil)
+            }
+            if isDone(order) { return order }
+            try await sleep(&wait, asked: response.pause(at: clock.now()), step: step)
+        }
+    }
+
+    private func order(in response: AuthorityResponse, step: OrderFailure.Step) throws -> AuthorityOrder {
+        guard let order = AuthorityOrder(response.body, from: settings.directory) else {
+            throw OrderFailure.malformed(step, "it is no order")
+        }
+        return order
+    }
+
+    private func location(of response: AuthorityResponse, step: OrderFailure.Step) throws -> String {
+        guard let location = response.location, settings.directory.allows(location) else {
+            throw OrderFailure.malformed(step, "it has no Location that is https")
+        }
+        return location
+    }
+
+    /// The time for which a step waits.
+    private struct Wait {
+        let start: Date
+        var reported: Date
+        var rounds = 0
+
+        init(_ now: Date) { (start, reported) = (now, now) }
+    }
+
+    /// Waits as long as the authority has asked, or a little longer each time.
+    private func sleep(_ wait: inout Wait, asked: TimeInterval?, step: OrderFailure.Step) async throws {
+        let now = clock.now()
+        guard now.timeIntervalSince(wait.start) < Self.patience else { throw OrderFailure.delayed(step) }
+        if now.timeIntervalSince(wait.reported) >= Self.reportInterval || (asked ?? 0) >= Self.reportInterval {
+            wait.reported = now
+            logger.warning(
+                "the authority delays the order; the server waits",
+                metadata: ["authority": "\(settings.directory)", "step": "\(step.rawValue)"])
+        }
+        wait.rounds += 1
+        let own = min(pow(1.5, Double(min(wait.rounds, 12) - 1)), 60)
+        try await clock.pause(min(max(asked ?? own, 0.5), 3600))
+    }
+}

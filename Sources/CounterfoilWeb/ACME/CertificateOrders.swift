@@ -1,0 +1,330 @@
+import CounterfoilProtocol
+package import CounterfoilServer
+import CounterfoilTokens
+import Foundation
+package import Logging
+import ServiceLifecycle
+
+/// The service that orders the certificate of the server from an authority, and renews it.
+///
+/// Everything is in the store. On several servers with one store, one has a lease and orders, and the others find the
+/// new certificate at their next look. If a server ends during an order, another one, or its next start, begins again.
+/// Whatever fails, the current certificate stays in use.
+package actor CertificateOrders: Service {
+    /// The place of the certificate, for the listener.
+    package nonisolated let current: CurrentCertificate
+    /// The challenges that the listeners answer.
+    package nonisolated let challenges: PendingChallenges
+
+    private let settings: ACMESettings
+    private let store: any CertificateOrderStore & StoreClock
+    private let keys: StoredKeys
+    private let clock: OrderClock
+    private let logger: Logger
+    private let connect: @Sendable () throws -> any AuthorityTransport
+    private let holder = LeaseHolder()
+    private let start: Date
+
+    /// The stored certificate that is in use, as far as it could be used, and what its authority knows of it.
+    private var used: (stored: IssuedCertificate, identity: CertificateIdentity?)?
+    /// The stored certificate that cannot be used, which is reported once.
+    private var refused: IssuedCertificate?
+    /// The random number from which the time of the renewal is computed.
+    private var draw: Double
+    private var information: RenewalInformation?
+    private var nextLook = Date.distantPast
+    /// The failed orders as this server knows them, in case that the store cannot keep them.
+    private var failed: FailedOrders?
+    private var isStoreFaultReported = false
+
+    /// The time in seconds between two looks at the store.
+    static let interval: TimeInterval = 15
+    /// The length of the lease in seconds; a server that orders renews it after a third of it.
+    static let leaseLength: TimeInterval = 30
+
+    /// Creates the service.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings of the orders.
+    ///   - store: The store with the certificate.
+    ///   - serverKey: The key that encrypts private keys.
+    ///   - current: The place of the certificate, if a listener has it already.
+    ///   - clock: The time and the random numbers.
+    ///   - logger: The logger of the service.
+    ///   - connect: The function that creates the connection to the authority; by default https.
+    package init(
+        _ settings: ACMESettings, store: any CertificateOrderStore & StoreClock, serverKey: ServerKey,
+        current: CurrentCertificate? = nil, clock: OrderClock = OrderClock(), logger: Logger,
+        connect: (@Sendable () throws -> any AuthorityTransport)? = nil
+    ) {
+        self.settings = settings
+        self.store = store
+        self.clock = clock
+        self.logger = logger
+        self.connect = connect ?? { try HTTPAuthority(trusting: settings.root) }
+        keys = StoredKeys(store: store, serverKey: serverKey)
+        let challenges = current?.challenges ?? PendingChallenges(store)
+        self.challenges = challenges
+        self.current = current ?? CurrentCertificate(answering: challenges)
+        start = store.now()
+        draw = clock.draw()
+    }
+
+    /// Orders and renews until the server stops.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown { await self.runUntilCancelled() }
+    }
+
+    private func runUntilCancelled() async {
+        while !Task.isCancelled {
+            do {
+                try await runRound()
+                try await clock.pause(Self.interval)
+            } catch { break }
+        }
+    }
+
+    /// Takes over the stored certificate, and orders another one if it is time.
+    ///
+    /// - Throws: `CancellationError` only.
+    package func runRound() async throws {
+        do throws(StoreFault) {
+            try await takeOver()
+            isStoreFaultReported = false
+        } catch {
+            try Task.checkCancellation()
+            // What is known stays in use; a store that fails is reported once.
+            if !isStoreFaultReported {
+                logger.error("failed to read the certificate from the store", metadata: ["error": "\(error)"])
+            }
+            isStoreFaultReported = true
+            return
+        }
+        guard let due = try await dueOrder() else { return }
+        try await orderInTurn(due)
+    }
+
+    /// Uses the certificate of the store, if it is another one than the current one and fits.
+    ///
+    /// A server calls it before it listens, so that the first connections have the certificate.
+    package func takeOver() async throws(StoreFault) {
+        await challenges.follow(store)
+        guard let stored = try await store.issuedCertificate() else { return }
+        if let former = used, former.stored.chain == stored.chain {
+            used = (stored, former.identity)
+            return
+        }
+        guard let key = await keys.key(of: stored) else {
+            report(stored, reason: "its key was encrypted with another server key")
+            return
+        }
+        let certificate: ServerCertificate
+        do {
+            certificate = try await ServerCertificate(
+                chain: stored.chain, key: key, hosts: settings.hosts, at: clock.now())
+        } catch { return report(stored, reason: "\(error)") }
+        current.replace(by: certificate)
+        use(stored)
+        logger.notice(
+            "using the certificate of the store",
+            metadata: ["expires": "\(certificate.expires.ISO8601Format())", "authority": "\(stored.authority)"])
+    }
+
+    private func use(_ stored: IssuedCertificate) {
+        used = (stored, CertificateIdentity(chain: stored.chain))
+        refused = nil
+        information = nil
+        nextLook = .distantPast
+        draw = clock.draw()
+    }
+
+    /// Reports a stored certificate that cannot be used; the next order replaces it.
+    private func report(_ stored: IssuedCertificate, reason: String) {
+        guard refused != stored else { return }
+        refused = stored
+        logger.warning("cannot use the certificate of the store; ordering another", metadata: ["reason": "\(reason)"])
+    }
+
+    /// An order that it is time for.
+    private struct DueOrder {
+        /// The identifier of the certificate that it replaces; nil for none.
+        let replaced: String?
+        let failed: FailedOrders?
+    }
+
+    /// Returns the order that it is time for; nil if there is none.
+    private func dueOrder() async throws -> DueOrder? {
+        let now = clock.now()
+        var replaced: String?
+        if let (stored, identity) = used, refused == nil, let identity {
+            let isOfAuthority = stored.authority == "\(settings.directory)"
+            if isOfAuthority { await lookForInformation(identity, at: now) }
+            let time = RenewalTime.of(validity: identity.validity, information: information, draw: draw)
+            guard stored.isRenewalRequested || now >= time else { return nil }
+            if isOfAuthority { replaced = identity.identifier }
+        }
+        let stored = try? await store.failedOrders()
+        let storeNow = store.now()
+        // A time of the future is from before the clock was set back.
+        let latest = [stored, failed].compactMap { $0 }.filter { $0.failedAt <= storeNow + 60 }
+            .max { $0.failedAt < $1.failedAt }
+        if let latest,
+            storeNow < OrderBackOff.nextOrder(after: latest, settings: settings.digest, start: start)
+        {
+            return nil
+        }
+        return DueOrder(replaced: replaced, failed: latest)
+    }
+
+    /// Reads the renewal information of the certificate, if it is time; a failure leaves the usual time in force.
+    private func lookForInformation(_ identity: CertificateIdentity, at now: Date) async {
+        guard let identifier = identity.identifier, now >= nextLook else { return }
+        var retryAfter: TimeInterval?
+        do {
+            try await withAuthority { client in
+                guard let base = try await client.directory().renewalInfo else {
+                    information = nil
+                    return
+                }
+                let url = base.hasSuffix("/") ? base + identifier : base + "/" + identifier
+                let response = try await client.get(url, at: .renewalInformation)
+                retryAfter = response.pause(at: now)
+                guard let new = RenewalInformation(response.body) else {
+                    throw OrderFailure.malformed(.renewalInformation, "it has no window")
+                }
+                if let former = information, former != new {
+                    logger.notice(
+                        "the authority changed the time of the renewal",
+                        metadata: [
+                            "from": "\(new.start.ISO8601Format())", "until": "\(new.end.ISO8601Format())",
+                            "explanation": "\(new.explanation ?? "none")",
+                        ])
+                }
+                information = new
+            }
+        } catch {
+            logger.debug("failed to read the renewal information", metadata: ["error": "\(error)"])
+        }
+        nextLook = now + RenewalTime.nextLook(retryAfter: retryAfter)
+    }
+
+    private func withAuthority<Result>(
+        _ body: (AuthorityClient) async throws -> sending Result
+    ) async throws -> sending Result {
+        let transport: any AuthorityTransport
+        do { transport = try connect() } catch {
+            throw OrderFailure.unreachable(.directory, reason: LogText.of("\(error)"))
+        }
+        do {
+            let result = try await body(AuthorityClient(settings.directory, transport: transport, clock: clock))
+            await transport.close()
+            return result
+        } catch {
+            await transport.close()
+            throw error
+        }
+    }
+
+    /// Orders a certificate, unless another server does.
+    private func orderInTurn(_ due: DueOrder) async throws {
+        let now = store.now()
+        guard (try? await store.takeOrderLease(holder, until: now + Self.leaseLength, at: now)) == true else { return }
+        do {
+            // Another server may have ordered since.
+            let former = used?.stored
+            try? await takeOver()
+            if used?.stored.chain != former?.chain || used?.stored.isRenewalRequested != former?.isRenewalRequested {
+                try? await store.returnOrderLease(holder)
+                return
+            }
+            try await orderWithLease(due)
+        } catch is CancellationError {
+            try? await store.returnOrderLease(holder)
+            throw CancellationError()
+        } catch {
+            await note(
+                error as? OrderFailure ?? .unreachable(.order, reason: LogText.of("\(error)")), after: due.failed)
+        }
+        try? await store.returnOrderLease(holder)
+    }
+
+    /// The end of an order because another server has the lease, for instance after this process was stopped a while.
+    private struct LeaseLost: Error {}
+
+    private func orderWithLease(_ due: DueOrder) async throws {
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.order(due) }
+                group.addTask { try await self.keepLease() }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch is LeaseLost {
+            logger.warning("ended the order of a certificate, because another server has begun one")
+        }
+    }
+
+    /// Renews the lease until the task is cancelled.
+    private func keepLease() async throws {
+        while true {
+            try await clock.pause(Self.leaseLength / 3)
+            let now = store.now()
+            // If the store fails, the order goes on, and cannot store its result unless the lease still exists.
+            if (try? await store.takeOrderLease(holder, until: now + Self.leaseLength, at: now)) == false {
+                throw LeaseLost()
+            }
+        }
+    }
+
+    private func order(_ due: DueOrder) async throws {
+        let accountKey = try await keys.accountKey(of: settings.directory)
+        let issued = try await withAuthority { client in
+            try await CertificateOrder(
+                settings, client: client, accountKey: accountKey, challenges: challenges, clock: clock, logger: logger
+            ).issue(replacing: due.replaced)
+        }
+        let certificate: ServerCertificate
+        do {
+            certificate = try await ServerCertificate(
+                chain: issued.chain, key: issued.key, hosts: settings.hosts, at: clock.now())
+        } catch { throw OrderFailure.unfit(error) }
+        let stored = IssuedCertificate(
+            chain: issued.chain, sealedKey: try keys.seal(key: issued.key, of: issued.chain),
+            authority: "\(settings.directory)", storedAt: store.now())
+        do {
+            guard try await store.storeCertificate(stored, by: holder) else { throw LeaseLost() }
+        } catch let fault as StoreFault {
+            // A certificate that only this server knows is of use to this server.
+            if current.snapshot.expires == nil { current.replace(by: certificate) }
+            throw OrderFailure.store(fault)
+        }
+        failed = nil
+        current.replace(by: certificate)
+        use(stored)
+        logger.notice(
+            "got a certificate from the authority",
+            metadata: [
+                "expires": "\(certificate.expires.ISO8601Format())", "authority": "\(settings.directory)",
+                "hosts": "\(settings.hosts.joined(separator: " "))",
+            ])
+    }
+
+    /// Counts, stores and reports a failed order.
+    private func note(_ failure: OrderFailure, after former: FailedOrders?) async {
+        current.noteFailedOrder()
+        let record = OrderBackOff.next(
+            after: former, kind: failure.kind, retryAfter: failure.retryAfter, settings: settings.digest,
+            at: store.now(), draw: clock.draw())
+        do {
+            try await store.noteFailedOrders(record)
+            failed = nil
+        } catch { failed = record }
+        logger.error(
+            "failed to get a certificate from the authority",
+            metadata: [
+                "error": "\(failure)", "authority": "\(settings.directory)",
+                "hosts": "\(settings.hosts.joined(separator: " "))",
+                "next-order": "\((clock.now() + record.retryAt.timeIntervalSince(record.failedAt)).ISO8601Format())",
+            ])
+    }
+}

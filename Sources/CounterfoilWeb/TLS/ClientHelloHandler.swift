@@ -1,0 +1,129 @@
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// Chooses the TLS context of a connection by its first message.
+///
+/// A client that offers `acme-tls/1` alone is an authority that validates a host: it gets the certificate of the
+/// pending challenge for this host, and the connection ends after the handshake (RFC 8737 §3). Every other client gets
+/// the current certificate. As long as there is none, its handshake fails with an alert.
+final class ClientHelloHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// The error for what is sent before there is a TLS context; it would not be protected.
+    private struct NotProtected: Error {}
+
+    private enum State { case reading, choosing, chosen }
+
+    private let certificate: CurrentCertificate
+    private let challenges: PendingChallenges
+    private var state = State.reading
+    private var received: [ByteBuffer] = []
+    private var bytes: [UInt8] = []
+
+    init(_ certificate: CurrentCertificate, challenges: PendingChallenges) {
+        self.certificate = certificate
+        self.challenges = challenges
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard state != .chosen else { return context.fireChannelRead(data) }
+        let buffer = unwrapInboundIn(data)
+        received.append(buffer)
+        guard state == .reading else {
+            // A client sends nothing more before it has an answer.
+            if received.reduce(0, { $0 + $1.readableBytes }) > ClientHello.limit { context.close(promise: nil) }
+            return
+        }
+        bytes += buffer.readableBytesView
+        switch ClientHello.read(bytes) {
+        case .incomplete:
+            if bytes.count > ClientHello.limit + 1024 { context.close(promise: nil) }
+        case .invalid:
+            // The TLS library answers with the fitting alert.
+            useCertificate(context)
+        case .complete(let hello):
+            if hello.protocols == [ChallengeCertificate.applicationProtocol] {
+                answerChallenge(for: hello.serverName, context)
+            } else {
+                useCertificate(context)
+            }
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if state == .chosen { context.fireChannelReadComplete() }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard state == .chosen else {
+            promise?.fail(NotProtected())
+            return
+        }
+        context.write(data, promise: promise)
+    }
+
+    private func useCertificate(_ context: ChannelHandlerContext) {
+        guard let tls = certificate.context else { return refuse(context, alert: 80) }
+        proceed(context, [NIOSSLServerHandler(context: tls)])
+    }
+
+    private func answerChallenge(for host: String?, _ context: ChannelHandlerContext) {
+        guard let host else { return refuse(context, alert: 112) }
+        state = .choosing
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let challenges = challenges
+        context.eventLoop.makeFutureWithTask { await challenges.context(for: host) }.whenComplete { result in
+            let (handler, context) = bound.value
+            guard context.channel.isActive else { return }
+            if case .success(let tls?) = result {
+                handler.proceed(context, [NIOSSLServerHandler(context: tls), ChallengeEndHandler()])
+            } else {
+                handler.refuse(context, alert: 112)
+            }
+        }
+    }
+
+    /// Adds the handlers of TLS after this one, passes on what was received, and goes.
+    private func proceed(_ context: ChannelHandlerContext, _ handlers: [any ChannelHandler]) {
+        do {
+            try context.pipeline.syncOperations.addHandlers(handlers, position: .after(self))
+        } catch {
+            return context.close(promise: nil)
+        }
+        state = .chosen
+        for buffer in received { context.fireChannelRead(wrapInboundOut(buffer)) }
+        context.fireChannelReadComplete()
+        received = []
+        bytes = []
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+
+    /// Ends the handshake with a fatal alert (RFC 8446 §6): 80 is `internal_error`, 112 is `unrecognized_name`.
+    private func refuse(_ context: ChannelHandlerContext, alert: UInt8) {
+        state = .choosing
+        let record = ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, alert])
+        context.writeAndFlush(wrapOutboundOut(record), promise: nil)
+        context.close(promise: nil)
+    }
+}
+
+/// Ends the connection of an authority after its handshake, and passes no data on (RFC 8737 §3).
+final class ChallengeEndHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
+            context.close(promise: nil)
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import CounterfoilServer
+
+struct CertificateRenew: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew",
+        abstract: "Request a new certificate from the authority.",
+        discussion: """
+            A running server orders it within half a minute, whatever the age of the current certificate is, and \
+            even if orders have failed before. Use it if the key of the certificate has leaked, or once the cause of \
+            failed orders is corrected. Authorities limit the number of orders: Let's Encrypt issues five \
+            certificates with the same names in a week.
+
+            Example:
+              counterfoil-server certificate renew --data-dir ./data
+            """
+    )
+
+    @OptionGroup var location: InstallationOption
+
+    func run() async throws {
+        try await location.withInstallation(creating: false) { installation in
+            try await installation.store.requestRenewal()
+            Output.note("Requested a new certificate. A running server with --acme-contact orders it now.")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import CounterfoilServer
+
+struct CertificateShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the certificate that an authority has issued, and failed orders.",
+        discussion: """
+            Example:
+              counterfoil-server certificate show --data-dir ./data
+            """
+    )
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        try await options.withInstallation(creating: false) { installation in
+            let document = CertificateDocument(
+                try await installation.store.issuedCertificate(), failed: try await installation.store.failedOrders())
+            if options.json { return try Output.json(document) }
+            for line in document.lines { Output.line(line) }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilWeb
+import Foundation
+
+extension ACMESettings.Challenge: ExpressibleByArgument {}
+
+/// The options of `serve` for a certificate that the server orders itself (RFC 8555).
+struct ACMEOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The email address for the account at the authority; the server then orders its certificate itself. "
+                + "(default: none)",
+            valueName: "email"))
+    var acmeContact: String?
+
+    @Flag(name: .long, help: "Agree to the terms of service of the authority.")
+    var acmeTermsAgreed = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The directory URL of the authority.", valueName: "url"))
+    var acmeDirectory = AuthorityURL.standard
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A PEM file with the root certificate of a private authority. (default: those of the system)",
+            valueName: "file"))
+    var acmeRoot: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The identifier of the key that binds the account to one of yours. (default: none)", valueName: "kid"))
+    var acmeEabKid: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The file with that key in base64url.", valueName: "file"))
+    var acmeEabKeyFile: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How the authority validates the hosts: tls-alpn-01 at --listen, or http-01 at --redirect-listen.",
+            valueName: "challenge"))
+    var acmeChallenge = ACMESettings.Challenge.tls
+
+    /// The maximum size of a file in bytes.
+    private static let limit = 1 << 20
+
+    func validate() throws {
+        guard let acmeContact else {
+            guard !acmeTermsAgreed, acmeRoot == nil, acmeEabKid == nil, acmeEabKeyFile == nil else {
+                throw ValidationError("The options for ACME require --acme-contact.")
+            }
+            return
+        }
+        guard EmailAddress(acmeContact) != nil else {
+            throw ValidationError("--acme-contact \(acmeContact): not an email address.")
+        }
+        guard acmeTermsAgreed else {
+            throw ValidationError(
+                "--acme-contact requires --acme-terms-agreed: read the terms of service of the authority first.")
+        }
+        guard AuthorityURL(acmeDirectory) != nil else {
+            throw ValidationError("--acme-directory \(acmeDirectory): must be an https URL.")
+        }
+        guard (acmeEabKid == nil) == (acmeEabKeyFile == nil), acmeEabKid?.isEmpty != true else {
+            throw ValidationError("--acme-eab-kid and --acme-eab-key-file require each other.")
+        }
+    }
+
+    /// Throws if an option contradicts the issuer or the options for TLS.
+    func check(_ issuer: Issuer, callbackOrigin: CallbackOrigin?, tls: TLSOptions) throws {
+        guard acmeContact != nil else { return }
+        guard issuer.isSecure else { throw ValidationError("--acme-contact requires an https issuer.") }
+        guard tls.tlsCertificate == nil else {
+            throw ValidationError("--acme-contact and --tls-certificate exclude each other.")
+        }
+        for host in [issuer.host] + (callbackOrigin.map { [$0.host] } ?? []) {
+            guard ACMESettings.canName(host) else {
+                throw ValidationError("--acme-contact: \(host) is not a host name, so no certificate can name it.")
+            }
+        }
+        guard acmeChallenge != .http || tls.redirectListen != nil else {
+            throw ValidationError("--acme-challenge http-01 requires --redirect-listen.")
+        }
+    }
+
+    /// The settings of the orders; nil without the options.
+    ///
+    /// - Throws: ``CommandFailure`` if a file cannot be used.
+    func settings(for server: ServerSettings) throws -> ACMESettings? {
+        guard let acmeContact, let directory = AuthorityURL(acmeDirectory) else { return nil }
+        return ACMESettings(
+            directory: directory, contact: acmeContact,
+            hosts: [server.issuer.host] + (server.callbackOrigin.map { [$0.host] } ?? []),
+            root: try acmeRoot.map { try text(of: $0, for: "--acme-root") },
+            externalAccount: try externalAccount(), challenge: acmeChallenge)
+    }
+
+    private func externalAccount() throws -> ExternalAccount? {
+        guard let acmeEabKid, let acmeEabKeyFile else { return nil }
+        if CertificateFiles.isReadableByAll(acmeEabKeyFile) {
+            throw CommandFailure.refused(
+                "--acme-eab-key-file: every user can read \(acmeEabKeyFile); remove that permission (chmod o-r)")
+        }
+        let key = try text(of: acmeEabKeyFile, for: "--acme-eab-key-file")
+        guard let account = ExternalAccount(keyIdentifier: acmeEabKid, key: key) else {
+            throw CommandFailure.refused(
+                "--acme-eab-key-file: \(acmeEabKeyFile) contains no key in base64url; store the one that the authority "
+                    + "has given you")
+        }
+        return account
+    }
+
+    private func text(of path: String, for option: String) throws(CommandFailure) -> String {
+        do { return try InputFile.text(at: path, limit: Self.limit) } catch {
+            throw .refused("\(option): \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CounterfoilWeb
+
+@Suite("ACME: orders of a certificate")
+struct CertificateOrdersTests {
+    private let authority: ScriptedAuthority
+    private let store = FaultyStore()
+    private let serverKey: ServerKey
+    private let log = RecordedLog()
+    private let pauses = Pauses()
+
+    init() throws {
+        authority = try ScriptedAuthority()
+        serverKey = try #require(ServerKey(bytes: ServerKey.newBytes()))
+    }
+
+    /// The pauses that an order makes, none of which takes time.
+    private final class Pauses: Sendable {
+        let seconds = Mutex<[TimeInterval]>([])
+
+        func pause(_ time: TimeInterval) async throws {
+            // The lease is renewed beside the order.
+            if time == CertificateOrders.leaseLength / 3 { return try await Task.sleep(for: .seconds(3600)) }
+            seconds.withLock { $0.append(time) }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private func node(
+        hosts: [String] = ["id.example.com", "cb.example.net"], challenge: ACMESettings.Challenge = .tls,
+        externalAccount: ExternalAccount? = nil
+    ) throws -> CertificateOrders {
+        var clock = OrderClock()
+        clock.pause = { [pauses] in try await pauses.pause($0) }
+        clock.draw = { 0.5 }
+        let settings = ACMESettings(
+            directory: try #require(authority.url), contact: "owner@example.com", hosts: hosts,
+            externalAccount: externalAccount, challenge: challenge)
+        return CertificateOrders(
+            settings, store: store, serverKey: serverKey, clock: clock, logger: log.logger,
+            connect: { [authority] in authority })
+    }
+
+    private var orders: Int { authority.state.withLock { $0.replaced.count } }
+    /// The number of requests for orders; a server can ask for renewal information at any time.
+    private var requests: Int {
+        authority.state.withLock { state in
+            state.paths.count { $0 != "/directory" && !$0.hasPrefix("/renewal/") }
+        }
+    }
+    private var errors: [String] { authority.state.withLock { $0.errors } }
+    private var accounts: Int { authority.state.withLock { $0.accounts.count } }
+
+    private func says(_ text: String) -> Bool { log.lines.contains { $0.contains(text) } }
+
+    @Test(arguments: ACMESettings.Challenge.allCases)
+    func `one server orders a certificate, and the others use it`(challenge: ACMESettings.Challenge) async throws {
+        let (first, second) = (try node(challenge: challenge), try node(challenge: challenge))
+        authority.state.withLock { state in
+            state.refusedNonces = 5
+            // The authority reaches another server than the one that has ordered.
+            state.probe = {
+                switch challenge {
+                case .tls: await second.challenges.context(for: "id.example.com").map { "\($0)" }
+                case .http: await second.challenges.answer(toToken: "evaGxfADs6pSRb2LAv9IZf17Dt3juxGJ-PCt92wr-oA")
+                }
+            }
+        }
+        #expect(first.current.context == nil)
+        try await first.runRound()
+        #expect(errors == [])
+        #expect(first.current.context != nil)
+        #expect(authority.state.withLock { $0.hosts } == ["id.example.com", "cb.example.net"])
+        try await second.runRound()
+        #expect(second.current.snapshot.expires == first.current.snapshot.expires)
+        #expect(second.current.snapshot.expires != nil)
+        try await first.runRound()
+        #expect(orders == 1)
+        #expect(try await store.pendingChallenges(at: store.now()) == [])
+        // The stored key is useless without the server key.
+        let stored = try #require(try await store.issuedCertificate())
+        #expect(!String(decoding: stored.sealedKey, as: UTF8.self).contains("PRIVATE KEY"))
+        #expect(!log.lines.contains { $0.contains("PRIVATE KEY") })
+    }
+
+    /// What an authority can do in place of issuing a certificate.
+    enum Fault: String, CaseIterable, Sendable {
+        case unreachable, failing, refusing, limiting, invalid, otherKey, otherHosts, expired, noJSON
+
+        var event: String {
+            switch self {
+            case .unreachable: "cannot reach the authority"
+            case .failing: "the authority failed (order: serverInternal: no)"
+            case .refusing: "the authority refused the request (order: rejectedIdentifier: no)"
+            case .limiting: "a limit of the authority was reached (order: rateLimited: no)"
+            case .invalid: "could not validate id.example.com by tls-alpn-01 (connection: refused)"
+            case .otherKey: "the key belongs to another certificate"
+            case .otherHosts: "which was not ordered"
+            case .expired: "has expired"
+            case .noJSON: "the response of the authority is invalid (directory"
+            }
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `an authority that fails changes nothing, and is not asked again at once`(_ fault: Fault) async throws {
+        let node = try node()
+        try await node.runRound()
+        let former = try #require(node.current.snapshot.expires)
+        try await store.requestRenewal()
+        authority.state.withLock { state in
+            switch fault {
+            case .unreachable: state.isReachable = false
+            case .failing:
+                state.responses["/order"] = Array(
+                    repeating: ScriptedAuthority.problem("serverInternal", status: 500), count: 2)
+            case .refusing:
+                state.responses["/order"] = Array(repeating: ScriptedAuthority.problem("rejectedIdentifier"), count: 2)
+            case .limiting:
+                state.responses["/order"] = [
+                    ScriptedAuthority.problem("rateLimited", status: 429, retryAfter: "7200")
+                ]
+            case .invalid: state.isValid = false
+            case .otherKey: state.otherKey = true
+            case .otherHosts:
+                state.responses["/authorization/id.example.com"] = [
+                    AuthorityResponse(
+                        status: 200,
+                        body: Array(
+                            #"{"status":"pending","identifier":{"type":"dns","value":"evil.example"},"challenges":[]}"#
+                                .utf8))
+                ]
+            case .expired: state.validity = (-7200, -3600)
+            case .noJSON:
+                // The first one answers the question for renewal information.
+                state.responses["/directory"] = Array(
+                    repeating: AuthorityResponse(status: 200, body: Array("<html>".utf8)), count: 2)
+            }
+        }
+        let before = store.now()
+        try await node.runRound()
+        #expect(says(fault.event), "\(log.lines.last ?? "")")
+        #expect(node.current.snapshot.expires == former)
+        #expect(node.current.snapshot.orderFailures == 1)
+        #expect(try await store.pendingChallenges(at: store.now()) == [])
+        let failed = try #require(try await store.failedOrders())
+        #expect(failed.count == 1)
+        #expect(failed.isImposed == (fault == .limiting))
+        #expect(failed.retryAt > before + (fault == .limiting ? 7199 : 59))
+        // Neither this server nor another one tries again before that.
+        let requests = self.requests
+        try await node.runRound()
+        let other = try self.node()
+        try await other.runRound()
+        #expect(self.requests == requests)
+        #expect(other.current.snapshot.expires == former)
+        #expect(errors == [])
+    }
+
+    @Test func `an order that ended early is begun again with the same account`() async throws {
+        let killed = try node()
+        authority.state.withLock { $0.isValid = false }
+        try await killed.runRound()
+        #expect(accounts == 1)
+        authority.state.withLock { $0.isValid = true }
+        try await store.requestRenewal()
+        let next = try node()
+        try await next.runRound()
+        #expect(next.current.context != nil)
+        #expect(accounts == 1)
+        #expect(try await store.failedOrders() == nil)
+        #expect(errors == [])
+    }
+
+    @Test func `an authority that delays is asked as often as it wishes`() async throws {
+        authority.state.withLock { state in
+            state.responses["/orders/1"] = [
+                AuthorityResponse(
+                    status: 200, retryAfter: "1800",
+                    body: Array(
+                        """
+                        {"status":"processing","authorizations":[],"finalize":"\(ScriptedAuthority.origin)/finalize"}
+                        """.utf8))
+            ]
+        }
+        let node = try node()
+        try await node.runRound()
+        #expect(says("the authority delays the order"))
+        #expect(pauses.seconds.withLock { $0.contains(1800) })
+        #expect(node.current.context != nil)
+    }
+
+    @Test func `the renewal follows the authority, and names the former certificate`() async throws {
+        let node = try node()
+        try await node.runRound()
+        let former = try #require(try await store.issuedCertificate())
+        authority.state.withLock { $0.window = (-7200, -3600) }
+        let other = try self.node()
+        try await other.runRound()
+        let identity = try #require(CertificateIdentity(chain: former.chain))
+        #expect(authority.state.withLock { $0.replaced } == [nil, identity.identifier])
+        #expect(try await store.issuedCertificate()?.chain != former.chain)
+        // The first server finds it, and orders nothing.
+        try await node.runRound()
+        #expect(node.current.snapshot.expires == other.current.snapshot.expires)
+        #expect(orders == 2)
+    }
+
+    @Test func `another server that orders is left alone, and a fault of the store changes nothing`() async throws {
+        let (node, other) = (try node(), LeaseHolder())
+        let now = store.now()
+        #expect(try await store.takeOrderLease(other, until: now + 60, at: now))
+        try await node.runRound()
+        #expect(orders == 0)
+        try await store.returnOrderLease(other)
+        try await node.runRound()
+        let expires = try #require(node.current.snapshot.expires)
+        store.fail(.issuedCertificate)
+        try await node.runRound()
+        #expect(node.current.snapshot.expires == expires)
+        #expect(says("failed to read the certificate from the store"))
+    }
+
+    @Test func `an external account is bound, and demanded if the authority requires it`() async throws {
+        authority.state.withLock { $0.requiresExternalAccount = true }
+        try await node().runRound()
+        #expect(says("--acme-eab-kid"))
+        try await store.requestRenewal()
+        let account = try #require(ExternalAccount(keyIdentifier: "kid-1", key: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajV\n"))
+        let bound = try node(externalAccount: account)
+        try await bound.runRound()
+        #expect(bound.current.context != nil)
+        #expect(errors == [])
+    }
+}

@@ -1,0 +1,193 @@
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import SwiftASN1
+import TestSupport
+import Testing
+import X509
+
+@testable import CounterfoilWeb
+
+@Suite("TLS: the first message of a client")
+struct ClientHelloTests {
+    /// Returns the first bytes that a TLS client sends.
+    private static func firstBytes(host: String?, protocols: [String]) throws -> [UInt8] {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.applicationProtocols = protocols
+        let channel = EmbeddedChannel()
+        try channel.pipeline.syncOperations.addHandler(
+            try NIOSSLClientHandler(context: NIOSSLContext(configuration: configuration), serverHostname: host))
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+        var bytes: [UInt8] = []
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { bytes += buffer.readableBytesView }
+        _ = try? channel.finish(acceptAlreadyClosed: true)
+        return bytes
+    }
+
+    // RFC 8446 §4.1.2, RFC 6066 §3, RFC 7301 §3.1
+    @Test(arguments: [
+        ("id.example.com", ["acme-tls/1"]), (nil, []), ("ID.example.com", ["h2", "http/1.1"]),
+    ])
+    func `host and protocols are read, however the bytes arrive`(host: String?, protocols: [String]) throws {
+        let bytes = try Self.firstBytes(host: host, protocols: protocols)
+        let hello = ClientHello(serverName: host?.lowercased(), protocols: protocols)
+        #expect(ClientHello.read(bytes) == .complete(hello))
+        for count in 0..<bytes.count { #expect(ClientHello.read(Array(bytes.prefix(count))) == .incomplete) }
+        // RFC 8446 §5.1: the same message in several records
+        let message = bytes.dropFirst(5)
+        let split = stride(from: message.startIndex, to: message.endIndex, by: 100).flatMap { start in
+            let part = message[start..<min(start + 100, message.endIndex)]
+            return [22, 3, 1, 0, UInt8(part.count)] + part
+        }
+        #expect(ClientHello.read(split) == .complete(hello))
+    }
+
+    @Test func `other bytes are no such message`() throws {
+        for bytes in [
+            Array("GET / HTTP/1.1\r\n\r\n".utf8), [22, 2, 0, 0, 1, 1], [22, 3, 1, 0, 0], [22, 3, 1, 0xFF, 0xFF],
+            [22, 3, 1, 0, 4, 2, 0, 0, 0], [22, 3, 1, 0, 4, 1, 0xFF, 0, 0], [22, 3, 1, 0, 5, 1, 0, 0, 1, 0],
+        ] as [[UInt8]] {
+            #expect(ClientHello.read(bytes) == .invalid)
+        }
+        // Any changed byte gives one of the three results.
+        let bytes = try Self.firstBytes(host: "id.example.com", protocols: ["acme-tls/1"])
+        for place in bytes.indices {
+            var changed = bytes
+            changed[place] ^= 0xFF
+            _ = ClientHello.read(changed)
+        }
+    }
+
+    /// A listener with the handler, and the plain text that it gets.
+    private static func withListener(
+        _ certificate: CurrentCertificate, _ test: (Int) async throws -> Void
+    ) async throws {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let challenges = certificate.challenges else { return }
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(ClientHelloHandler(certificate, challenges: challenges))
+                    try pipeline.addHandler(Echo())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        do { try await test(channel.localAddress?.port ?? 0) } catch {
+            try? await channel.close()
+            throw error
+        }
+        try await channel.close()
+    }
+
+    private final class Echo: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            context.writeAndFlush(data, promise: nil)
+        }
+    }
+
+    /// What a client sees of a connection.
+    private struct Seen: Sendable, Equatable {
+        var protocolName: String?
+        var certificate: [UInt8] = []
+        /// Whether the server sent back what the client sent.
+        var isEchoed = false
+    }
+
+    private final class Client: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        var seen = Seen()
+        let end: EventLoopPromise<Seen>
+
+        init(_ end: EventLoopPromise<Seen>) { self.end = end }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            guard let event = event as? TLSUserEvent, case .handshakeCompleted(let name) = event else { return }
+            seen.protocolName = name
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "hello")), promise: nil)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            seen.isEchoed = true
+            context.close(promise: nil)
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { end.succeed(seen) }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+
+    private static func connect(to port: Int, host: String, protocols: [String]) async throws -> Seen {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.applicationProtocols = protocols
+        let context = try NIOSSLContext(configuration: configuration)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let end = loop.makePromise(of: Seen.self)
+        let found = loop.makePromise(of: [UInt8].self)
+        let channel = try await ClientBootstrap(group: loop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(
+                        NIOSSLClientHandler(
+                            context: context, serverHostname: host,
+                            customVerificationCallback: { certificates, verdict in
+                                found.succeed((try? certificates.first?.toDERBytes()) ?? [])
+                                verdict.succeed(.certificateVerified)
+                            }))
+                    try pipeline.addHandler(Client(end))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        channel.closeFuture.whenComplete { _ in found.succeed([]) }
+        var seen = try await end.futureResult.get()
+        seen.certificate = try await found.futureResult.get()
+        return seen
+    }
+
+    // RFC 8737 §3
+    @Test func `a challenge is answered for its host and protocol only, while it is pending`() async throws {
+        let store = MemoryStore()
+        let challenges = PendingChallenges(store)
+        let current = CurrentCertificate(answering: challenges)
+        try await Self.withListener(current) { port in
+            func connect(_ host: String, _ protocols: [String]) async throws -> Seen {
+                try await Self.connect(to: port, host: host, protocols: protocols)
+            }
+            // Without a certificate, every handshake fails.
+            #expect(try await connect("id.example.com", ["http/1.1"]) == Seen())
+            #expect(try await connect("id.example.com", ["acme-tls/1"]) == Seen())
+            try await challenges.publish(
+                [("tls-alpn-01", "id.example.com", "token", "token.thumbprint")], lasting: 60)
+            let answer = try await connect("id.example.com", ["acme-tls/1"])
+            #expect(answer.protocolName == "acme-tls/1")
+            #expect(!answer.isEchoed)
+            let certificate = try Certificate(derEncoded: answer.certificate)
+            let identifier = try ChallengeCertificate.identifier(of: "token.thumbprint")
+            #expect(certificate.extensions[oid: identifier.oid] == identifier)
+            #expect(try await connect("other.example.com", ["acme-tls/1"]) == Seen())
+            #expect(try await connect("id.example.com", ["acme-tls/1", "http/1.1"]) == Seen())
+
+            let issued = try TestAuthority().issue(for: ["id.example.com"])
+            current.replace(
+                by: try await ServerCertificate(
+                    chain: issued.certificate, key: issued.key, hosts: ["id.example.com"], at: Date()))
+            let usual = try await connect("id.example.com", ["http/1.1"])
+            #expect(usual.isEchoed)
+            #expect(usual.protocolName == "http/1.1")
+            #expect(try await connect("id.example.com", ["acme-tls/1"]).protocolName == "acme-tls/1")
+            await challenges.withdraw()
+            #expect(try await connect("id.example.com", ["acme-tls/1"]) == Seen())
+            #expect(try await connect("id.example.com", ["http/1.1"]).isEchoed)
+        }
+    }
+}
