@@ -137,7 +137,7 @@ public struct ServerKey: Sendable {
     }
 }
 
-/// What a stored private key of TLS belongs to.
+/// The owner of a stored private key: a certificate for TLS, or an account at an authority.
 package enum CertificateKeyOwner: Sendable {
     /// The account at the authority with a directory URL.
     case account(authority: String)

@@ -38,7 +38,7 @@ package actor CertificateOrders: Service {
     private var isStoreFaultReported = false
 
     /// The time in seconds between two looks at the store.
-    static let interval: TimeInterval = 15
+    static let interval: TimeInterval = 5
     /// The length of the lease in seconds; a server that orders renews it after a third of it.
     static let leaseLength: TimeInterval = 30
 
@@ -138,11 +138,11 @@ package actor CertificateOrders: Service {
         draw = clock.draw()
     }
 
-    /// Reports a stored certificate that cannot be used; the next order replaces it.
+    /// Reports a stored certificate that cannot be used; an order replaces it unless one that fits is in use.
     private func report(_ stored: IssuedCertificate, reason: String) {
         guard refused != stored else { return }
         refused = stored
-        logger.warning("cannot use the certificate of the store; ordering another", metadata: ["reason": "\(reason)"])
+        logger.warning("cannot use the certificate of the store", metadata: ["reason": "\(reason)"])
     }
 
     /// An order that it is time for.
@@ -156,11 +156,15 @@ package actor CertificateOrders: Service {
     private func dueOrder() async throws -> DueOrder? {
         let now = clock.now()
         var replaced: String?
-        if let (stored, identity) = used, refused == nil, let identity {
+        // A stored certificate that does not fit, while one that fits is in use, is that of a server with other
+        // settings. The two servers must not order in turns, so the one in use decides.
+        if let (stored, identity) = used, let identity {
             let isOfAuthority = stored.authority == "\(settings.directory)"
             if isOfAuthority { await lookForInformation(identity, at: now) }
             let time = RenewalTime.of(validity: identity.validity, information: information, draw: draw)
-            guard stored.isRenewalRequested || now >= time else { return nil }
+            // The operator has named another authority since, and restarted the server.
+            let isOfFormer = !isOfAuthority && stored.storedAt < start
+            guard stored.isRenewalRequested || isOfFormer || now >= time else { return nil }
             if isOfAuthority { replaced = identity.identifier }
         }
         let stored = try? await store.failedOrders()
@@ -269,7 +273,7 @@ package actor CertificateOrders: Service {
         while true {
             try await clock.pause(Self.leaseLength / 3)
             let now = store.now()
-            // If the store fails, the order goes on, and cannot store its result unless the lease still exists.
+            // If the store fails, the order continues, and cannot store its result unless the lease still exists.
             if (try? await store.takeOrderLease(holder, until: now + Self.leaseLength, at: now)) == false {
                 throw LeaseLost()
             }

@@ -24,7 +24,7 @@ package enum OrderBackOff {
         }
     }
 
-    /// The longest time in seconds for which the server follows the wish of an authority.
+    /// The longest time in seconds for which the server follows the demand of an authority.
     private static let longestImposed: TimeInterval = 7 * 86_400
 
     /// Returns the record of a further failure.

@@ -34,7 +34,7 @@ package enum OrderFailure: Error, Sendable, CustomStringConvertible {
     /// The account key or the challenges could not be stored.
     case store(StoreFault)
 
-    /// How soon another order makes sense.
+    /// The kind of the failure, which decides how soon another order makes sense.
     package var kind: OrderBackOff.Kind {
         switch self {
         case .unreachable, .unavailable, .malformed, .delayed, .store: .passing

@@ -73,7 +73,7 @@ package actor PendingChallenges {
         return await read().first(where: matches)
     }
 
-    /// Reads the challenges, at most once a second, whoever connects.
+    /// Reads the challenges, at most once a second, however many clients connect.
     ///
     /// Connections that arrive meanwhile wait for the same result. After a fault of the store, there are none.
     private func read() async -> [PendingChallenge] {

@@ -6,7 +6,7 @@ struct CertificateRenew: AsyncParsableCommand {
         commandName: "renew",
         abstract: "Request a new certificate from the authority.",
         discussion: """
-            A running server orders it within half a minute, whatever the age of the current certificate is, and \
+            A running server orders it within some seconds, whatever the age of the current certificate is, and \
             even if orders have failed before. Use it if the key of the certificate has leaked, or once the cause of \
             failed orders is corrected. Authorities limit the number of orders: Let's Encrypt issues five \
             certificates with the same names in a week.

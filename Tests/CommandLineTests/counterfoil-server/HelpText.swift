@@ -10,7 +10,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
     /// The help of every command, in a terminal of 80 columns.
     static let all =
         [whole, serve, demo, migrate] + settings + copies + users + applications + scopes + resources + unregisteredApps
-        + registrationTokens + branding + operators
+        + registrationTokens + branding + operators + certificates
 
     private static let whole = HelpText(
         command: [],
@@ -46,6 +46,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               branding                Manage the branding of pages and the service's text
                                       on the consent page.
               key                     Manage the keys that sign tokens.
+              certificate             Show or renew the certificate that the server orders
+                                      itself.
               audit                   Read, export and delete the audit log.
               backup                  Copy the database while the server runs.
               restore                 Restore a copy into an empty data directory.
@@ -123,6 +125,12 @@ struct HelpText: Sendable, CustomTestStringConvertible {
             proxy. Name a proxy with --trusted-proxy, so that rate limits apply to client
             addresses. The two files are read again when they change, and on SIGHUP. No
             connection is lost. Files that fail the check change nothing.
+
+            With --acme-contact and --acme-terms-agreed, the server orders its certificate
+            from an authority such as Let's Encrypt, and renews it. The authority must
+            reach --listen on port 443, or with --acme-challenge http-01 --redirect-listen
+            on port 80. The certificate and its key are in the database, and the key is
+            encrypted with the server key.
 
             Each option is a setting. --config names a YAML file in which its name without
             dashes is a key, such as listen: 127.0.0.1:8080. The environment variable has
@@ -251,6 +259,25 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The address that redirects plain http to https:
                                       HOST:PORT, such as 0.0.0.0:80, or systemd:NAME.
                                       (default: none)
+
+            CERTIFICATE OF AN AUTHORITY (ACME):
+              --acme-contact <email>  The email address for the account at the authority;
+                                      the server then orders its certificate itself.
+                                      (default: none)
+              --acme-terms-agreed     Agree to the terms of service of the authority.
+              --acme-directory <url>  The directory URL of the authority. (default:
+                                      https://acme-v02.api.letsencrypt.org/directory)
+              --acme-root <file>      A PEM file with the root certificate of a private
+                                      authority. (default: those of the system)
+              --acme-eab-kid <kid>    The identifier of the key that binds the account to
+                                      one of yours. (default: none)
+              --acme-eab-key-file <file>
+                                      The file with that key in base64url.
+              --acme-challenge <challenge>
+                                      How the authority validates the hosts: tls-alpn-01
+                                      at --listen, or http-01 at --redirect-listen.
+                                      (values: tls-alpn-01, http-01; default:
+                                      tls-alpn-01)
 
             NETWORK:
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is trusted, such as

@@ -17,7 +17,7 @@ struct AuthorityDocumentTests {
         #expect((AuthorityURL(text) != nil) == isAccepted)
     }
 
-    // RFC 8555 §7.1.1
+    // SEC-468: RFC 8555 §7.1.1
     @Test func `a directory names its resources, each over https`() throws {
         let json = """
             {"newNonce":"https://ca.example/nonce","newAccount":"https://ca.example/account",

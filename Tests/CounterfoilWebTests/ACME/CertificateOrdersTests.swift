@@ -60,6 +60,7 @@ struct CertificateOrdersTests {
 
     private func says(_ text: String) -> Bool { log.lines.contains { $0.contains(text) } }
 
+    // SEC-466: private keys are encrypted in the store.
     @Test(arguments: ACMESettings.Challenge.allCases)
     func `one server orders a certificate, and the others use it`(challenge: ACMESettings.Challenge) async throws {
         let (first, second) = (try node(challenge: challenge), try node(challenge: challenge))
@@ -90,7 +91,7 @@ struct CertificateOrdersTests {
         #expect(!log.lines.contains { $0.contains("PRIVATE KEY") })
     }
 
-    /// What an authority can do in place of issuing a certificate.
+    /// A way in which an authority can fail to issue a certificate.
     enum Fault: String, CaseIterable, Sendable {
         case unreachable, failing, refusing, limiting, invalid, otherKey, otherHosts, expired, noJSON
 
@@ -109,6 +110,7 @@ struct CertificateOrdersTests {
         }
     }
 
+    // SEC-469: only a certificate that fits is used.
     @Test(arguments: Fault.allCases)
     func `an authority that fails changes nothing, and is not asked again at once`(_ fault: Fault) async throws {
         let node = try node()
@@ -179,7 +181,7 @@ struct CertificateOrdersTests {
         #expect(errors == [])
     }
 
-    @Test func `an authority that delays is asked as often as it wishes`() async throws {
+    @Test func `an authority that delays is asked no more often than it wants`() async throws {
         authority.state.withLock { state in
             state.responses["/orders/1"] = [
                 AuthorityResponse(

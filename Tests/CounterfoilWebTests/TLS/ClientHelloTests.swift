@@ -93,7 +93,7 @@ struct ClientHelloTests {
         }
     }
 
-    /// What a client sees of a connection.
+    /// The parts of a connection that a client sees.
     private struct Seen: Sendable, Equatable {
         var protocolName: String?
         var certificate: [UInt8] = []
@@ -154,7 +154,7 @@ struct ClientHelloTests {
         return seen
     }
 
-    // RFC 8737 §3
+    // SEC-467: RFC 8737 §3
     @Test func `a challenge is answered for its host and protocol only, while it is pending`() async throws {
         let store = MemoryStore()
         let challenges = PendingChallenges(store)

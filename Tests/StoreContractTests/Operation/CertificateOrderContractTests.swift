@@ -15,7 +15,7 @@ struct CertificateOrderContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an authority has one account, whoever comes first`(_ kind: StoreKind) async throws {
+    func `an authority has one account, also if several servers create it`(_ kind: StoreKind) async throws {
         try await kind.withBoth { store, other async throws in
             let keys = try await outcomes(of: 8) { number in
                 try await (number.isMultiple(of: 2) ? store : other).accountKey(

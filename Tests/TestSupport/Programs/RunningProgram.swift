@@ -39,7 +39,7 @@ package final class RunningProgram: Sendable {
         let value = Mutex<Int32?>(nil)
     }
 
-    /// Starts a program.
+    /// Starts a program of this package.
     ///
     /// - Parameters:
     ///   - environment: The environment, in addition to `PATH`.
@@ -50,7 +50,7 @@ package final class RunningProgram: Sendable {
     ///   - descriptorLimit: The maximum number of open files, as a hard limit.
     ///   - softDescriptorLimit: The maximum number of open files, as a soft limit that the program can
     ///     raise.
-    package init(
+    package convenience init(
         _ product: Product,
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -61,7 +61,19 @@ package final class RunningProgram: Sendable {
         softDescriptorLimit: Int? = nil,
         in parent: TemporaryDirectory
     ) throws {
-        name = ([product.rawValue] + arguments.prefix(2)).joined(separator: " ")
+        try self.init(
+            at: try product.executable.path, arguments, environment: environment, input: input, passing: socket,
+            fileSizeLimit: fileSizeLimit, descriptorLimit: descriptorLimit, softDescriptorLimit: softDescriptorLimit,
+            in: parent)
+    }
+
+    /// Starts the program at a path, with the same parameters.
+    package init(
+        at executable: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
+        passing socket: FileHandle? = nil, fileSizeLimit: Int? = nil, descriptorLimit: Int? = nil, softDescriptorLimit: Int? = nil,
+        in parent: TemporaryDirectory
+    ) throws {
+        name = ([URL(fileURLWithPath: executable).lastPathComponent] + arguments.prefix(2)).joined(separator: " ")
         folder = try parent.makeFolder("program")
         var inputPath = "/dev/null"
         if let input {
@@ -79,7 +91,7 @@ package final class RunningProgram: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments =
-            ["-c", limit + Self.guardian, "sh", inputPath, folder.path("output"), try product.executable.path]
+            ["-c", limit + Self.guardian, "sh", inputPath, folder.path("output"), executable]
             + arguments
         var inherited = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
         if socket != nil { inherited["LISTEN_FDS"] = "1" }
