@@ -95,39 +95,43 @@ public enum WebServer {
     }
 
     /// The maximum number of open connections that are redirected.
-    private static let redirectConnectionLimit = 32
+    private static let redirectConnectionLimit = 64
 
     /// Creates the service that redirects plain HTTP to the https origins of a server.
     ///
     /// - Parameters:
     ///   - settings: The settings of the server, whose issuer is https.
-    ///   - host: The address to listen on.
-    ///   - port: The port to listen on; 0 for any free port.
+    ///   - addresses: The addresses to listen at.
     ///   - logger: The logger of the service.
-    ///   - onListening: A function that is called once, with the port that the service listens on.
+    ///   - onListening: A function that is called once, with the port of each address; nil for a Unix socket.
     public static func redirect(
         to settings: ServerSettings,
-        host: String,
-        port: Int,
+        at addresses: [ListeningAddress],
         logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
-    ) -> Application<SecureRedirectResponder> {
-        redirect(to: settings, answering: nil, host: host, port: port, logger: logger, onListening: onListening)
+        onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
+    ) -> any Service {
+        redirect(to: settings, answering: nil, at: addresses, logger: logger, onListening: onListening)
     }
 
     /// Creates the same service, which also answers the challenges of an authority.
     package static func redirect(
         to settings: ServerSettings,
         answering challenges: PendingChallenges?,
-        host: String,
-        port: Int,
+        at addresses: [ListeningAddress],
         logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
-    ) -> Application<SecureRedirectResponder> {
-        small(
-            SecureRedirectResponder(settings, answering: challenges), host: host, port: port,
-            connections: redirectConnectionLimit,
-            logger: logger, onListening: onListening)
+        onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
+    ) -> any Service {
+        let connections = OpenConnections(
+            limits: ConnectionLimits(total: redirectConnectionLimit), settings: settings, hasCertificate: true,
+            logger: logger)
+        return Listener(
+            addresses: addresses,
+            child: ConnectionChannel(
+                responder: CurrentResponder(SecureRedirectResponder(settings, answering: challenges)),
+                connections: connections,
+                certificate: nil),
+            stop: .standard, logger: logger
+        ) { bound in await onListening(bound.map(\.port)) }
     }
 
     /// The maximum number of open connections to the metrics service.

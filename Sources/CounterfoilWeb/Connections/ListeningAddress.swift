@@ -41,6 +41,12 @@ public struct ListeningAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The address with the port that a service has got.
+    package func text(withPort port: Int?) -> String {
+        guard case .host(let host, let wanted) = kind else { return description }
+        return "\(ListeningAddress.host(host, port: port ?? wanted))"
+    }
+
     /// Whether peers have no address of their own and connections are never TLS.
     var isUnixSocket: Bool {
         switch kind {

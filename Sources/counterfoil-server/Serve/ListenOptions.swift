@@ -50,6 +50,23 @@ struct ListenOptions: ParsableArguments {
                 self = .address(try ListenAddress(text))
             }
         }
+
+        /// Throws unless it is a TCP port or one named socket.
+        func checkForRedirect() throws {
+            switch self {
+            case .address, .systemd(.some): return
+            case .unixSocket, .systemd(.none): throw Refusal(description: "must be HOST:PORT or systemd:NAME")
+            }
+        }
+
+        /// The address, unless it is a socket of systemd.
+        var address: ListeningAddress? {
+            switch self {
+            case .address(let address): .host(address.host, port: address.port)
+            case .unixSocket(let path): .unixSocket(at: path)
+            case .systemd: nil
+            }
+        }
     }
 
     private struct Refusal: Error, CustomStringConvertible {
@@ -71,6 +88,8 @@ struct ListenOptions: ParsableArguments {
     /// The listeners of a server.
     struct Listeners {
         var requests: [ListeningAddress]
+        /// The address at which plain http is redirected.
+        var redirects: ListeningAddress?
         var delay = Duration.zero
         var stop = StopLimits.standard
         var manager = ServiceManager(environment: [:], process: 0)
@@ -79,28 +98,39 @@ struct ListenOptions: ParsableArguments {
     /// Returns the listeners, with the sockets that systemd has passed.
     ///
     /// Call it once, before other threads run: it changes the environment.
-    func listeners() throws -> Listeners {
-        let choices = try listen.map { try Choice($0) }
+    ///
+    /// - Parameter redirect: The value of `--redirect-listen`.
+    func listeners(redirecting redirect: String?) throws -> Listeners {
         var passed = PassedSockets.ofThisProcess()
-        var addresses: [[ListeningAddress]] = Array(repeating: [], count: choices.count)
+        func take(_ name: String?, for option: String) throws -> [ListeningAddress] {
+            do { return try passed.take(name) } catch { throw CommandFailure.refused("\(option): \(error)") }
+        }
+        let choices = try listen.map { (text: $0, choice: try Choice($0)) }
+        var addresses = choices.map { one in one.choice.address.map { [$0] } ?? [] }
         // A name comes before the rest.
-        for isNamed in [true, false] {
-            for (index, choice) in choices.enumerated() {
-                guard case .systemd(let name) = choice, (name != nil) == isNamed else { continue }
-                do { addresses[index] = try passed.take(name) } catch {
-                    throw CommandFailure.refused("--listen \(listen[index]): \(error)")
+        for (index, one) in choices.enumerated() {
+            guard case .systemd(let name?) = one.choice else { continue }
+            addresses[index] = try take(name, for: "--listen \(one.text)")
+        }
+        var redirects: ListeningAddress?
+        if let redirect {
+            let choice = try Choice(redirect)
+            redirects = choice.address
+            if case .systemd(let name?) = choice {
+                let taken = try take(name, for: "--redirect-listen \(redirect)")
+                guard taken.count == 1 else {
+                    throw CommandFailure.refused(
+                        "--redirect-listen \(redirect): systemd has passed several sockets with this name")
                 }
+                redirects = taken.first
             }
         }
-        for (index, choice) in choices.enumerated() {
-            switch choice {
-            case .address(let address): addresses[index] = [.host(address.host, port: address.port)]
-            case .unixSocket(let path): addresses[index] = [.unixSocket(at: path)]
-            case .systemd: break
-            }
+        for (index, one) in choices.enumerated() {
+            guard case .systemd(.none) = one.choice else { continue }
+            addresses[index] = try take(nil, for: "--listen \(one.text)")
         }
         return Listeners(
-            requests: addresses.flatMap { $0 }, delay: .seconds(drainDelay),
+            requests: addresses.flatMap { $0 }, redirects: redirects, delay: .seconds(drainDelay),
             stop: StopLimits(patience: .seconds(stopTimeout)), manager: .ofThisProcess())
     }
 }

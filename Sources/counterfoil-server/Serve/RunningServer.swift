@@ -14,7 +14,6 @@ import UnixSignals
 struct RunningServer {
     private let listeners: ListenOptions.Listeners
     private let metrics: ListenAddress?
-    private let redirects: ListenAddress?
     private let renewal: CertificateRenewal?
     /// The certificate of the listeners, from files or ordered from an authority; nil without TLS.
     private let certificate: CurrentCertificate?
@@ -36,7 +35,6 @@ struct RunningServer {
         settings: ServerSettings,
         listeners: ListenOptions.Listeners,
         metrics: ListenAddress? = nil,
-        redirects: ListenAddress? = nil,
         certificate: CertificateFiles? = nil,
         acme: ACMESettings? = nil,
         trustedProxies: TrustedProxies = .none,
@@ -48,7 +46,6 @@ struct RunningServer {
     ) async throws {
         self.listeners = listeners
         self.metrics = metrics
-        self.redirects = redirects
         self.settings = settings
         let logger = log.logger
         self.reload = reload
@@ -152,13 +149,11 @@ struct RunningServer {
                     signals: hangUps, reload: reload, renewal: renewal, manager: manager, logger: logger,
                     parts: liveParts))
         }
-        if let redirects {
+        if let redirects = listeners.redirects {
             services.append(
-                WebServer.redirect(
-                    to: settings, answering: certificate?.challenges, host: redirects.host, port: redirects.port,
-                    logger: logger
-                ) { port in
-                    let url = "http://\(redirects.host):\(port)"
+                WebServer.redirect(to: settings, answering: certificate?.challenges, at: [redirects], logger: logger) {
+                    ports in
+                    let url = "http://\(redirects.text(withPort: ports.first ?? nil))"
                     log.report(
                         "started the redirect to https", metadata: ["url": "\(url)"],
                         sentence: "Requests at \(url) are redirected to https.")
@@ -226,8 +221,9 @@ struct RunningServer {
 
     /// The addresses of the listeners for requests and metrics as text, for error messages.
     private var addresses: String {
-        let others = [metrics, redirects].compactMap { $0 }.map { "\($0.host):\($0.port)" }
-        return (listeners.requests.map { "\($0)" } + others).joined(separator: " or ")
+        let requests = listeners.requests + (listeners.redirects.map { [$0] } ?? [])
+        return (requests.map { "\($0)" } + (metrics.map { ["\($0.host):\($0.port)"] } ?? []))
+            .joined(separator: " or ")
     }
 
     private static func advice(for reason: CInt) -> String {

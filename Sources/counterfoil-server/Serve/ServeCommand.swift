@@ -148,9 +148,8 @@ struct ServeCommand: ConfiguredCommand {
         let server = try await RunningServer(
             at: place,
             settings: settings,
-            listeners: try listening.listeners(),
+            listeners: try listening.listeners(redirecting: tls.redirectListen),
             metrics: try monitoring.metricsListen.map { try ListenAddress($0) },
-            redirects: try tls.redirectListen.map { try ListenAddress($0) },
             certificate: tls.files(for: settings),
             acme: try acme.settings(for: settings),
             trustedProxies: try TrustedProxies(network.trustedProxies),

@@ -19,8 +19,9 @@ struct TLSOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The host and port that redirect plain http to https, such as 0.0.0.0:80. (default: none)",
-            valueName: "host:port"))
+            "The address that redirects plain http to https: HOST:PORT, such as 0.0.0.0:80, or systemd:NAME. "
+                + "(default: none)",
+            valueName: "address"))
     var redirectListen: String?
 
     func validate() throws {
@@ -31,7 +32,7 @@ struct TLSOptions: ParsableArguments {
             throw ValidationError("--tls-certificate and --tls-key cannot be empty.")
         }
         if let redirectListen {
-            do { _ = try ListenAddress(redirectListen) } catch {
+            do { try ListenOptions.Choice(redirectListen).checkForRedirect() } catch {
                 throw ValidationError("--redirect-listen \(redirectListen): \(error).")
             }
         }

@@ -70,7 +70,8 @@ package final class RunningProgram: Sendable {
     /// Starts the program at a path, with the same parameters.
     package init(
         at executable: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
-        passing socket: FileHandle? = nil, fileSizeLimit: Int? = nil, descriptorLimit: Int? = nil, softDescriptorLimit: Int? = nil,
+        passing socket: FileHandle? = nil, fileSizeLimit: Int? = nil, descriptorLimit: Int? = nil,
+        softDescriptorLimit: Int? = nil,
         in parent: TemporaryDirectory
     ) throws {
         name = ([URL(fileURLWithPath: executable).lastPathComponent] + arguments.prefix(2)).joined(separator: " ")
