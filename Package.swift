@@ -196,7 +196,7 @@ let package = Package(
             dependencies: [
                 "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilSQL", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", argumentParser,
-                hummingbird, logging, nioCore, serviceLifecycle, unixSignals,
+                asyncHTTPClient, hummingbird, logging, nioCore, nioHTTP1, nioSSL, serviceLifecycle, unixSignals,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Yams", package: "Yams"),
             ],

@@ -55,6 +55,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               migrate                 Create or upgrade the tables of a PostgreSQL
                                       database, or move into it.
               config                  Check and show the settings of the server.
+              health                  Ask a running server whether it is alive or ready.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 

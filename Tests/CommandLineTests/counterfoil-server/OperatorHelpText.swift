@@ -1,6 +1,6 @@
 extension HelpText {
-    /// The commands for signing keys and for the audit log.
-    static let operators = [key, keyList, keyRotate, audit, auditList, auditExport, auditDelete]
+    /// The commands for signing keys, for the audit log and for health checks.
+    static let operators = [key, keyList, keyRotate, audit, auditList, auditExport, auditDelete, health]
 
     private static let key = HelpText(
         command: ["key"],
@@ -250,6 +250,32 @@ extension HelpText {
               --config <file>         The settings file of the server, in YAML. (default:
                                       $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let health = HelpText(
+        command: ["health"],
+        text: #"""
+            OVERVIEW: Ask a running server whether it is alive or ready.
+
+            Sends one GET request, and succeeds if the status is 200. It is meant for
+            health checks of containers. The certificate of a loopback address is not
+            verified, because it names the host of the issuer.
+
+            Example:
+              counterfoil-server health http://127.0.0.1:8080/readyz
+
+            USAGE: counterfoil-server health <url> [--timeout <seconds>]
+
+            ARGUMENTS:
+              <url>                   The URL of /livez or /readyz.
+
+            OPTIONS:
+              --timeout <seconds>     The number of seconds to wait for the answer.
+                                      (default: 5)
               --version               Show the version.
               -h, --help              Show help information.
 
