@@ -214,14 +214,23 @@ class LocalCookies(DefaultCookiePolicy):
         return domain == ".localhost" and urllib.parse.urlsplit(request.full_url).hostname == "localhost"
 
 
-def opener_from(source: str, *handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
-    """Opens http addresses from this address of the machine."""
+def opener_from(
+    source: str, authority: Path | None, *handlers: urllib.request.BaseHandler
+) -> urllib.request.OpenerDirector:
+    """Opens http and https addresses from this address of the machine."""
 
     class FromSource(urllib.request.HTTPHandler):
         def http_open(self, req):  # type: ignore[no-untyped-def]
             return self.do_open(http.client.HTTPConnection, req, source_address=(source, 0))
 
-    return urllib.request.build_opener(urllib.request.ProxyHandler({}), FromSource(), *handlers)
+    class SecuredFromSource(urllib.request.HTTPSHandler):
+        def https_open(self, req):  # type: ignore[no-untyped-def]
+            context = ssl.create_default_context(cafile=authority)
+            return self.do_open(http.client.HTTPSConnection, req, source_address=(source, 0), context=context)
+
+    return urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), FromSource(), SecuredFromSource(), *handlers
+    )
 
 
 def is_start(url: str) -> bool:
@@ -246,17 +255,19 @@ class Person:
         """A user who knows a password; `stop` is the start of the address to stop in front of.
 
         `authority` is a certificate that vouches for https; `hosts` are the names of this machine; `source` is the
-        address of this machine from which http requests come.
+        address of this machine from which requests come.
         """
         self.cookies = CookieJar(LocalCookies())
         self.agreed = False
         self.denies = False
+        #: Further header fields of every request.
+        self.headers: dict[str, str] = {}
         self._name = name
         self._password = password
         self._note = note
         self._redirects = StopAt(stop, hosts)
         handlers = [urllib.request.HTTPCookieProcessor(self.cookies), self._redirects]
-        self._opener = opener_from(source, *handlers) if source else urllib.request.build_opener(
+        self._opener = opener_from(source, authority, *handlers) if source else urllib.request.build_opener(
             urllib.request.ProxyHandler({}),
             urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)),
             *handlers,
@@ -383,6 +394,7 @@ class Person:
             "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
             "Accept": "text/html,application/xhtml+xml,*/*;q=0.8",
             "Accept-Language": "en",
+            **self.headers,
         }
         if referrer is not None and body is not None:
             headers["Origin"] = referrer.origin
