@@ -106,7 +106,7 @@ def place_for(proxy: Proxy, purpose: str, server: int, authority: Authority, fol
     own = folder / f"{proxy.name}-{purpose}"
     own.mkdir()
     own.chmod(0o711)
-    return Place(free_ports(1)[0], server, authority, own)
+    return Place(free_ports(1)[0], server, authority, own, twice=purpose == "breaking")
 
 
 def sign_in_through(proxy: Proxy, authority: Authority, folder: Path) -> None:

@@ -17,6 +17,13 @@ from local_servers import ROOT, Failed, stop, tail
 
 EXAMPLES = ROOT / "Packaging" / "proxies"
 
+# How each of them names a second server. Apache would need a balancer.
+TWICE = {
+    "    server 127.0.0.1:8080 max_fails=0;": "    server 127.0.0.1:8080 max_fails=0;\n    server 127.0.0.1:8080 max_fails=0;",
+    "    server counterfoil 127.0.0.1:8080": "    server other 127.0.0.1:8080\n    server counterfoil 127.0.0.1:8080",
+    "reverse_proxy 127.0.0.1:8080": "reverse_proxy 127.0.0.1:8080 http://127.0.0.1:8080",
+}
+
 
 @dataclass(frozen=True)
 class Place:
@@ -26,10 +33,15 @@ class Place:
     server: int
     authority: Authority
     folder: Path
+    #: Whether the proxy has the same server twice, as if there were two.
+    twice: bool = False
 
     def fill_in(self, example: str, values: dict[str, str]) -> str:
         """The example with the values of this test; each one has to be in it, so that the example is what is tried."""
         text = (EXAMPLES / example).read_text("utf-8")
+        if self.twice:
+            for one, two in TWICE.items():
+                text = text.replace(one, two)
         for given, value in {"127.0.0.1:8080": f"127.0.0.1:{self.server}", **values}.items():
             lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
             if not any(given in line for line in lines):
