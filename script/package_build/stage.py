@@ -1,0 +1,100 @@
+"""The files of each package, laid out as they are installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import archive, components, dependencies, manual
+from .source import Source, run
+
+SERVER, CLIENT = "counterfoil-server", "counterfoil"
+#: Where each shell looks for the completions of a program.
+COMPLETIONS = {
+    "bash": "usr/share/bash-completion/completions/{name}",
+    "zsh": "usr/share/zsh/vendor-completions/_{name}",
+    "fish": "usr/share/fish/vendor_completions.d/{name}.fish",
+}
+#: The shared libraries that a program opens itself, if they are there.
+OPENED = {SERVER: ("libpsl.so.5",), CLIENT: ("libqrencode.so.4",)}
+#: What strip removes from a program of a Debian package, too.
+STRIP = ("strip", "--remove-section=.comment", "--remove-section=.note", "--strip-unneeded")
+
+
+@dataclass(frozen=True)
+class Build:
+    """The programs of a build, and what is known about it."""
+
+    binaries: Path
+    #: The folder with Package.resolved and .build/checkouts.
+    dependencies: Path
+    #: The folder with NAME.product/Objects.LinkFileList of each program; without these files every package is named.
+    link_lists: Path
+
+
+def stage(name: str, root: Path, source: Source, build: Build, folder: Path, strips: bool) -> None:
+    """Fills a folder with the files of a package; its documents list what is linked in."""
+    program = build.binaries / name
+    installed = folder / "usr" / "bin" / name
+    put(program, installed, executable=True)
+    if strips:
+        run(*STRIP, installed)
+    for page in manual.pages(program, source):
+        put_text(page.text, folder / "usr/share/man/man1" / f"{page.name}.1")
+    for shell, place in COMPLETIONS.items():
+        # A shell reads the file into itself; it is no program.
+        script = run(program, "--generate-completion-script", shell).removeprefix("#!/bin/bash\n")
+        put_text(script, folder / place.format(name=name))
+    documents(name, root, source, build, folder / "usr/share/doc" / name)
+    if name == SERVER:
+        put(root / "Packaging" / "server.yaml", folder / "etc/counterfoil/server.yaml")
+        put(root / "Packaging" / "backup", folder / "usr/lib/counterfoil-server/backup", executable=True)
+        for example in sorted((root / "Packaging" / "proxies").glob("*")):
+            put(example, folder / "usr/share/doc" / name / "examples" / example.name)
+    archive.normalize(folder)
+
+
+def documents(name: str, root: Path, source: Source, build: Build, folder: Path) -> None:
+    """The list of components, the licences, the changelog and the copyright of Debian."""
+    packages = dependencies.linked(
+        dependencies.resolved(build.dependencies),
+        dependencies.linked_modules(build.link_lists / f"{name}.product" / "Objects.LinkFileList"),
+    )
+    libraries = dependencies.system_libraries(build.binaries / name, OPENED[name])
+    put_text(components.bill(name, source, compiler(), packages, libraries), folder / "components.cdx.json")
+    # The client has the C++ library and zlib inside.
+    static = [Path(f"/usr/share/doc/{each}/copyright") for each in ("libstdc++6", "zlib1g")] if name == CLIENT else []
+    text = components.licences(
+        name, root / "LICENSE", packages, toolchain_licence(), [file for file in static if file.exists()]
+    )
+    put_text(text, folder / "LICENSES.txt")
+    put(root / "Packaging" / "copyright", folder / "copyright")
+    put(root / "CHANGELOG.md", folder / "CHANGELOG.md")
+
+
+def compiler() -> str:
+    """The version of Swift on this machine."""
+    found = re.search(r"Swift version (\S+)", run("swift", "--version"))
+    return found.group(1) if found else "unknown"
+
+
+def toolchain_licence() -> Path | None:
+    """The licence of Swift, which comes with the toolchain."""
+    swift = shutil.which("swift")
+    file = Path(swift).resolve().parent.parent / "share" / "swift" / "LICENSE.txt" if swift else None
+    return file if file is not None and file.exists() else None
+
+
+def put(file: Path, target: Path, executable: bool = False) -> None:
+    """Copies a file."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, target)
+    target.chmod(0o755 if executable else 0o644)
+
+
+def put_text(text: str, target: Path) -> None:
+    """Writes a file."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, "utf-8")

@@ -1,0 +1,1 @@
+"""The parts of script/package-check: an empty Debian system, and the packages in it."""
