@@ -87,10 +87,11 @@ struct AuthorityDocumentTests {
     }
 
     // RFC 9110 §10.2.3
-    @Test(arguments: [
-        ("120", 120.0), ("Thu, 01 Jan 1970 00:02:00 GMT", 20), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("soon", nil),
-        ("-1", nil),
-    ])
+    @Test(
+        arguments: [
+            ("120", 120.0), ("Thu, 01 Jan 1970 00:02:00 GMT", 20), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("soon", nil),
+            ("-1", nil),
+        ] as [(String, Double?)])
     func `the pause that an authority asks for is a number or a date`(text: String, pause: Double?) {
         let response = AuthorityResponse(status: 503, retryAfter: text)
         #expect(response.pause(at: Date(timeIntervalSince1970: 100)) == pause)

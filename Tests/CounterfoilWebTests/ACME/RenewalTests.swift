@@ -24,7 +24,7 @@ struct RenewalTests {
     }
 
     @Test(arguments: [
-        (lifetime: 90.0, draw: 0.0, days: 60.0), (90, 1, 57.3), (6, 0, 3), (6, 1, 2.82), (365, 0, 365.0 * 2 / 3),
+        (90.0, 0.0, 60.0), (90, 1, 57.3), (6, 0, 3), (6, 1, 2.82), (365, 0, 365.0 * 2 / 3),
     ])
     func `a certificate is renewed after two thirds of its lifetime, a short one after half`(
         lifetime: Double, draw: Double, days: Double
@@ -49,7 +49,7 @@ struct RenewalTests {
     }
 
     // RFC 9773 §4.3
-    @Test(arguments: [(nil, 21_600.0), (1, 60), (7200, 7200), (1e9, 86_400)])
+    @Test(arguments: [(nil, 21_600), (1, 60), (7200, 7200), (1e9, 86_400)] as [(Double?, Double)])
     func `renewal information is read again within a day, and not more than once a minute`(
         asked: Double?, pause: Double
     ) {
@@ -58,10 +58,12 @@ struct RenewalTests {
 
     private static let settings = ArtefactDigest(ofOrderSettings: "a")
 
-    @Test(arguments: [
-        (OrderBackOff.Kind.passing, [60.0, 120, 240, 480, 960, 1920, 3600, 3600]),
-        (.refused, [900, 1800, 3600, 7200, 14_400, 21_600, 21_600]), (.limited, [3600, 7200, 14_400, 28_800, 43_200]),
-    ])
+    @Test(
+        arguments: [
+            (OrderBackOff.Kind.passing, [60.0, 120, 240, 480, 960, 1920, 3600, 3600]),
+            (.refused, [900, 1800, 3600, 7200, 14_400, 21_600, 21_600]),
+            (.limited, [3600, 7200, 14_400, 28_800, 43_200]),
+        ] as [(OrderBackOff.Kind, [Double])])
     func `the pause doubles with each failure, up to a limit`(kind: OrderBackOff.Kind, pauses: [Double]) {
         for draw in [0.0, 1] {
             var failed: FailedOrders?

@@ -3,6 +3,7 @@ import CounterfoilTokens
 import Crypto
 import Foundation
 import TestSupport
+import X509
 
 @testable import CounterfoilWeb
 

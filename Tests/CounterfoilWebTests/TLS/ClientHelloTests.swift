@@ -30,9 +30,10 @@ struct ClientHelloTests {
     }
 
     // RFC 8446 §4.1.2, RFC 6066 §3, RFC 7301 §3.1
-    @Test(arguments: [
-        ("id.example.com", ["acme-tls/1"]), (nil, []), ("ID.example.com", ["h2", "http/1.1"]),
-    ])
+    @Test(
+        arguments: [
+            ("id.example.com", ["acme-tls/1"]), (nil, []), ("ID.example.com", ["h2", "http/1.1"]),
+        ] as [(String?, [String])])
     func `host and protocols are read, however the bytes arrive`(host: String?, protocols: [String]) throws {
         let bytes = try Self.firstBytes(host: host, protocols: protocols)
         let hello = ClientHello(serverName: host?.lowercased(), protocols: protocols)

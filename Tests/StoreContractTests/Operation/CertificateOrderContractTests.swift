@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The contract of the store of the certificate that an authority issues.
-@Suite("Store: certificate orders")
+@Suite("The contract: the certificate of an authority")
 struct CertificateOrderContractTests {
     private static let authority = "https://ca.example/directory"
 
