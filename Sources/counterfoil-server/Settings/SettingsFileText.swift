@@ -16,7 +16,7 @@ struct SettingsFileText {
 
     /// The longest line in bytes.
     private static let lineLimit = 8192
-    /// The maximum number of brackets and braces outside of comments, which bounds the depth of lists in lists.
+    /// The maximum number of brackets and braces outside of comment lines, which bounds the depth of lists in lists.
     private static let bracketLimit = 256
     /// The deepest indentation.
     private static let indentationLimit = 64
@@ -43,26 +43,34 @@ struct SettingsFileText {
         guard let line = String(validating: bytes, as: UTF8.self) else {
             throw mistake("the line is not UTF-8 text; save the file as UTF-8")
         }
+        if let other = controlCharacter(in: line) {
+            throw mistake("a control character (U+\(String(other.value, radix: 16, uppercase: true)))")
+        }
         let indentation = line.prefix { $0 == " " || $0 == "\t" }
         let content = line.dropFirst(indentation.count)
         guard !content.hasPrefix("#") else { return 0 }
-        guard !indentation.contains("\t") else { throw mistake("a tab; YAML is indented with spaces only") }
+        // A comment after a value counts as a part of it here, because quotes are not parsed.
+        guard !line.contains("\t") else { throw mistake("a tab; YAML is indented with spaces only") }
         guard indentation.count <= indentationLimit else {
             throw mistake("more than \(indentationLimit) spaces of indentation")
-        }
-        if let other = line.unicodeScalars.first(where: {
-            $0.value < 0x20 && $0 != "\t" && $0 != "\r" || $0 == "\u{7F}"
-        }) {
-            throw mistake("a control character (U+\(String(other.value, radix: 16, uppercase: true)))")
         }
         guard content.firstMatch(of: #/^[-?:] +[-?]( |$)|^\? /#) == nil else {
             throw mistake("a list in a list; a setting is one value, or a list of values")
         }
-        let values = content.prefix(upTo: content.firstRange(of: " #")?.lowerBound ?? content.endIndex)
-        guard values.firstMatch(of: #/(?:^|^- +|: +|[\[{,] *)[&*!][^\s]/#) == nil else {
+        guard content.firstMatch(of: #/(?:^|^-+ +|: +|["']: *|[\[{,] *)[&*!][^\s]/#) == nil else {
             throw mistake(
                 "an anchor, an alias or a tag of YAML, which settings cannot have; quote a value with & * or !")
         }
-        return values.count { $0 == "[" || $0 == "{" }
+        return content.count { $0 == "[" || $0 == "{" }
+    }
+
+    /// Returns the first control character of a line, or line break that only YAML knows; nil if there is none.
+    private static func controlCharacter(in line: String) -> Unicode.Scalar? {
+        let scalars = line.unicodeScalars
+        let content = scalars.last == "\r" ? scalars.dropLast() : scalars[...]
+        return content.first { scalar in
+            scalar.value < 0x20 && scalar != "\t" || (0x7F...0x9F).contains(scalar.value)
+                || (0x2028...0x2029).contains(scalar.value)
+        }
     }
 }
