@@ -140,8 +140,9 @@ public final class AuthorizationServer: Sendable {
     /// The time for which an endpoint that can do without the store waits for it.
     private static let patienceWithStore = Duration.seconds(1)
 
-    /// Reports in ``Endpoint/readiness`` from now on that this process stops, so that load balancers send it nothing
-    /// more. Requests are still answered.
+    /// Reports in ``Endpoint/readiness`` from now on that this process stops.
+    ///
+    /// Load balancers then send it nothing more. Requests are still answered.
     public func beginStopping() { components.lifetime.beginStopping() }
 
     /// Whether ``beginStopping()`` was called.
