@@ -11,6 +11,13 @@ struct PostgreSQLEngine: SQLEngine {
 
     var now: Date { threads.clock.now() }
 
+    var measurements: StoreMeasurements {
+        StoreMeasurements(
+            .postgresql, threads.meter, waiting: threads.schedule.waitingCount,
+            connections: StoreMeasurements.Connections(
+                open: threads.schedule.openConnections, limit: threads.settings.threads))
+    }
+
     func read<Value: Sendable>(
         _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {

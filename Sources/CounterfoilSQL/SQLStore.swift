@@ -24,6 +24,9 @@ public struct SQLDatabase: Sendable {
     /// The endings journal of the store, if it has one.
     package let endings = EndingsOutlet()
 
+    /// The durations, faults and sizes for the metrics of this process.
+    package var measurements: StoreMeasurements { engine.measurements }
+
     package init(_ engine: any SQLEngine, reporting unsupported: UnsupportedValues) {
         self.engine = engine
         self.unsupported = unsupported
@@ -34,6 +37,9 @@ public struct SQLDatabase: Sendable {
 package protocol SQLEngine: Sendable {
     /// The time by the clock of the store.
     var now: Date { get }
+
+    /// The durations, faults and sizes for the metrics of this process.
+    var measurements: StoreMeasurements { get }
 
     /// Runs queries without a transaction around them, so two of them can see different states.
     func read<Value: Sendable>(

@@ -37,6 +37,8 @@ final class CommitQueue: Sendable {
         var whenIdle: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// The durations, faults and batches of the store.
+    let meter = StoreMeter()
     private let pool: DatabasePool
     private let pendingLimit: Int
     private let state = Mutex(State())
@@ -126,6 +128,7 @@ final class CommitQueue: Sendable {
     }
 
     private func write(_ batch: [PendingCommit], in database: Database) {
+        meter.noteBatch(of: batch.count)
         var isCommitting = false
         let connection = database.connection
         do {

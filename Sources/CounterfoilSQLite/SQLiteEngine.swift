@@ -16,6 +16,16 @@ struct SQLiteEngine: SQLEngine {
     /// Setting the wall clock does not change it.
     var now: Date { clock.now }
 
+    var measurements: StoreMeasurements {
+        StoreMeasurements(
+            .sqlite, meter, waiting: commits.pendingCount,
+            files: StoreMeasurements.Files(
+                database: FileIdentity.size(ofFileAt: pool.path),
+                writeAheadLog: FileIdentity.size(ofFileAt: pool.path + "-wal")))
+    }
+
+    private var meter: StoreMeter { commits.meter }
+
     /// Runs queries on the caller's thread.
     ///
     /// A lookup by key takes microseconds and never waits for the writer. A switch to another thread and back would
@@ -23,15 +33,30 @@ struct SQLiteEngine: SQLEngine {
     func read<Value: Sendable>(
         _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        do { return try readers.read { database in try queries(database.connection) } } catch {
-            throw StoreFault(error)
+        let start = ContinuousClock.now
+        do {
+            let value = try readers.read { database in try queries(database.connection) }
+            meter.note(.read, since: start)
+            return value
+        } catch {
+            let fault = StoreFault(error)
+            meter.note(.read, since: start, fault: fault)
+            throw fault
         }
     }
 
     func commit<Value: Sendable>(
         _ write: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await commits.commit(write)
+        let start = ContinuousClock.now
+        do {
+            let value = try await commits.commit(write)
+            meter.note(.commit, since: start)
+            return value
+        } catch {
+            meter.note(.commit, since: start, fault: error)
+            throw error
+        }
     }
 
     func noteClock(on connection: SQLConnection) throws {

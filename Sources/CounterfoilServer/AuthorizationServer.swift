@@ -251,6 +251,14 @@ public final class AuthorizationServer: Sendable {
         }
     }
 
+    /// The number of password hashes in progress, and of those that wait.
+    package var passwordHashes: BoundedQueue.Load { components.hasher.load }
+
+    /// The times since which the current signing keys sign, by algorithm, and the lifetime of a key in seconds.
+    package var signingKeys: (since: [(algorithm: String, time: Date)], lifetime: Int) {
+        (components.keys.signingSince, settings.keyLifetime * 86_400)
+    }
+
     /// Adds the name and look of the service to a page; if the store is unavailable, the defaults are used.
     private func framed(_ reply: Reply, for request: IncomingRequest) async -> Reply {
         // A page that already has a frame, such as the consent page or the branding preview, keeps that frame.

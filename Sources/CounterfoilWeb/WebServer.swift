@@ -149,9 +149,19 @@ public enum WebServer {
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> Application<MetricsResponder> {
+        metrics(
+            of: server, MetricsSources(connections: connections, certificate: certificate), host: host, port: port,
+            logger: logger, onListening: onListening)
+    }
+
+    /// Creates the service for the metrics of a server and of everything around it.
+    package static func metrics(
+        of server: AuthorizationServer, _ sources: MetricsSources, host: String, port: Int, logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) -> Application<MetricsResponder> {
         small(
-            MetricsResponder(server, connections: connections, certificate: certificate), host: host, port: port,
-            connections: metricsConnectionLimit, logger: logger, onListening: onListening)
+            MetricsResponder(server, sources), host: host, port: port, connections: metricsConnectionLimit,
+            logger: logger, onListening: onListening)
     }
 
     /// Creates a service with short responses, which needs few connections.

@@ -43,6 +43,8 @@ private struct AlternatingEngine: SQLEngine {
 
     var now: Date { next.now }
 
+    var measurements: StoreMeasurements { next.measurements }
+
     func read<Value: Sendable>(
         _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {

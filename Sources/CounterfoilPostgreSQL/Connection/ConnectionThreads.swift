@@ -26,6 +26,8 @@ final class ConnectionThreads: Sendable {
     /// The clock of the database.
     let clock: DatabaseClock
     let schedule: Schedule
+    /// The durations, faults and batches of the store.
+    let meter = StoreMeter()
 
     /// Connects to a database, checks it, and starts the threads.
     ///
@@ -66,14 +68,14 @@ final class ConnectionThreads: Sendable {
     func read<Value: Sendable>(
         by deadline: ContinuousClock.Instant? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await run(by: deadline, isRepeatable: true) { $0.attempt(.reads, by: $1, body) }
+        try await run(.read, by: deadline, isRepeatable: true) { $0.attempt(.reads, by: $1, body) }
     }
 
     /// Reads the state of one moment with several queries.
     func snapshot<Value: Sendable>(
         by deadline: ContinuousClock.Instant? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await run(by: deadline, isRepeatable: true) { $0.attempt(.snapshot, by: $1, body) }
+        try await run(.read, by: deadline, isRepeatable: true) { $0.attempt(.snapshot, by: $1, body) }
     }
 
     /// Runs a closure in a transaction and returns its value after the commit.
@@ -95,7 +97,9 @@ final class ConnectionThreads: Sendable {
         _ isolation: TransactionKind.Isolation = .readCommitted, by deadline: ContinuousClock.Instant? = nil,
         isRepeatable: Bool = false, _ body: @escaping @Sendable (inout Transaction) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await run(by: deadline, isRepeatable: isRepeatable) { $0.attempt(.commit(isolation), by: $1, body) }
+        try await run(.commit, by: deadline, isRepeatable: isRepeatable) {
+            $0.attempt(.commit(isolation), by: $1, body)
+        }
     }
 
     /// Runs a closure in a transaction that has the same effect as if all such transactions ran one after another, and
@@ -106,7 +110,7 @@ final class ConnectionThreads: Sendable {
         by deadline: ContinuousClock.Instant? = nil,
         _ body: @escaping @Sendable (inout Transaction) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await run(by: deadline, isRepeatable: false) { $0.attempt(.ordered(isAlone: false), by: $1, body) }
+        try await run(.commit, by: deadline, isRepeatable: false) { $0.attempt(.ordered(isAlone: false), by: $1, body) }
     }
 
     /// Commits statements as one transaction in one round trip.
@@ -121,7 +125,7 @@ final class ConnectionThreads: Sendable {
         _ statements: [Statement], by deadline: ContinuousClock.Instant? = nil, isRepeatable: Bool = false,
         read: @escaping @Sendable ([Rows]) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await run(by: deadline, isRepeatable: isRepeatable) { $0.attempt(statements, by: $1, read) }
+        try await run(.commit, by: deadline, isRepeatable: isRepeatable) { $0.attempt(statements, by: $1, read) }
     }
 
     /// Refuses new requests and returns when the waiting ones are done, or after a time limit.
@@ -139,10 +143,11 @@ final class ConnectionThreads: Sendable {
 
     /// Waits for a result, whatever happens to the caller's task: a cancelled task learns the outcome, too.
     private func run<Value: Sendable>(
-        by deadline: ContinuousClock.Instant?, isRepeatable: Bool,
+        _ operation: StoreMeter.Operation, by deadline: ContinuousClock.Instant?, isRepeatable: Bool,
         _ attempt: @escaping @Sendable (Connection, ContinuousClock.Instant) -> AttemptEnd<Value>
     ) async throws(StoreFault) -> Value {
         let deadline = deadline ?? Self.deadline
+        let start = ContinuousClock.now
         let result: Result<Value, StoreFault> = await withCheckedContinuation { continuation in
             schedule.submit(
                 Job(
@@ -165,7 +170,14 @@ final class ConnectionThreads: Sendable {
                     }
                 ))
         }
-        return try result.get()
+        do {
+            let value = try result.get()
+            meter.note(operation, since: start)
+            return value
+        } catch {
+            meter.note(operation, since: start, fault: error)
+            throw error
+        }
     }
 
     /// The deadline of the request that the current task handles; later for a service or a command, for

@@ -132,6 +132,17 @@ public final class KeyRing: Sendable, SigningKeys {
         }
     }
 
+    /// The time since which the current key of each algorithm signs, in the order of ``algorithms``.
+    var signingSince: [(algorithm: String, time: Date)] {
+        let now = clock()
+        return state.withLock { state in
+            Self.algorithms.compactMap { algorithm in
+                SigningKeyLifecycle.signer(algorithm, among: state.records, at: now)
+                    .map { ("\(algorithm)", $0.signsFrom) }
+            }
+        }
+    }
+
     /// The key set that `jwks_uri` returns now.
     ///
     /// The keys that sign now come first, then the keys that will sign, then the retired keys. A client that takes the

@@ -12,6 +12,14 @@ package final class BoundedQueue: Sendable {
         package let retryAfter: Int
     }
 
+    /// The work of a queue at one time.
+    package struct Load: Sendable {
+        package let running: Int
+        package let waiting: Int
+        /// The number of work items that may wait.
+        package let capacity: Int
+    }
+
     private struct State {
         var running = 0
         var waiting: [@Sendable () -> Void] = []
@@ -49,6 +57,10 @@ package final class BoundedQueue: Sendable {
     package func checkCapacity() throws(Overloaded) {
         let isFull = state.withLock { $0.running >= width && $0.waiting.count >= capacity }
         if isFull { throw Overloaded(retryAfter: Self.retryAfter) }
+    }
+
+    package var load: Load {
+        state.withLock { Load(running: $0.running, waiting: $0.waiting.count, capacity: capacity) }
     }
 
     private static let retryAfter = 2

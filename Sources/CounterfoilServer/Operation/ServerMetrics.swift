@@ -35,30 +35,16 @@ package final class ServerMetrics: Sendable {
         }
     }
 
-    /// The distribution of request durations.
-    package struct Histogram: Sendable, Hashable {
-        /// The upper bounds of the buckets, in seconds; a last bucket without a bound follows.
-        package static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-
-        /// The number of requests in each bucket, not cumulative.
-        package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-        /// The sum of all durations, in seconds.
-        package private(set) var sum = 0.0
-
-        mutating func note(_ seconds: Double) {
-            let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
-            counts[bucket] += 1
-            sum += seconds
-        }
-    }
-
     /// The numbers of responses of one endpoint.
     package struct Requests: Sendable, Hashable {
         /// The number of responses by status class: 1 for 1xx, up to 5 for 5xx.
         package internal(set) var byStatusClass = [Int: Int]()
         /// The number of responses with the status 429.
         package internal(set) var throttled = 0
-        package internal(set) var durations = Histogram()
+        package internal(set) var durations = Histogram(bounds: durationBounds)
+
+        /// The upper bounds of the buckets of durations, in seconds.
+        package static let durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
     }
 
     /// A copy of all counters at one time.

@@ -46,6 +46,9 @@ public final class PasswordHasher: Sendable {
         return try await queue.run { Result { try Self.encode(password, salt: salt) } }.get()
     }
 
+    /// The number of hashes in progress, and of those that wait.
+    var load: BoundedQueue.Load { queue.load }
+
     /// Throws the error of a full queue if the queue is full now.
     func checkCapacity() throws { try queue.checkCapacity() }
 

@@ -160,11 +160,11 @@ struct RunningServer {
                 })
         }
         if let metrics {
+            let sources = metricsSources
             services.append(
                 WhenOpen(opened) { opened in
                     let service = WebServer.metrics(
-                        of: opened.server, connections: connections, certificate: certificate, host: metrics.host,
-                        port: metrics.port, logger: logger
+                        of: opened.server, sources(opened), host: metrics.host, port: metrics.port, logger: logger
                     ) { port in
                         let url = "http://\(metrics.host):\(port)/metrics"
                         log.report(
@@ -199,6 +199,21 @@ struct RunningServer {
                     server: opened.server, connections: connections, renewal: renewal, log: level,
                     endingsJournal: endingsJournal, note: opened.installation.note, logger: logger)
             }
+        }
+    }
+
+    /// Returns the sources of the metrics besides the counters of the server.
+    private var metricsSources: @Sendable (OpenedServer) -> MetricsSources {
+        let (connections, certificate, place) = (connections, certificate, opening.place)
+        return { opened in
+            var sources = MetricsSources(connections: connections, certificate: certificate)
+            let database = opened.installation.store.database
+            sources.store = { database.measurements }
+            if case .directory(let directory) = place {
+                sources.dataDirectory = directory
+                sources.lastBackup = { LastBackup.time(in: directory) }
+            }
+            return sources
         }
     }
 

@@ -9,8 +9,7 @@ public struct MetricsResponder: HTTPResponder {
     public typealias Context = BasicRequestContext
 
     private let server: AuthorizationServer
-    private let connections: OpenConnections?
-    private let certificate: CurrentCertificate?
+    private let sources: MetricsSources
     private let start = ContinuousClock.now
 
     /// Creates a responder for a server and its connections.
@@ -20,9 +19,13 @@ public struct MetricsResponder: HTTPResponder {
     public init(
         _ server: AuthorizationServer, connections: OpenConnections? = nil, certificate: CurrentCertificate? = nil
     ) {
+        self.init(server, MetricsSources(connections: connections, certificate: certificate))
+    }
+
+    /// Creates a responder for a server and everything around it.
+    package init(_ server: AuthorizationServer, _ sources: MetricsSources) {
         self.server = server
-        self.connections = connections
-        self.certificate = certificate
+        self.sources = sources
     }
 
     /// Responds to `GET /metrics` with the metrics, and to other requests with status 404 or 405.
@@ -31,19 +34,31 @@ public struct MetricsResponder: HTTPResponder {
             return Response(status: .notFound)
         }
         guard request.method == .get else { return Response(status: .methodNotAllowed, headers: [.allow: "GET"]) }
+        return Response(
+            status: .ok,
+            headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: await text())))
+    }
+
+    /// The metrics at this time.
+    func text() async -> String {
         let refreshes = await server.refreshStatistics()
         let backlog = await server.logoutBacklog()
         var text = MetricsText()
         text.write(server.metrics.snapshot)
         if let refreshes { text.write(refreshes) }
-        if let connections { text.write(connections.snapshot, limit: connections.limits.total) }
+        if let connections = sources.connections {
+            text.write(connections.snapshot, limit: connections.limits.total)
+        }
         if let backlog { text.write(logoutBacklog: backlog) }
-        if let certificate { text.write(certificate.snapshot) }
+        if let certificate = sources.certificate { text.write(certificate.snapshot) }
         text.write(isDraining: server.isStopping)
+        if let store = sources.store { text.write(store()) }
+        text.write(passwordHashes: server.passwordHashes)
+        text.write(signingKeys: server.signingKeys)
+        if let directory = sources.dataDirectory { text.write(directory: directory) }
+        if let time = sources.lastBackup?() { text.write(lastBackup: time) }
         text.writeProcess(uptime: (ContinuousClock.now - start) / .seconds(1))
-        return Response(
-            status: .ok,
-            headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text.text)))
+        return text.text
     }
 }

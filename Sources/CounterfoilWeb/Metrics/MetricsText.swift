@@ -18,7 +18,9 @@ struct MetricsText {
             }
         }
         family("counterfoil_http_request_duration_seconds", .histogram, "Request duration.")
-        for (name, requests) in requests { write(requests.durations, of: name) }
+        for (name, requests) in requests {
+            sample("counterfoil_http_request_duration_seconds", [("endpoint", name)], requests.durations)
+        }
         family("counterfoil_throttled_requests_total", .counter, "Responses with status 429.")
         for (name, requests) in requests {
             sample("counterfoil_throttled_requests_total", [("endpoint", name)], requests.throttled)
@@ -44,7 +46,7 @@ struct MetricsText {
     }
 
     /// The end of the description of a value that every server on one store shows alike.
-    private static let ofStore = "Of the store: the same at every server."
+    static let ofStore = "Of the store: the same at every server."
 
     /// Writes the statistics of refresh tokens, which the store counts for all processes that use it.
     mutating func write(_ refreshes: RefreshStatistics) {
@@ -118,45 +120,38 @@ struct MetricsText {
         sample("counterfoil_draining", [], isDraining ? 1 : 0)
     }
 
-    /// Writes the version, uptime and processor time of this process.
-    mutating func writeProcess(uptime: Double) {
-        family("counterfoil_build_info", .gauge, "Version of the server.")
-        sample("counterfoil_build_info", [("version", Build.version)], 1)
-        family("counterfoil_uptime_seconds", .gauge, "Time since the start of the server.")
-        sample("counterfoil_uptime_seconds", [], uptime)
-        var usage = rusage()
-        guard getrusage(.ourself, &usage) == 0 else { return }
-        family("process_cpu_seconds_total", .counter, "Processor time.")
-        sample("process_cpu_seconds_total", [], usage.ru_utime.seconds + usage.ru_stime.seconds)
-    }
-
-    private enum Kind: String {
+    enum Kind: String {
         case counter, gauge, histogram
     }
 
-    private mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+    mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    private mutating func single(_ name: String, _ help: String, _ value: Int) {
+    mutating func single(_ name: String, _ help: String, _ value: Int) {
         family(name, .counter, help)
         sample(name, [], value)
     }
 
-    private mutating func write(_ histogram: ServerMetrics.Histogram, of endpoint: String) {
-        let name = "counterfoil_http_request_duration_seconds"
+    /// Writes a family with one sample.
+    mutating func gauge(_ name: String, _ help: String, _ value: some Numeric) {
+        family(name, .gauge, help)
+        sample(name, [], value)
+    }
+
+    /// Writes the samples of a histogram.
+    mutating func sample(_ name: String, _ labels: [(String, String)], _ histogram: Histogram) {
         var total = 0
         for (index, count) in histogram.counts.enumerated() {
             total += count
-            let bounds = ServerMetrics.Histogram.bounds
-            let bound = index < bounds.count ? "\(bounds[index])" : "+Inf"
-            sample(name + "_bucket", [("endpoint", endpoint), ("le", bound)], total)
+            let bound = index < histogram.bounds.count ? "\(histogram.bounds[index])" : "+Inf"
+            sample(name + "_bucket", labels + [("le", bound)], total)
         }
-        sample(name + "_sum", [("endpoint", endpoint)], histogram.sum)
-        sample(name + "_count", [("endpoint", endpoint)], total)
+        sample(name + "_sum", labels, histogram.sum)
+        sample(name + "_count", labels, total)
     }
 
-    private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: some Numeric) {
+    mutating func sample(_ name: String, _ labels: [(String, String)], _ value: some Numeric) {
         let list = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
         text += name + (list.isEmpty ? "" : "{\(list)}") + " \(value)\n"
     }
@@ -190,12 +185,4 @@ extension ServerMetrics.Event {
         case .logoutGivenUp: "Back-channel logout notifications that were given up."
         }
     }
-}
-
-extension timeval {
-    fileprivate var seconds: Double { Double(tv_sec) + Double(tv_usec) / 1_000_000 }
-}
-
-extension Int32 {
-    fileprivate static var ourself: Int32 { 0 }
 }

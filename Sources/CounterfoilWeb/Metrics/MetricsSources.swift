@@ -1,0 +1,19 @@
+package import CounterfoilServer
+package import Foundation
+
+/// The sources of the metrics besides the counters of a server; the metrics of a source that is nil are absent.
+package struct MetricsSources: Sendable {
+    package var connections: OpenConnections?
+    package var certificate: CurrentCertificate?
+    /// Reads the measurements of the store.
+    package var store: (@Sendable () -> StoreMeasurements)?
+    /// The path of the data directory, whose file system is measured.
+    package var dataDirectory: String?
+    /// Returns the time of the last finished backup; nil if there is none.
+    package var lastBackup: (@Sendable () -> Date?)?
+
+    package init(connections: OpenConnections? = nil, certificate: CurrentCertificate? = nil) {
+        self.connections = connections
+        self.certificate = certificate
+    }
+}
