@@ -18,7 +18,7 @@ struct AuditCommand: AsyncParsableCommand {
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
             """,
-        subcommands: [AuditList.self, AuditExport.self, AuditDelete.self],
+        subcommands: [AuditList.self, AuditFollow.self, AuditExport.self, AuditDelete.self],
         defaultSubcommand: AuditList.self
     )
 }

@@ -8,23 +8,29 @@ import Foundation
 struct AuditExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Export the events before a time as JSON lines, oldest first.",
+        abstract: "Export events as JSON lines, oldest first.",
         discussion: """
             Each line is one JSON object. The events are in the order of their times, and events with the same time \
             in the order of their numbers. Events of the last 10 minutes are not exported, because earlier ones may \
-            still be recorded. The command prints on standard error how to delete the exported events with \
-            "audit delete".
+            still be recorded. Without --since, the export begins with the oldest event, and the command prints on \
+            standard error how to delete the exported events with "audit delete".
 
-            Example:
+            Examples:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
+              counterfoil-server audit export --since 2027-01-31 --data-dir ./data
             """
     )
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Export events before this time: 2027-01-31 or 2027-01-31T09:30:00Z.", valueName: "time"))
-    var before: String
+            "Export events since this time: 2027-01-31 or 2027-01-31T09:30:00Z. (default: all)", valueName: "time"))
+    var since: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Export events before this time. (default: 10 minutes ago)", valueName: "time"))
+    var before: String?
 
     @Option(
         name: .long,
@@ -34,18 +40,24 @@ struct AuditExport: AsyncParsableCommand {
     @OptionGroup var location: InstallationOption
 
     func validate() throws {
-        guard Moment.parse(before) != nil else {
-            throw ValidationError(
-                "--before must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
+        for (name, text) in [("--since", since), ("--before", before)] {
+            guard text.map({ Moment.parse($0) != nil }) ?? true else {
+                throw ValidationError(
+                    "\(name) must be a day, such as 2027-01-31, or a time, such as 2027-01-31T09:30:00Z.")
+            }
+        }
+        guard since != nil || before != nil else {
+            throw ValidationError("Name the events with --since, --before or both.")
         }
     }
 
     func run() async throws {
-        guard let end = Moment.parse(before) else { return }
+        let start = since.flatMap(Moment.parse)
         try await location.withInstallation(creating: false) { installation in
             let file = try ExportFile(at: output, onFailure: "no events were deleted")
             let settled = AuditPosition.lastSettled(at: installation.store.now())
-            var (last, count) = (AuditPosition?.none, 0)
+            let end = before.flatMap(Moment.parse) ?? settled.time
+            var (last, count) = (start.map { AuditPosition(at: $0, number: 0) }, 0)
             while true {
                 let page = Array(
                     try await installation.store.auditLog(after: last, limit: 1000)
@@ -65,9 +77,15 @@ struct AuditExport: AsyncParsableCommand {
             }
             try file.finish()
             let leftOut = settled.time < end ? " Events of the last 10 minutes are left out." : ""
-            guard let last else { return Output.note("There are no events before \(Moment.text(end)).\(leftOut)") }
+            guard let last, count > 0 else {
+                let since = start.map { "since \(Moment.text($0)) and " } ?? ""
+                return Output.note("There are no events \(since)before \(Moment.text(end)).\(leftOut)")
+            }
+            let exported = "Exported \(count) event\(count == 1 ? "" : "s").\(leftOut)"
+            // Deletion begins with the oldest event, which this export does not have.
+            guard start == nil else { return Output.note(exported) }
             Output.note(
-                "Exported \(count) event\(count == 1 ? "" : "s").\(leftOut) To delete them from the log:\n"
+                "\(exported) To delete them from the log:\n"
                     + "  counterfoil-server audit delete --through \(last) \(installation.options)")
         }
     }

@@ -1,6 +1,6 @@
 extension HelpText {
     /// The commands for signing keys, for the audit log and for health checks.
-    static let operators = [key, keyList, keyRotate, audit, auditList, auditExport, auditDelete, health]
+    static let operators = [key, keyList, keyRotate, audit, auditList, auditFollow, auditExport, auditDelete, health]
 
     private static let key = HelpText(
         command: ["key"],
@@ -126,8 +126,8 @@ extension HelpText {
 
             SUBCOMMANDS:
               list (default)          List events, newest first.
-              export                  Export the events before a time as JSON lines, oldest
-                                      first.
+              follow                  Print events as they are recorded.
+              export                  Export events as JSON lines, oldest first.
               delete                  Delete the oldest events, up to the position of an
                                       event.
 
@@ -183,26 +183,69 @@ extension HelpText {
 
             """#)
 
+    private static let auditFollow = HelpText(
+        command: ["audit", "follow"],
+        text: #"""
+            OVERVIEW: Print events as they are recorded.
+
+            The command prints each new event, on every server of the store, within about a
+            second. It ends on SIGINT and SIGTERM, or when its output is closed. With
+            --json, each line is one JSON object, as in an export.
+
+            To continue after an interruption, pass the position of the last printed event
+            to --after. The events of the 10 minutes before that position are printed
+            again, because some may have been recorded since then; "number" identifies an
+            event.
+
+            Examples:
+              counterfoil-server audit follow --data-dir ./data
+              counterfoil-server audit follow --json --after 1801387800123456.1234 \
+                --data-dir ./data
+
+            USAGE: counterfoil-server audit follow [--after <position>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--json]
+
+            OPTIONS:
+              --after <position>      Begin with the events after this position of an
+                                      event. (default: new events only)
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --json                  Print JSON instead of text.
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
     private static let auditExport = HelpText(
         command: ["audit", "export"],
         text: #"""
-            OVERVIEW: Export the events before a time as JSON lines, oldest first.
+            OVERVIEW: Export events as JSON lines, oldest first.
 
             Each line is one JSON object. The events are in the order of their times, and
             events with the same time in the order of their numbers. Events of the last 10
-            minutes are not exported, because earlier ones may still be recorded. The
-            command prints on standard error how to delete the exported events with "audit
-            delete".
+            minutes are not exported, because earlier ones may still be recorded. Without
+            --since, the export begins with the oldest event, and the command prints on
+            standard error how to delete the exported events with "audit delete".
 
-            Example:
+            Examples:
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
+              counterfoil-server audit export --since 2027-01-31 --data-dir ./data
 
-            USAGE: counterfoil-server audit export --before <time> [--output <file>] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--config <file>]
+            USAGE: counterfoil-server audit export [--since <time>] [--before <time>] [--output <file>] \#
+            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
-              --before <time>         Export events before this time: 2027-01-31 or
-                                      2027-01-31T09:30:00Z.
+              --since <time>          Export events since this time: 2027-01-31 or
+                                      2027-01-31T09:30:00Z. (default: all)
+              --before <time>         Export events before this time. (default: 10 minutes
+                                      ago)
               --output <file>         The new file to write; it must not exist. (default:
                                       standard output)
               --data-dir <directory>  The data directory of the server. (default:

@@ -129,6 +129,11 @@ struct OperatorTests {
             #expect(mode == 0o600)
             #expect(
                 try await site.administer(["audit", "export", "--before", "2999-01-01", "--output", file]).status == 3)
+            let since = try await site.administer(["audit", "export", "--since", "2020-01-01"])
+            #expect(try since.output == String(contentsOfFile: file, encoding: .utf8))
+            #expect(since.errors == "Exported 2500 events.\n")
+            #expect(try await site.administer(["audit", "export", "--since", "2998-01-01"]).output.isEmpty)
+            #expect(try await site.administer(["audit", "export"]).status == 64)
             let printed = try await site.administer(["audit", "export", "--before", "2999-01-01"])
             #expect(try printed.output == String(contentsOfFile: file, encoding: .utf8))
 
@@ -166,6 +171,32 @@ struct OperatorTests {
                 removal.event.detail == "at the command line: events from position \(another) to \(another)")
             #expect(try await site.administer(["audit", "delete", "--through", "0"]).status == 64)
             #expect(try await site.administer(["audit", "export", "--before", "soon"]).status == 64)
+        }
+    }
+
+    @Test func `audit follow prints events of a running server and of commands until it is interrupted`() async throws {
+        try await Site.run { site, _ in
+            let newest = try await site.administer(["audit", "--limit", "1", "--json"])
+            let events = try JSONSerialization.jsonObject(with: Data(newest.output.utf8)) as? [[String: Any]]
+            let position = try #require(events?.first?["position"] as? String)
+            let follower = try RunningProgram(
+                .server, ["audit", "follow", "--json", "--after", position, "--data-dir", site.dataDirectory],
+                in: site.folder)
+            try await site.addScope("photos.write", "Change your photos")
+            var browser = UserAgent()
+            let form = try await browser.open(site.issuer + "/sign-in").form(with: "password")
+            _ = try await browser.post(form, ["username": Account.alice.name, "password": "wrong"])
+            _ = try await follower.said("both events") { program in
+                program.output.contains("photos.write") && program.output.contains(#""outcome":"refused""#) ? true : nil
+            }
+            try follower.signal("INT")
+            let ended = try await follower.ended()
+            #expect(ended.status == 0, "\(ended.errors)")
+            let numbers = try ended.output.split(separator: "\n").map { line in
+                let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return try #require(event?["number"] as? Int)
+            }
+            #expect(Set(numbers).count == numbers.count)
         }
     }
 
@@ -208,6 +239,19 @@ struct OperatorTests {
                 #expect(!text.body.contains(clientID))
                 #expect(text.body.contains("counterfoil_logout_notifications_queued 0"))
                 #expect(text.body.contains("counterfoil_logout_notification_oldest_seconds 0.0"))
+                for sample in [
+                    #"counterfoil_store_faults_total{store="sqlite",operation="commit",fault="unavailable"} 0"#,
+                    #"counterfoil_store_operation_duration_seconds_count{store="sqlite",operation="read"} "#,
+                    "counterfoil_store_wal_bytes ", "counterfoil_filesystem_avail_bytes ",
+                    #"counterfoil_signing_key_start_timestamp_seconds{algorithm="ES256"} "#,
+                ] {
+                    #expect(text.body.contains("\n" + sample), "\(sample)")
+                }
+                // The age of the last backup is that of the file which the backup writes.
+                #expect(!text.body.contains("counterfoil_backup_last_success_timestamp_seconds"))
+                try Data().write(to: URL(fileURLWithPath: site.dataDirectory).appendingPathComponent("last-backup"))
+                let later = try await agent.open(metrics).body
+                #expect(later.contains("\ncounterfoil_backup_last_success_timestamp_seconds 1"))
                 #expect(try await agent.open(site.issuer + "/metrics").status == 404)
             }
         }
