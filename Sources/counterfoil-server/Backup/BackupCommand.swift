@@ -103,6 +103,7 @@ struct BackupCommand: AsyncParsableCommand {
                 try draft.finish(as: output, replacing: replace)
             }
         } catch { throw failure(error) }
+        LastBackup.note(in: directory, at: Date(timeIntervalSince1970: Double(takenAt) / 1_000_000))
         let people = record.rows["people"] ?? 0
         Output.note(
             "Copied the database as of \(Moment.text(Date(timeIntervalSince1970: Double(takenAt) / 1_000_000))): "

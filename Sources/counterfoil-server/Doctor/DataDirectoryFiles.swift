@@ -61,7 +61,7 @@ extension ServerFindings {
         checkPermissions(files, directory: directory)
         checkDisk(files, database: database)
         checkServer(files)
-        guard let backup = files.state(of: "last-backup") else {
+        guard let backup = files.state(of: LastBackup.fileName) else {
             return advise(
                 "backup-missing", "counterfoil-server backup has never made a copy",
                 mend: "run counterfoil-server backup each night, and keep the copies on another machine")
