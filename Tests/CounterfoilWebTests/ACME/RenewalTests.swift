@@ -23,9 +23,10 @@ struct RenewalTests {
                 == "aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE")
     }
 
-    @Test(arguments: [
-        (90.0, 0.0, 60.0), (90, 1, 57.3), (6, 0, 3), (6, 1, 2.82), (365, 0, 365.0 * 2 / 3),
-    ])
+    @Test(
+        arguments: [
+            (90.0, 0.0, 60.0), (90, 1, 57.3), (6, 0, 3), (6, 1, 2.82), (365, 0, 365.0 * 2 / 3),
+        ] as [(Double, Double, Double)])
     func `a certificate is renewed after two thirds of its lifetime, a short one after half`(
         lifetime: Double, draw: Double, days: Double
     ) {
@@ -35,7 +36,9 @@ struct RenewalTests {
     }
 
     // RFC 9773 §4.2
-    @Test(arguments: [(10.0, 12.0, 0.5, 11.0), (-3, -2, 0.5, -2.5), (89, 200, 0.5, 90), (91, 92, 0.5, 58.65)])
+    @Test(
+        arguments: [(10.0, 12.0, 0.5, 11.0), (-3, -2, 0.5, -2.5), (89, 200, 0.5, 90), (91, 92, 0.5, 58.65)]
+            as [(Double, Double, Double, Double)])
     func `renewal information goes before, unless it is later than the end`(
         from: Double, to: Double, draw: Double, days: Double
     ) throws {
