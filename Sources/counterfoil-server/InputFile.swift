@@ -10,6 +10,11 @@ enum InputFile {
             throw CommandFailure.refused("cannot read the file \(path); check its name and permissions")
         }
         defer { try? file.close() }
+        return try bytes(of: file, at: path, limit: limit)
+    }
+
+    /// Reads an open file of at most `limit` bytes; the path is for errors.
+    static func bytes(of file: FileHandle, at path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
         let data: Data
         // `read` returns nil at the end of the file. An empty file is at its end from the start.
         do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {

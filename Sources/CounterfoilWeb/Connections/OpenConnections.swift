@@ -14,7 +14,7 @@ public final class OpenConnections: Sendable {
     public var limits: ConnectionLimits { state.withLock(\.limits) }
 
     /// The proxies whose forwarding fields name the client address.
-    var trustedProxies: TrustedProxies { proxies.withLock(\.self) }
+    package var trustedProxies: TrustedProxies { proxies.withLock(\.self) }
 
     let budget: BodyBudget
     private let trustsLoopback: Bool

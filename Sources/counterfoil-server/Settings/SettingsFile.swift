@@ -1,3 +1,4 @@
+import CoreFoundation
 import CounterfoilServer
 import Foundation
 import Yams
@@ -58,7 +59,8 @@ struct SettingsFile: Sendable {
         guard status.st_size <= limit else {
             throw .refused("the settings file \(path) is larger than \(limit) bytes")
         }
-        return try InputFile.bytes(at: path, limit: limit)
+        return try InputFile.bytes(
+            of: FileHandle(fileDescriptor: descriptor, closeOnDealloc: false), at: path, limit: limit)
     }
 
     private static func entries(in text: String) throws -> [String: Entry] {

@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -36,7 +37,7 @@ struct SettingsReloadTests {
                     try await connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
                     let answer = try await connection.take(until: "\"}")
                     guard answer.hasPrefix("HTTP/1.1 200"), answer.hasSuffix("\"}") else {
-                        throw Waiting.InVain(description: "the answer after \(count) others: \(answer)")
+                        throw Site.Refused(description: "the answer after \(count) others: \(answer)")
                     }
                     count += 1
                 }
