@@ -7,6 +7,11 @@ import Testing
 /// The end of a server: what it still answers, and what it tells load balancers and the service manager.
 @Suite(.timeLimit(.minutes(10)))
 struct StoppingTests {
+    /// The requests that several tasks send until they are told that it is enough.
+    private final class Load: Sendable {
+        let isOver = Mutex(false)
+    }
+
     private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" }
 
     private static func status(_ url: String) async throws -> Int {
@@ -107,17 +112,18 @@ struct StoppingTests {
                 try await site.start(
                     listen: ["systemd:http"], passing: socket.handle, environment: ["LISTEN_FDNAMES": "http"])
             }
-            let url = "http://127.0.0.1:\(socket.port)/livez"
+            let port = socket.port
+            let url = "http://127.0.0.1:\(port)/livez"
             var server = try await start()
-            let isOver = Mutex(false)
+            let load = Load()
             let total = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<4 {
                     group.addTask {
                         var count = 0
-                        while !isOver.withLock({ $0 }) {
+                        while !load.isOver.withLock({ $0 }) {
                             let answer = try await RawConnection.exchange(
                                 "GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
-                                port: socket.port)
+                                port: port)
                             #expect(RawConnection.status(of: answer) == 200)
                             count += 1
                         }
@@ -130,7 +136,7 @@ struct StoppingTests {
                     #expect(try await server.ended(within: .seconds(20)).status == 0)
                     server = try await start()
                 }
-                isOver.withLock { $0 = true }
+                load.isOver.withLock { $0 = true }
                 return try await group.reduce(0, +)
             }
             #expect(total > 0)
