@@ -67,7 +67,7 @@ class Case:
         for name, text in self.texts.items():
             secret = created.get("client_secret")
             expect(secret is None or secret not in text, f"{name} contains the secret")
-            printed = server.administer("app", "show", self.client_id, "--config", name)
+            printed = server.administer("app", "show", self.client_id, "--configuration", name)
             expect(printed.strip() == text.strip(), f"--config {name} prints another text than the JSON has")
 
     def holds(self, name: str, found: object, wanted: object) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A newcomer's first page: the configuration that `app show` prints, on an empty page of http://localhost, in Chromium.
 
-R244, R307, R310: `app create --type spa` with a redirect URI only, `app show --config fetch` as index.html, signed in. With
+R244, R307, R310: `app create --type spa` with a redirect URI only, `app show --configuration fetch` as index.html, signed in. With
 another redirect URI, the page of the server names what it received, the nearest registered URI and the difference.
 """
 
@@ -29,7 +29,7 @@ def journey(folder: Path) -> str:
             server.administer("app", "create", "--type", "spa", "--name", "First", "--redirect-uri", page, "--json")
         )
         expect(registered["scope"] == "openid profile email", f"the scope is {registered['scope']}")
-        shown = server.administer("app", "show", registered["client_id"], "--config", "fetch")
+        shown = server.administer("app", "show", registered["client_id"], "--configuration", "fetch")
         texts = {"index.html": shown}
         with static_site(folder, texts, port):
             browser.open(page)

@@ -193,7 +193,7 @@ extension AppDocument {
             let names = ReadyConfiguration.all(for: connection).map(\.name)
             if !names.isEmpty {
                 lines.append("  ready configurations: \(names.joined(separator: ", "))")
-                lines.append("    print one with: counterfoil-server app show \(client.id) --config \(names[0])")
+                lines.append("    print one with: counterfoil-server app show \(client.id) --configuration \(names[0])")
             }
             return lines
         }

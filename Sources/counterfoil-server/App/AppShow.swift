@@ -13,14 +13,14 @@ struct AppShow: AsyncParsableCommand {
 
             Examples:
               counterfoil-server app show CLIENT_ID --data-dir ./data
-              counterfoil-server app show CLIENT_ID --config spring > application.yml
+              counterfoil-server app show CLIENT_ID --configuration spring > application.yml
             """
     )
 
     @OptionGroup var app: AppArgument
 
     @Option(
-        name: .customLong("config"),
+        name: .customLong("configuration"),
         help: ArgumentHelp("Print only a ready configuration, such as spring or oidc-client-ts.", valueName: "name"))
     var configurationName: String?
 
@@ -28,7 +28,7 @@ struct AppShow: AsyncParsableCommand {
 
     func validate() throws {
         guard configurationName == nil || !options.json else {
-            throw ValidationError("--config and --json cannot be combined; the JSON contains every configuration.")
+            throw ValidationError("--configuration and --json cannot be combined; the JSON contains every configuration.")
         }
     }
 

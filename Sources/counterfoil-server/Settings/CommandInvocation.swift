@@ -76,7 +76,21 @@ struct CommandInvocation: Sendable {
         let file: SettingsFile? = if let path = try path { try SettingsFile(at: path) } else { nil }
         let given = asksForHelp ? [] : settings
         if given == Setting.all { try refuseVariablesOfAdministration() }
-        return try ResolvedSettings(given, options: CommandLineOptions(options), environment: environment, file: file)
+        let resolved = try ResolvedSettings(
+            given, options: CommandLineOptions(options), environment: environment, file: file)
+        if given == Setting.all { try requireAll(in: resolved) }
+        return resolved
+    }
+
+    /// Throws if a setting is missing without which the server does not start; without a file, `serve` says it itself.
+    private func requireAll(in resolved: ResolvedSettings) throws(CommandFailure) {
+        guard resolved.path != nil || command.first == "config",
+            let missing = Setting.all.first(where: { $0.isRequired && resolved.values[$0.name] == nil })
+        else { return }
+        guard let path = resolved.path else {
+            throw .refused("the setting \(missing.name) is missing; name the settings file with --config")
+        }
+        throw .refused("\(path): the setting \(missing.name) is missing")
     }
 
     /// Throws if a variable has the name of a value at `/admin`, which would have no effect.

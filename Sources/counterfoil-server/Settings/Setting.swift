@@ -26,6 +26,8 @@ struct Setting: Sendable, Hashable {
     /// The title of the group in the help of `serve`.
     let section: String
     let isNumber: Bool
+    /// Whether the server does not start without the setting.
+    let isRequired: Bool
 
     /// The name of the environment variable.
     var variable: String { Self.variable(of: name) }
@@ -87,7 +89,7 @@ struct Setting: Sendable, Hashable {
             return Setting(
                 name: name, kind: kind, valueName: argument.valueName ?? name, defaultValue: argument.defaultValue,
                 choices: argument.allValues ?? [], description: argument.abstract ?? "",
-                section: argument.sectionTitle ?? "Server", isNumber: isNumber)
+                section: argument.sectionTitle ?? "Server", isNumber: isNumber, isRequired: !argument.isOptional)
         }
     }
 }
@@ -106,6 +108,7 @@ private struct ToolDescription: Decodable {
     struct Argument: Decodable {
         let kind: String
         let isRepeating: Bool
+        let isOptional: Bool
         let sectionTitle: String?
         let names: [Name]?
         let valueName: String?

@@ -30,11 +30,6 @@ extension ResolvedSettings {
     ///
     /// - Returns: The message; nil if it names nothing from the file or the environment.
     func explanation(of message: String) -> Explanation? {
-        if let path, let missing = message.prefixMatch(of: /Missing expected argument '--([a-z0-9\-]+)/)?.output.1,
-            Setting.named[String(missing)] != nil
-        {
-            return Explanation(text: "\(path): the setting \(missing) is missing", isInFile: true)
-        }
         guard !message.hasPrefix("Unknown option") else { return nil }
         var prefix: String?
         var isRewritten = false

@@ -21,7 +21,7 @@ struct AppConnectionTests {
             let shown = try await site.administer(["app", "show", clientID])
             #expect(shown.output.contains("\n  issuer: unknown until the server has started once; "))
             #expect(!shown.output.contains("http://"))
-            let configuration = try await site.administer(["app", "show", clientID, "--config", "spring"])
+            let configuration = try await site.administer(["app", "show", clientID, "--configuration", "spring"])
             #expect(configuration.status == 3)
             #expect(configuration.output.isEmpty)
             #expect(configuration.errors.contains("the issuer is unknown until the server has started once"))
@@ -72,7 +72,7 @@ struct AppConnectionTests {
                 ] {
                     #expect(text.contains("\n  \(line)\n"))
                 }
-                let spring = try await site.administer(["app", "show", clientID, "--config", "spring"])
+                let spring = try await site.administer(["app", "show", clientID, "--configuration", "spring"])
                 #expect(spring.output == configurations["spring"])
             }
         }
@@ -106,7 +106,7 @@ struct AppConnectionTests {
                     "app", "create", "--type", "service", "--name", "Nightly", "--json",
                 ])
                 let clientID = try #require(try AppCommandTests.object(created.output)["client_id"] as? String)
-                let refused = try await site.administer(["app", "show", clientID, "--config", "kubelogin"])
+                let refused = try await site.administer(["app", "show", clientID, "--configuration", "kubelogin"])
                 #expect(refused.status == 3)
                 #expect(
                     refused.errors == """
@@ -114,7 +114,7 @@ struct AppConnectionTests {
                         openid-client, curl
 
                         """)
-                let both = try await site.administer(["app", "show", clientID, "--config", "spring", "--json"])
+                let both = try await site.administer(["app", "show", clientID, "--configuration", "spring", "--json"])
                 #expect(both.status == 64)
                 try await site.addScope("photos.read", "See your photos and albums")
                 let page = try await site.administer([
@@ -122,7 +122,7 @@ struct AppConnectionTests {
                     "https://frame.example.com/callback", "--scope", "photos.read", "--json",
                 ])
                 let frame = try #require(try AppCommandTests.object(page.output)["client_id"] as? String)
-                let none = try await site.administer(["app", "show", frame, "--config", "spring"])
+                let none = try await site.administer(["app", "show", frame, "--configuration", "spring"])
                 #expect(none.errors == "counterfoil-server: there is no ready configuration for this app\n")
             }
         }

@@ -181,8 +181,8 @@ extension HelpText {
             Example:
               counterfoil-server app list --data-dir ./data
 
-            USAGE: counterfoil-server app list [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--config <file>] [--json]
+            USAGE: counterfoil-server app list [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] \#
+            [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -212,16 +212,16 @@ extension HelpText {
 
             Examples:
               counterfoil-server app show CLIENT_ID --data-dir ./data
-              counterfoil-server app show CLIENT_ID --config spring > application.yml
+              counterfoil-server app show CLIENT_ID --configuration spring > application.yml
 
-            USAGE: counterfoil-server app show <client-id> [--config <name>] [--data-dir <directory>] \#
+            USAGE: counterfoil-server app show <client-id> [--configuration <name>] [--data-dir <directory>] \#
             [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
 
             OPTIONS:
-              --config <name>         Print only a ready configuration, such as spring or
+              --configuration <name>  Print only a ready configuration, such as spring or
                                       oidc-client-ts.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)

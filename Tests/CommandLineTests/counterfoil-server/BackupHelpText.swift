@@ -19,7 +19,8 @@ extension HelpText {
               counterfoil-server backup --output - --data-dir ./data | \
                 age --recipients-file operators.txt >counterfoil.copy.age
 
-            USAGE: counterfoil-server backup --output <file> [--replace] [--data-dir <directory>] [--database <uri>] [--server-key-file <file>]
+            USAGE: counterfoil-server backup --output <file> [--replace] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
               --output <file>         The new file to write, or - for standard output.
@@ -33,6 +34,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -63,7 +66,8 @@ extension HelpText {
               age --decrypt --identity key.txt counterfoil.copy.age | \
                 counterfoil-server restore - --data-dir ./data --end-sign-ins
 
-            USAGE: counterfoil-server restore <file> --data-dir <directory> [--endings-journal <file> ...] [--end-sign-ins]
+            USAGE: counterfoil-server restore <file> --data-dir <directory> [--endings-journal <file> ...] \#
+            [--end-sign-ins]
 
             ARGUMENTS:
               <file>                  The copy, or - for standard input.
@@ -74,8 +78,8 @@ extension HelpText {
               --endings-journal <file>
                                       The files of the endings journal since the copy. What
                                       they name ends again.
-              --end-sign-ins          End every session and revoke every token. Users sign in
-                                      again.
+              --end-sign-ins          End every session and revoke every token. Users sign
+                                      in again.
               --version               Show the version.
               -h, --help              Show help information.
 
@@ -106,14 +110,15 @@ extension HelpText {
               counterfoil-server after-restore --end-sign-ins \
                 --database postgresql://counterfoil@db.example.com/counterfoil
 
-            USAGE: counterfoil-server after-restore [--endings-journal <file> ...] [--end-sign-ins] [--data-dir <directory>] [--database <uri>] [--server-key-file <file>]
+            USAGE: counterfoil-server after-restore [--endings-journal <file> ...] [--end-sign-ins] \#
+            [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
               --endings-journal <file>
                                       The files of the endings journal since the copy. What
                                       they name ends again.
-              --end-sign-ins          End every session and revoke every token. Users sign in
-                                      again.
+              --end-sign-ins          End every session and revoke every token. Users sign
+                                      in again.
               --data-dir <directory>  The data directory of the server. (default:
                                       $COUNTERFOIL_DATA_DIR or the user's data folder)
               --database <uri>        A PostgreSQL database instead of a data directory:
@@ -122,6 +127,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -30,8 +30,8 @@ extension HelpText {
             Example:
               counterfoil-server certificate show --data-dir ./data
 
-            USAGE: counterfoil-server certificate show [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            USAGE: counterfoil-server certificate show [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -42,6 +42,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -63,8 +65,8 @@ extension HelpText {
             Example:
               counterfoil-server certificate renew --data-dir ./data
 
-            USAGE: counterfoil-server certificate renew [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>]
+            USAGE: counterfoil-server certificate renew [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -75,6 +77,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -69,7 +69,7 @@ struct ConfigCommandTests {
             #expect(try row("issuer").value == .one("https://id.example.com"))
             #expect(try row("issuer").file == path)
             #expect(try row("issuer").line == 2)
-            #expect(try row("listen").value == .one("127.0.0.1:8081"))
+            #expect(try row("listen").value == .many(["127.0.0.1:8081"]))
             #expect(try row("listen").variable == "COUNTERFOIL_LISTEN")
             #expect(try row("trusted-proxy").value == .many(["127.0.0.1", "10.0.0.0/8"]))
             #expect(try row("outbound-network").value == .many(["10.1.0.0/16", "10.2.0.0/16"]))

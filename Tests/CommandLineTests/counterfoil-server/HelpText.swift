@@ -56,6 +56,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       database, or move into it.
               config                  Check and show the settings of the server.
               health                  Ask a running server whether it is alive or ready.
+              doctor                  Check the installation of a server, and say how to
+                                      fix its faults.
 
               See 'counterfoil-server help <subcommand>' for detailed help.
 
@@ -135,8 +137,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
 
             Each option is a setting. --config names a YAML file in which its name without
             dashes is a key, such as listen: 127.0.0.1:8080. The environment variable has
-            the same name, such as COUNTERFOIL_LISTEN. An option overrides the variable, and
-            the variable overrides the file. --site-name and --unregistered-clients are
+            the same name, such as COUNTERFOIL_LISTEN. An option overrides the variable,
+            and the variable overrides the file. --site-name and --unregistered-clients are
             options only. SIGHUP reads the file again; counterfoil-server config has more.
 
             --endpoint-alias supports clients with the hard-coded paths of another server.
@@ -223,19 +225,20 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --page-lifetime <time>  The lifetime of a form on a page, 5m to 1d. (default:
                                       30m)
               --pushed-request-lifetime <time>
-                                      The lifetime of a pushed authorization request, 10s to
-                                      10m. (default: 1m)
+                                      The lifetime of a pushed authorization request, 10s
+                                      to 10m. (default: 1m)
               --device-code-lifetime <time>
                                       The lifetime of a device code with its user code, 1m
                                       to 30m. (default: 10m)
 
             LIMITS:
               --failures-per-person <n>
-                                      The number of wrong passwords in --sign-in-window that
-                                      blocks sign-in for one user. (default: 10)
+                                      The number of wrong passwords in --sign-in-window
+                                      that blocks sign-in for one user. (default: 10)
               --failures-per-source <n>
-                                      The number of wrong passwords in --sign-in-window that
-                                      blocks sign-in from one client address. (default: 100)
+                                      The number of wrong passwords in --sign-in-window
+                                      that blocks sign-in from one client address.
+                                      (default: 100)
               --approvals-per-user <n>
                                       The number of authorizations that one user may
                                       approve in a minute. (default: 60)
@@ -246,10 +249,10 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --sign-in-window <time> The time in which wrong passwords count together, 1m
                                       to 1d. (default: 15m)
               --sign-in-delay-from <n>
-                                      The number of wrong passwords for one name after which
-                                      each attempt must wait, 1 to 1000000. The first wait
-                                      is one second, and each further one is twice as long.
-                                      (default: 5)
+                                      The number of wrong passwords for one name after
+                                      which each attempt must wait, 1 to 1000000. The first
+                                      wait is one second, and each further one is twice as
+                                      long. (default: 5)
 
             TLS:
               --tls-certificate <file>
@@ -275,10 +278,9 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               --acme-eab-key-file <file>
                                       The file with that key in base64url.
               --acme-challenge <challenge>
-                                      How the authority validates the hosts: tls-alpn-01
-                                      at --listen, or http-01 at --redirect-listen.
-                                      (values: tls-alpn-01, http-01; default:
-                                      tls-alpn-01)
+                                      How the authority validates the hosts: tls-alpn-01 at
+                                      --listen, or http-01 at --redirect-listen. (values:
+                                      tls-alpn-01, http-01; default: tls-alpn-01)
 
             NETWORK:
               --trusted-proxy <cidr>  A proxy whose X-Forwarded-For is trusted, such as

@@ -33,8 +33,8 @@ extension HelpText {
             Example:
               counterfoil-server key list --data-dir ./data
 
-            USAGE: counterfoil-server key list [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--config <file>] [--json]
+            USAGE: counterfoil-server key list [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] \#
+            [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -145,8 +145,8 @@ extension HelpText {
               counterfoil-server audit list --client CLIENT_ID --since 2027-01-31 \
                 --json --data-dir ./data
 
-            USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] \#
-            [--since <time>] [--before <position>] [--limit <n>] [--data-dir <directory>] [--database <uri>] \#
+            USAGE: counterfoil-server audit list [--kind <kind>] [--person <name>] [--client <id>] [--since <time>] \#
+            [--before <position>] [--limit <n>] [--data-dir <directory>] [--database <uri>] \#
             [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
@@ -202,8 +202,8 @@ extension HelpText {
               counterfoil-server audit follow --json --after 1801387800123456.1234 \
                 --data-dir ./data
 
-            USAGE: counterfoil-server audit follow [--after <position>] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--json]
+            USAGE: counterfoil-server audit follow [--after <position>] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --after <position>      Begin with the events after this position of an
@@ -216,6 +216,8 @@ extension HelpText {
               --server-key-file <file>
                                       The file with the server key, 32 bytes, for
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
               --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
@@ -277,8 +279,8 @@ extension HelpText {
               counterfoil-server audit delete --through 1801387800123456.1234 \
                 --data-dir ./data
 
-            USAGE: counterfoil-server audit delete --through <position> [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
+            USAGE: counterfoil-server audit delete --through <position> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --through <position>    The position of the last event to delete.

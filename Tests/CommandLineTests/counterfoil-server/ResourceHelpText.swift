@@ -43,9 +43,9 @@ extension HelpText {
               counterfoil-server resource create https://api.example.com \
                 --name "Photo library" --scope photos.read --data-dir ./data
 
-            USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] \#
-            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
+            USAGE: counterfoil-server resource create <uri> --name <name> [--scope <scope> ...] [--jwt-type <type>] \#
+            [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API, absolute and without a fragment.
@@ -118,9 +118,9 @@ extension HelpText {
               counterfoil-server resource edit https://api.example.com --jwt-type jwt \
                 --data-dir ./data
 
-            USAGE: counterfoil-server resource edit <uri> [--name <name>] [--scope <scope> ...] \#
-            [--jwt-type <type>] [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
+            USAGE: counterfoil-server resource edit <uri> [--name <name>] [--scope <scope> ...] [--jwt-type <type>] \#
+            [--bound-tokens-only] [--no-bound-tokens-only] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <uri>                   The URI of the API.

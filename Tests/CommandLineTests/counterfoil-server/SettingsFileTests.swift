@@ -29,6 +29,7 @@ struct SettingsFileTests {
         Mistake("nothing", "", ": the file is empty; write at least issuer and listen"),
         Mistake("blank lines", "\n \r\n", ": the file is empty; write at least issuer and listen"),
         Mistake("comments only", "# issuer: a\n", ": the setting issuer is missing"),
+        Mistake("one setting", "issuer: http://127.0.0.1:8080\n", ": the setting listen is missing"),
         Mistake(
             "an unknown setting", start + "\nconection: 5\n",
             ", line 4: unknown setting conection; the nearest one is connections"
@@ -92,10 +93,10 @@ struct SettingsFileTests {
             ", line 3: code-lifetime must be a time from 10s to 10m, such as"),
         Mistake(
             "no time", start + "session-lifetime: long\n",
-            ", line 3: The value 'long' is invalid for 'session-lifetime <time>'"),
+            ", line 3: The value 'long' is invalid for 'session-lifetime'"),
         Mistake(
             "a wrong choice", start + "registration: nobody\n",
-            ", line 3: The value 'nobody' is invalid for 'registration <who>'"),
+            ", line 3: The value 'nobody' is invalid for 'registration'"),
         Mistake(
             "a password in a connection string", start + "database: postgresql://a:secret@h/n\n", ", line 3: database: "
         ),

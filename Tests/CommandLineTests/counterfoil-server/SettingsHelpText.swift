@@ -47,7 +47,7 @@ extension HelpText {
             Example:
               counterfoil-server config check --config /etc/counterfoil/server.yaml
 
-            USAGE: counterfoil-server config check <options>
+            USAGE: counterfoil-server config check
 
             OPTIONS:
               --version               Show the version.
@@ -67,7 +67,7 @@ extension HelpText {
             Example:
               counterfoil-server config show --config /etc/counterfoil/server.yaml
 
-            USAGE: counterfoil-server config show <options>
+            USAGE: counterfoil-server config show [--json]
 
             OPTIONS:
               --json                  Print JSON instead of text.
@@ -82,8 +82,8 @@ extension HelpText {
         text: #"""
             OVERVIEW: Print a JSON Schema (draft 2020-12) of the settings file.
 
-            Editors use it to complete and check the file. The server itself accepts a value
-            in quotes, too.
+            Editors use it to complete and check the file. The server itself accepts a
+            value in quotes, too.
 
             Example:
               counterfoil-server config schema > server.schema.json

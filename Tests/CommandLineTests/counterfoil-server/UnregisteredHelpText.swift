@@ -85,8 +85,7 @@ extension HelpText {
               counterfoil-server unregistered show --data-dir ./data
 
             USAGE: counterfoil-server unregistered show [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--config <file>] \#
-            [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             OPTIONS:
               --data-dir <directory>  The data directory of the server. (default:
@@ -181,8 +180,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server unregistered adopt <client-id> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--config <file>] \#
-            [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -219,8 +217,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server unregistered delete <client-id> [--data-dir <directory>] [--database <uri>] \#
-            [--server-key-file <file>] [--config <file>] \#
-            [--json]
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <client-id>             The client_id.
@@ -256,8 +253,7 @@ extension HelpText {
                 --data-dir ./data
 
             USAGE: counterfoil-server unregistered delete-host <host> [--refuse] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--config <file>] \#
-            [--json]
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <host>                  The name of the host.

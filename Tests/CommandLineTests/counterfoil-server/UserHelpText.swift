@@ -44,9 +44,9 @@ extension HelpText {
               counterfoil-server user create alice --email alice@example.com \
                 --password-stdin --data-dir ./data < password.txt
 
-            USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] \#
-            [--display-name <name>] [--password-stdin] [--administrator] [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
+            USAGE: counterfoil-server user create <name> [--email <email>] [--email-verified] [--display-name <name>] \#
+            [--password-stdin] [--administrator] [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>] [--json]
 
             ARGUMENTS:
               <name>                  The user name: 1 to 64 letters, digits and . _ -
@@ -292,8 +292,8 @@ extension HelpText {
             Example:
               counterfoil-server user export alice --output alice.json --data-dir ./data
 
-            USAGE: counterfoil-server user export <name> --output <file> [--data-dir <directory>] \#
-            [--database <uri>] [--server-key-file <file>] [--config <file>]
+            USAGE: counterfoil-server user export <name> --output <file> [--data-dir <directory>] [--database <uri>] \#
+            [--server-key-file <file>] [--config <file>]
 
             ARGUMENTS:
               <name>                  The user name.

@@ -89,7 +89,7 @@ struct RestoredCopyTests {
                 #expect(ended.status == 3 && ended.errors.contains(reason), "\(reason): \(ended.errors)")
             }
             var chance = SeededGenerator.ofThisRun()
-            try await refuse(bytes.dropLast(1), "")
+            try await refuse(bytes.dropLast(1), "its end is missing")
             try await refuse(bytes.prefix(bytes.count / 2), "its end is missing")
             try await refuse(bytes.prefix(90), "its end is missing")
             try await refuse(Data(), "it is empty")

@@ -38,7 +38,7 @@ struct PebbleTests {
                     try await Self.certificates(2, of: server)
                     #expect(try await Pebble.get(metadata, trusting: root).status == 200)
                     var browser = UserAgent()
-                    let text = try await browser.send(.get, "http://127.0.0.1:\(metrics.number)/metrics").text
+                    let text = try await browser.send(.get, "http://127.0.0.1:\(metrics.number)/metrics").body
                     #expect(text.contains("\ncounterfoil_acme_failures_total 0\n"))
                     #expect(text.contains("\ncounterfoil_tls_certificate_expiry_timestamp_seconds "))
                 }

@@ -2,7 +2,7 @@
 ///
 /// The text contains no secret. Where a library needs one, the text names the environment variable that holds it.
 package struct ReadyConfiguration: Sendable, Hashable {
-    /// The name in the option `--config` and in JSON, such as `spring`.
+    /// The name in the option `--configuration` and in JSON, such as `spring`.
     package let name: String
     /// The name of the library.
     package let product: String
