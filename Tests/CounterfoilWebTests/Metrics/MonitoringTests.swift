@@ -37,11 +37,14 @@ struct MonitoringTests {
         let issued = try TestAuthority().issue(for: ["id.example.com"])
         let certificate = try await ServerCertificate(
             chain: issued.certificate, key: issued.key, hosts: ["id.example.com"], at: Date())
+        // An ordered certificate has the metrics of one from files, and those of the orders.
+        let ordered = CurrentCertificate(answering: PendingChallenges())
+        ordered.replace(by: certificate)
         var texts: [String] = []
         for measurements in measurements(of: meter) {
             var sources = MetricsSources(
                 connections: OpenConnections(settings: test.server.settings, logger: Logger(label: "test")),
-                certificate: CurrentCertificate(certificate))
+                certificate: ordered)
             sources.store = { measurements }
             sources.dataDirectory = FileManager.default.temporaryDirectory.path
             sources.lastBackup = { Date(timeIntervalSince1970: 1_800_000_000) }
