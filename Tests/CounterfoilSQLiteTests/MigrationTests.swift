@@ -206,6 +206,13 @@ struct MigrationTests {
             for change in ["insert", "update"] {
                 try database.execute(sql: "DROP TRIGGER clients_\(change)_origins")
             }
+            // Later triggers name columns that this step adds.
+            let later = try String.fetchAll(
+                database,
+                sql:
+                    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'clients' AND name LIKE '%ends%'"
+            )
+            for trigger in later { try database.execute(sql: "DROP TRIGGER \(trigger)") }
             // A client with origins from before they had a table.
             try database.execute(
                 sql: "UPDATE clients SET origins = 'https://app.example.com http://localhost:*'")
