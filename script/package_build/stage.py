@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import archive, components, dependencies, manual
-from .source import Source, run
+from .source import Failed, Source, run
 
 SERVER, CLIENT = "counterfoil-server", "counterfoil"
 #: Where each shell looks for the completions of a program.
@@ -49,11 +49,21 @@ def stage(name: str, root: Path, source: Source, build: Build, folder: Path, str
         put_text(script, folder / place.format(name=name))
     documents(name, root, source, build, folder / "usr/share/doc" / name)
     if name == SERVER:
-        put(root / "Packaging" / "server.yaml", folder / "etc/counterfoil/server.yaml")
-        put(root / "Packaging" / "backup", folder / "usr/lib/counterfoil-server/backup", executable=True)
+        put_text(packaged_settings(root), folder / "etc/counterfoil/server.yaml")
+        for helper in ("backup", "check-settings"):
+            put(root / "Packaging" / helper, folder / "usr/lib/counterfoil-server" / helper, executable=True)
         for example in sorted((root / "Packaging" / "proxies").glob("*")):
             put(example, folder / "usr/share/doc" / name / "examples" / example.name)
     archive.normalize(folder)
+
+
+def packaged_settings(root: Path) -> str:
+    """The settings of a package, which name the data directory of its units, also for commands outside of them."""
+    text = (root / "Packaging" / "server.yaml").read_text("utf-8")
+    line = "data-dir: /var/lib/counterfoil\n"
+    if text.count(f"\n#{line}") != 1:
+        raise Failed(f"Packaging/server.yaml has no line #{line.strip()}")
+    return text.replace(f"\n#{line}", f"\n{line}")
 
 
 def documents(name: str, root: Path, source: Source, build: Build, folder: Path) -> None:

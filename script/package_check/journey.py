@@ -79,6 +79,10 @@ def serve(system: System, log: Path, address: str, visit: Callable[[], None]) ->
         service.stop()
     finally:
         service.kill()
+    expect(system.path(f"{DATA}/counterfoil.db").exists(), f"the data are not in {DATA}")
+    # A command outside of the unit finds the same data by the settings file.
+    said = system.run("counterfoil-server", "key", "list", "--config", SETTINGS, user="counterfoil")
+    expect("ES256" in said, f"a command finds other data: {said}")
     owners = system.run("find", DATA, "-not", "-user", "counterfoil")
     expect(not owners.strip(), f"files of other users: {owners}")
 

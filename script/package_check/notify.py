@@ -30,7 +30,9 @@ class NotifiedService:
         self._socket.bind(str(path))
         path.chmod(0o666)
         self._log = log
-        variables = ["env", "NOTIFY_SOCKET=/run/notify", "HOME=/var/lib/counterfoil"]
+        state = [f"STATE_DIRECTORY=/var/lib/{line.removeprefix('StateDirectory=')}"
+                 for line in unit.splitlines() if line.startswith("StateDirectory=")]
+        variables = ["env", "NOTIFY_SOCKET=/run/notify", "HOME=/var/lib/counterfoil", *state]
         command = system.command(*variables, *exec_start(unit), user=user)
         with log.open("ab") as output:
             self._process = subprocess.Popen(

@@ -6,10 +6,15 @@ enum StandardDataDirectory {
     /// The environment variable that names the directory.
     static let variable = "COUNTERFOIL_DATA_DIR"
 
-    /// Returns the directory of the environment variable, or the usual place for the data of the user.
+    /// The variable in which systemd passes the directory of `StateDirectory=`, and which the container image sets.
+    private static let stateVariable = "STATE_DIRECTORY"
+
+    /// Returns the directory of the environment variable, that of the service manager, or the usual place for the data
+    /// of the user.
     ///
-    /// On Linux, it is `/var/lib/counterfoil` for root, and `$XDG_DATA_HOME/counterfoil-server` for other users,
-    /// where `$XDG_DATA_HOME` is `~/.local/share` unless it is set. On macOS, it is in `Application Support`.
+    /// The service manager names it in `STATE_DIRECTORY`, which counts if it is one absolute path. The usual place on
+    /// Linux is `/var/lib/counterfoil` for root, and `$XDG_DATA_HOME/counterfoil-server` for other users, where
+    /// `$XDG_DATA_HOME` is `~/.local/share` unless it is set. On macOS, it is in `Application Support`.
     ///
     /// - Throws: `ValidationError` if the variable is empty, or if the user has no home directory.
     static func path(
@@ -19,6 +24,8 @@ enum StandardDataDirectory {
             guard !named.isEmpty else { throw ValidationError("\(variable) cannot be empty. Name a directory.") }
             return named
         }
+        // With several directories, systemd separates them by colons.
+        if let state = environment[stateVariable], state.hasPrefix("/"), !state.contains(":") { return state }
         func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         #if os(Linux)
             if isRoot { return "/var/lib/counterfoil" }

@@ -42,6 +42,25 @@ struct DataDirectoryOptionTests {
         }
     }
 
+    @Test(arguments: [
+        ("/var/lib/photos", true), ("/var/lib/photos:/var/lib/other", false), ("photos", false), ("", false),
+    ])
+    func `the state directory of systemd goes before the usual one, if it is one path`(
+        state: String, counts: Bool
+    ) async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            // The name is one that does not exist.
+            let state = state.replacingOccurrences(of: "/var/lib/photos", with: folder.path("state"))
+            let environment = ["HOME": folder.path("home"), "STATE_DIRECTORY": state]
+            let ended = try await Self.run(["scope", "list"], environment, in: folder)
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains("no data directory found at \(folder.path("state"));") == counts)
+            let named = environment.merging(["COUNTERFOIL_DATA_DIR": folder.path("named")]) { $1 }
+            let other = try await Self.run(["scope", "list"], named, in: folder)
+            #expect(other.errors.contains("no data directory found at \(folder.path("named"));"))
+        }
+    }
+
     @Test func `an empty variable is wrong usage`() async throws {
         try await TemporaryDirectory.forPrograms { folder in
             let ended = try await Self.run(["scope", "list"], ["COUNTERFOIL_DATA_DIR": ""], in: folder)

@@ -19,17 +19,20 @@ class BackupTests(unittest.TestCase):
         self.root = Path(folder.name)
         self.copies = self.root / "copies"
         self.copies.mkdir()
-        self.program("printf copy >\"$5\"")
+        self.settings = self.root / "server.yaml"
+        self.settings.write_text(f"data-dir: {self.root}/elsewhere\n", "utf-8")
+        self.program("printf copy >\"$3\"")
 
     def program(self, body: str) -> None:
-        """A server program whose `backup --data-dir DIR --output FILE` does this."""
+        """A server program whose `backup --output FILE --config FILE` does this."""
         file = self.root / "counterfoil-server"
         file.write_text(f"#!/bin/sh\n{body}\n", "utf-8")
         file.chmod(0o755)
 
     def run_backup(self, keep: str = "2") -> subprocess.CompletedProcess[str]:
         environment = {"PATH": f"{self.root}:{os.environ['PATH']}", "COUNTERFOIL_BACKUP_KEEP": keep,
-                       "COUNTERFOIL_BACKUP_DIRECTORY": str(self.copies), "COUNTERFOIL_DATA_DIR": str(self.root)}
+                       "COUNTERFOIL_BACKUP_DIRECTORY": str(self.copies), "STATE_DIRECTORY": str(self.root),
+                       "COUNTERFOIL_SERVER_CONFIG": str(self.settings)}
         return subprocess.run([str(BACKUP)], env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
     def names(self) -> list[str]:
@@ -50,11 +53,30 @@ class BackupTests(unittest.TestCase):
 
     def test_a_failure_leaves_no_half_copy_and_removes_none(self) -> None:
         (self.copies / "counterfoil-20260101T030000Z.backup").touch()
-        for body in ('printf half >"$5"; exit 6', "true"):
+        for body in ('printf half >"$3"; exit 6', "true"):
             self.program(body)
             self.assertNotEqual(self.run_backup(keep="1").returncode, 0)
             self.assertEqual(self.names(), ["counterfoil-20260101T030000Z.backup"])
             self.assertFalse((self.copies / ".partial").exists())
+
+    def test_the_settings_of_the_server_name_the_data(self) -> None:
+        self.program('printf "%s %s" "$5" "$STATE_DIRECTORY" >"$3"')
+        self.assertEqual(self.run_backup().returncode, 0)
+        self.assertEqual((self.copies / self.names()[0]).read_text("utf-8"), f"{self.settings} {self.root}")
+
+    def test_without_data_in_a_directory_there_is_nothing_to_copy(self) -> None:
+        for text, reason in (("", "no data"), (f"data-dir: {self.root}\n", "no data"),
+                             (f"data-dir: '{self.root}' # ours\n", "no data"), ("database: x\n", "PostgreSQL"),
+                             ('"database" : x\n', "PostgreSQL")):
+            self.settings.write_text(text, "utf-8")
+            result = self.run_backup()
+            self.assertEqual((result.returncode, self.names()), (0, []), text)
+            self.assertIn(reason, result.stdout)
+        # A comment sets nothing, and the data count once they are there.
+        self.settings.write_text(f"#database: x\ndata-dir: {self.root}\n", "utf-8")
+        (self.root / "counterfoil.db").touch()
+        self.assertEqual(self.run_backup().returncode, 0)
+        self.assertEqual(len(self.names()), 1)
 
     def test_one_copy_is_made_at_a_time(self) -> None:
         with (self.copies / ".lock").open("w") as lock:

@@ -22,7 +22,9 @@ class ImageTests(unittest.TestCase):
         self.assertEqual(settings["Entrypoint"], ["/usr/bin/counterfoil-server"])
         self.assertEqual(settings["Healthcheck"]["Test"][:3], ["CMD", "/usr/bin/counterfoil-server", "health"])
         self.assertEqual(settings["Healthcheck"]["Interval"], 30_000_000_000)
-        self.assertIn("COUNTERFOIL_DATA_DIR=/var/lib/counterfoil", settings["Env"])
+        # A variable that is a setting would go before the settings file.
+        self.assertIn("STATE_DIRECTORY=/var/lib/counterfoil", settings["Env"])
+        self.assertFalse([each for each in settings["Env"] if each.startswith("COUNTERFOIL_")])
         self.assertEqual(settings["Labels"]["org.opencontainers.image.title"], "counterfoil-server")
 
     def test_an_instruction_that_is_not_known_is_refused(self) -> None:
