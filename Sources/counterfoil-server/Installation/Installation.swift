@@ -65,6 +65,7 @@ extension Installation {
         do { return try await EndingsJournal.open(of: store, at: path, marking: true, reporting: report) } catch {
             switch error {
             case .notAJournal, .ofAnotherStore: throw CommandFailure.refused("--endings-journal: \(error)")
+            case .failed where EndingsOptions.forbids(path): throw CommandFailure.refused("--endings-journal: \(error)")
             case .failed, .store: throw CommandFailure.temporary("--endings-journal: \(error)")
             }
         }

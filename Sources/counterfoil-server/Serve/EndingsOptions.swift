@@ -16,6 +16,29 @@ struct EndingsOptions: ParsableArguments {
         endingsJournal.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
     }
 
+    /// Checks that this user can write the journal, and files beside it; creates nothing.
+    func checkWritable() throws(CommandFailure) {
+        guard let path, let obstacle = Self.obstacle(to: path) else { return }
+        throw .refused(
+            "--endings-journal: cannot write to \(obstacle.place): \(String(cString: strerror(obstacle.error)))")
+    }
+
+    /// Returns true if this user may not write a journal, which another attempt does not change.
+    static func forbids(_ path: String) -> Bool {
+        obstacle(to: path).map { [EACCES, EPERM, EROFS].contains($0.error) } ?? false
+    }
+
+    /// Returns the file or directory that this user cannot write, with the error of the system; nil if there is none.
+    private static func obstacle(to path: String) -> (place: String, error: CInt)? {
+        let exists = FileManager.default.fileExists(atPath: path)
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // A full file is renamed, so its directory counts in each case.
+        for (place, mode) in [(directory, W_OK | X_OK)] + (exists ? [(path, R_OK | W_OK)] : []) {
+            guard access(place, mode) == 0 else { return (place, errno) }
+        }
+        return nil
+    }
+
     func validate() throws {
         guard endingsJournal?.isEmpty != true else { throw ValidationError("--endings-journal cannot be empty.") }
     }

@@ -9,7 +9,7 @@ struct ConfigCheck: ConfiguredCommand {
         abstract: "Check the settings without starting the server.",
         discussion: """
             The command validates every setting, and reads the certificate, the server key and the other files that \
-            the settings name. It opens no database, creates no file and listens on no port. It accepts every option \
+            the settings name. It checks that the endings journal can be written. It opens no database, creates no file and listens on no port. It accepts every option \
             of serve. Run it as the user of the server.
 
             Example:
@@ -34,7 +34,10 @@ struct ConfigCheck: ConfiguredCommand {
 extension ServeCommand {
     /// Reads the files that the settings name, as a start of the server does.
     func checkFiles() async throws {
-        _ = try await tls.files(for: try settings())?.load()
+        let settings = try settings()
+        _ = try await tls.files(for: settings)?.load()
+        _ = try acme.settings(for: settings)
+        try endings.checkWritable()
         _ = try network.outboundRules()
         switch try location.place {
         case .directory(let path): try DataDirectory.checkServerKey(in: path)

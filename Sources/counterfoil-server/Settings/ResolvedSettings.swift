@@ -38,7 +38,7 @@ struct ResolvedSettings: Sendable {
                 values[setting.name] = lookUp(setting)
             }
         }
-        Self.settlePlace(&values)
+        try Self.settlePlace(&values, path: file?.path ?? "")
         self.values = values
         var arguments: [String] = []
         for setting in settings {
@@ -64,8 +64,11 @@ struct ResolvedSettings: Sendable {
         return { sources.value(of: $0) }
     }
 
-    /// Drops the settings of a store that a stronger source replaces by another store.
-    private static func settlePlace(_ values: inout [String: Value]) {
+    /// Drops the settings of a store that an option replaces by another store.
+    ///
+    /// - Throws: ``CommandFailure`` if the file and the environment name stores of different kinds. Neither is dropped
+    ///   silently, because the server would start with an empty store.
+    private static func settlePlace(_ values: inout [String: Value], path: String) throws(CommandFailure) {
         guard let directory = values["data-dir"], let database = values["database"] else {
             // The key in the file belongs to a database, and a directory that an option names has its own key.
             if let directory = values["data-dir"], values["server-key-file"].map({ $0.rank > directory.rank }) == true {
@@ -74,6 +77,13 @@ struct ResolvedSettings: Sendable {
             return
         }
         guard directory.rank != database.rank else { return }
+        for (name, value, other) in [("data-dir", directory, database), ("database", database, directory)] {
+            guard case .file(let line) = value.origin, other.origin == .environment else { continue }
+            let variable = Setting.variable(of: name == "database" ? "data-dir" : "database")
+            throw .refused(
+                "\(path), line \(line): \(name) names a store, and \(variable) in the environment names another one; "
+                    + "remove one of them")
+        }
         if directory.rank < database.rank {
             values["database"] = nil
             if values["server-key-file"].map({ $0.rank > directory.rank }) == true { values["server-key-file"] = nil }

@@ -168,6 +168,61 @@ struct SettingsFileTests {
             let missing = try await Self.check(Data((tls + directory).utf8), in: folder)
             #expect(missing.status == 3)
             #expect(missing.errors.contains("server.yaml, line 4: tls-certificate: cannot read the file a.pem"))
+
+            let acme =
+                "issuer: https://id.example.com\nlisten: 127.0.0.1:1\nacme-contact: owner@example.com\n"
+                + "acme-terms-agreed: true\nacme-root: a.pem\n"
+            let authority = try await Self.check(Data((acme + directory).utf8), in: folder)
+            #expect(authority.status == 3)
+            #expect(authority.errors.contains("server.yaml, line 5: acme-root: cannot read the file a.pem"))
+
+            let journal = "endings-journal: \(folder.path("journal/endings"))\n"
+            let unwritable = try await Self.check(Data((Self.start + journal + directory).utf8), in: folder)
+            #expect(unwritable.status == 3)
+            #expect(unwritable.errors.contains("line 3: endings-journal: cannot write to \(folder.path("journal")):"))
+            try FileManager.default.createDirectory(atPath: folder.path("journal"), withIntermediateDirectories: false)
+            #expect(try await Self.check(Data((Self.start + journal + directory).utf8), in: folder).status == 0)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("journal")).isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("database: postgresql://a@h/n", "COUNTERFOIL_DATA_DIR", "./other", "database"),
+        ("data-dir: ./data", "COUNTERFOIL_DATABASE", "postgresql://a@h/n", "data-dir"),
+    ])
+    func `a store in the file and one of another kind in the environment are refused`(
+        line: String, variable: String, value: String, setting: String
+    ) async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let path = folder.path("server.yaml")
+            try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: path))
+            let list = ["scope", "list", "--config", path]
+            let ended = try await RunningProgram(.server, list, environment: [variable: value], in: folder).ended()
+            #expect(ended.status == 3)
+            #expect(
+                ended.errors.hasPrefix(
+                    "counterfoil-server: \(path), line 1: \(setting) names a store, and \(variable) in the"),
+                "\(ended.errors)")
+            // An option replaces both.
+            let named = try await RunningProgram(
+                .server, list + ["--data-dir", folder.path("named")], environment: [variable: value], in: folder
+            ).ended()
+            #expect(named.errors.contains("no data directory found at \(folder.path("named"))"), "\(named.errors)")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
+    func `a journal that the user may not write is refused`() async throws {
+        try await Site.make { site in
+            let directory = site.folder.path("journal")
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o500])
+            let ended = try await site.server([
+                "serve", "--data-dir", site.dataDirectory, "--issuer", "http://127.0.0.1:\(site.port)", "--listen",
+                "127.0.0.1:\(site.port)", "--endings-journal", directory + "/endings",
+            ])
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains("--endings-journal: the endings journal \(directory)/endings cannot be used"))
         }
     }
 

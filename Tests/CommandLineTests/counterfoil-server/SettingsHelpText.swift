@@ -40,9 +40,9 @@ extension HelpText {
             OVERVIEW: Check the settings without starting the server.
 
             The command validates every setting, and reads the certificate, the server key
-            and the other files that the settings name. It opens no database, creates no
-            file and listens on no port. It accepts every option of serve. Run it as the
-            user of the server.
+            and the other files that the settings name. It checks that the endings journal
+            can be written. It opens no database, creates no file and listens on no port. It
+            accepts every option of serve. Run it as the user of the server.
 
             Example:
               counterfoil-server config check --config /etc/counterfoil/server.yaml
