@@ -16,7 +16,9 @@ struct LifetimeOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The lifetime of a refresh token since its last use, 10m to 365d.", valueName: "time"))
+        help: ArgumentHelp(
+            "The lifetime of a refresh token since its last use, 10m to 365d. A change counts for existing ones, too.",
+            valueName: "time"))
     var refreshIdleLifetime = Seconds(30 * 86_400)
 
     @Option(

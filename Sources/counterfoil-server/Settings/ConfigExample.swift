@@ -17,10 +17,15 @@ struct ConfigExample: ParsableCommand {
 
     /// Examples of settings that have no default.
     private static let examples = [
+        "acme-contact": "owner@example.com",
+        "acme-eab-key-file": "/etc/counterfoil/eab.key",
+        "acme-eab-kid": "kid-1",
+        "acme-root": "/etc/counterfoil/acme-root.pem",
         "callback-origin": "https://apps.example.com",
         "data-dir": "/var/lib/counterfoil",
         "database": "postgresql://counterfoil@db.example.com/counterfoil",
         "default-audience": "https://api.example.com",
+        "endings-journal": "/var/lib/counterfoil-journal/endings",
         "endpoint-alias": "token=/connect/token",
         "issuer": "https://id.example.com",
         "listen": "127.0.0.1:8080",
@@ -47,24 +52,25 @@ struct ConfigExample: ParsableCommand {
 
     static var text: String {
         var lines = [head]
-        var section: String?
-        for setting in Setting.all {
-            if setting.section != section {
-                section = setting.section
-                lines += ["", "## \(setting.section)"]
-            }
-            lines.append("")
-            let restart = setting.isLive ? "" : " [restart]"
-            lines += wrapped(setting.description + choices(of: setting) + restart)
-            switch setting.kind {
-            case .flag: lines.append("#\(setting.name): false")
-            case .list:
-                lines += ["#\(setting.name):", "#  - \(examples[setting.name] ?? setting.valueName)"]
-            case .value:
-                lines.append("#\(setting.name): \(setting.defaultValue ?? examples[setting.name] ?? setting.valueName)")
-            }
+        // The options of a section are not all beside each other.
+        var sections: [String] = []
+        for setting in Setting.all where !sections.contains(setting.section) { sections.append(setting.section) }
+        for section in sections {
+            lines += ["", "## \(section)"]
+            for setting in Setting.all where setting.section == section { lines += [""] + Self.lines(of: setting) }
         }
         return lines.joined(separator: "\n")
+    }
+
+    private static func lines(of setting: Setting) -> [String] {
+        let restart = setting.isLive ? "" : " [restart]"
+        let explanation = wrapped(setting.description + choices(of: setting) + restart)
+        let example = examples[setting.name] ?? setting.valueName
+        return switch setting.kind {
+        case .flag: explanation + ["#\(setting.name): false"]
+        case .list: explanation + ["#\(setting.name):", "#  - \(example)"]
+        case .value: explanation + ["#\(setting.name): \(setting.defaultValue ?? example)"]
+        }
     }
 
     private static func choices(of setting: Setting) -> String {

@@ -210,7 +210,8 @@ struct HelpText: Sendable, CustomTestStringConvertible {
                                       The lifetime of an ID token, 1m to 1d. (default: 1h)
               --refresh-idle-lifetime <time>
                                       The lifetime of a refresh token since its last use,
-                                      10m to 365d. (default: 30d)
+                                      10m to 365d. A change counts for existing ones, too.
+                                      (default: 30d)
               --refresh-lifetime <time>
                                       The total lifetime of refresh tokens, however often
                                       they are used, 10m to 730d. (default: 180d)
