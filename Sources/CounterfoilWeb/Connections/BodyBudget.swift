@@ -16,10 +16,18 @@ final class BodyBudget: Sendable {
 
     /// The counted bytes of one source.
     final class Share: Sendable {
-        fileprivate let used = Mutex(0)
-        fileprivate let isLimited: Bool
+        fileprivate struct State {
+            var used = 0
+            /// Whether the limit of one source applies.
+            var isLimited: Bool
+        }
 
-        init(isLimited: Bool) { self.isLimited = isLimited }
+        fileprivate let state: Mutex<State>
+
+        init(isLimited: Bool) { state = Mutex(State(isLimited: isLimited)) }
+
+        /// Applies the limit of one source from now on, or lifts it.
+        func limit(_ isLimited: Bool) { state.withLock { $0.isLimited = isLimited } }
     }
 
     init(total: Int = 64 << 20, perSource: Int = 8 << 20) {
@@ -40,11 +48,11 @@ final class BodyBudget: Sendable {
             used += count
             return used
         }
-        let ofSource = share.used.withLock { used in
-            used += count
-            return used
+        let ofSource = share.state.withLock { state in
+            state.used += count
+            return state
         }
-        if ofAll <= total, ofSource <= perSource || !share.isLimited { return true }
+        if ofAll <= total, ofSource.used <= perSource || !ofSource.isLimited { return true }
         giveBack(count, for: share)
         refusals.withLock { $0 += 1 }
         return false
@@ -53,6 +61,6 @@ final class BodyBudget: Sendable {
     /// Releases counted bytes.
     func giveBack(_ count: Int, for share: Share) {
         used.withLock { $0 -= count }
-        share.used.withLock { $0 -= count }
+        share.state.withLock { $0.used -= count }
     }
 }

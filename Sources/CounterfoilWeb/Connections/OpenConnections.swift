@@ -49,8 +49,9 @@ public final class OpenConnections: Sendable {
 
     private struct Source {
         var count = 0
+        let address: IPAddress?
         let share: BodyBudget.Share
-        let isLimited: Bool
+        var isLimited: Bool
     }
 
     /// Creates an empty registry.
@@ -84,11 +85,19 @@ public final class OpenConnections: Sendable {
 
     /// Replaces the limits and the trusted proxies for the next connections and requests.
     ///
-    /// Open connections stay, also those above a lower limit. A source with open connections keeps its limit until the
-    /// last of them has closed.
+    /// Open connections stay, also those above a lower limit. A source that is a trusted proxy from now on has no limit
+    /// of its own, and one that no longer is gets it.
     public func change(limits: ConnectionLimits, trustedProxies: TrustedProxies) {
-        state.withLock { $0.limits = limits }
+        // A source that is added between the two steps has the new proxies already.
         proxies.withLock { $0 = trustedProxies }
+        state.withLock { state in
+            state.limits = limits
+            for (place, source) in state.sources {
+                let isLimited = !isProxy(source.address)
+                source.share.limit(isLimited)
+                state.sources[place]?.isLimited = isLimited
+            }
+        }
     }
 
     /// The counts for the metrics.
@@ -205,11 +214,15 @@ public final class OpenConnections: Sendable {
     }
 
     private func makeSource(_ address: IPAddress?) -> Source {
+        let isLimited = !isProxy(address)
+        return Source(address: address, share: BodyBudget.Share(isLimited: isLimited), isLimited: isLimited)
+    }
+
+    private func isProxy(_ address: IPAddress?) -> Bool {
         let trustedProxies = trustedProxies
         // Only a proxy on this machine can reach a Unix socket.
-        let isProxy =
-            address.map { trustedProxies.trusts($0) || trustsLoopback && $0.isLoopback || $0 == .unixSocket } ?? false
-        return Source(share: BodyBudget.Share(isLimited: !isProxy), isLimited: !isProxy)
+        return address.map { trustedProxies.trusts($0) || trustsLoopback && $0.isLoopback || $0 == .unixSocket }
+            ?? false
     }
 }
 

@@ -66,6 +66,26 @@ struct OpenConnectionsTests {
         #expect(try Self.fill(Self.make(), 25, from: "127.0.0.1").count == 20)
     }
 
+    // SEC-97
+    @Test func `a change of the trusted proxies counts for sources with open connections`() throws {
+        let connections = try Self.make()
+        let proxy = try TrustedProxies(["10.0.0.0/8"])
+        let first = Self.fill(connections, 25, from: "10.1.2.3")
+        #expect(first.count == 20)
+        let connection = try #require(first.first)
+        #expect(!connections.budget.take(9 << 20, for: connection.share))
+
+        connections.change(limits: connections.limits, trustedProxies: proxy)
+        #expect(Self.fill(connections, 5, from: "10.1.2.3").count == 5)
+        #expect(connections.budget.take(9 << 20, for: connection.share))
+        connections.budget.giveBack(9 << 20, for: connection.share)
+
+        connections.change(limits: connections.limits, trustedProxies: .none)
+        #expect(connections.refusesMore(from: IPAddress("10.1.2.3")))
+        #expect(Self.admit(connections, "10.1.2.3") == nil)
+        #expect(!connections.budget.take(9 << 20, for: connection.share))
+    }
+
     // SEC-59
     @Test func `the connection that has been silent for longest is evicted`() throws {
         let connections = try Self.make()
