@@ -65,12 +65,27 @@ private enum ProcessUse {
     static let start: Double? = {
         // The name of the program in parentheses can contain anything; the 22nd value is the time since the boot.
         guard let values = text(of: "/proc/self/stat")?.split(separator: ")").last?.split(separator: " "),
-            values.count > 19, let ticks = Double(values[19]),
-            let boot = text(of: "/proc/stat")?.split(separator: "\n").first(where: { $0.hasPrefix("btime ") }),
-            let origin = Double(boot.dropFirst(6))
+            values.count > 19, let ticks = Double(values[19]), let boot
         else { return nil }
-        return origin + ticks / Double(sysconf(CInt(_SC_CLK_TCK)))
+        return boot + ticks / Double(sysconf(CInt(_SC_CLK_TCK)))
     }()
+
+    /// The time of the boot, in seconds since 1970.
+    ///
+    /// `/proc/stat` has it, too, but not for a service with `ProcSubset=pid`.
+    private static var boot: Double? {
+        #if os(Linux)
+            // The members of `timespec`, which are visible only with a module that cannot be imported here.
+            var sinceBoot: (seconds: Int, nanoseconds: Int) = (0, 0)
+            let result = withUnsafeMutablePointer(to: &sinceBoot) { pointer in
+                pointer.withMemoryRebound(to: timespec.self, capacity: 1) { clock_gettime(CLOCK_BOOTTIME, $0) }
+            }
+            guard result == 0 else { return nil }
+            return Date().timeIntervalSince1970 - Double(sinceBoot.seconds) - Double(sinceBoot.nanoseconds) / 1e9
+        #else
+            return nil
+        #endif
+    }
 
     private static func text(of path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 }

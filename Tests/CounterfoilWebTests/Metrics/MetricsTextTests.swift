@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -45,6 +46,11 @@ struct MetricsTextTests {
             #expect(lines.contains(line), "\(line)")
         }
         #expect(!text.text.contains("lightbox") && !text.text.contains("alice") && !text.text.contains("192.0.2.1"))
+        #if os(Linux)
+            let name = "process_start_time_seconds "
+            let start = lines.first { $0.hasPrefix(name) }.flatMap { Double($0.dropFirst(name.count)) } ?? 0
+            #expect((-1...86_400).contains(Date().timeIntervalSince1970 - start), "\(start)")
+        #endif
         // Each family is declared once, before its samples.
         let declared = lines.filter { $0.hasPrefix("# TYPE ") }
         #expect(Set(declared).count == declared.count)
