@@ -97,13 +97,23 @@ struct MetricsText {
         sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
     }
 
-    /// Writes the end of the certificate for TLS, how often a new one was refused, and how often an order has failed.
+    /// Writes the validity of the certificate for TLS, the refusals of new ones, and the number of orders that have
+    /// failed.
     mutating func write(_ certificate: CurrentCertificate.Snapshot) {
         if let expires = certificate.expires {
             let name = "counterfoil_tls_certificate_expiry_timestamp_seconds"
             family(name, .gauge, "Time at which the certificate for TLS, or that of its issuer, expires.")
             sample(name, [], Int(expires.timeIntervalSince1970))
         }
+        if let starts = certificate.starts {
+            gauge(
+                "counterfoil_tls_certificate_start_timestamp_seconds",
+                "Time from which the certificate for TLS is valid.", Int(starts.timeIntervalSince1970))
+        }
+        gauge(
+            "counterfoil_tls_certificate_refused",
+            "1 while the newest certificate is refused, so that the former one stays in use.",
+            certificate.isRefused ? 1 : 0)
         single(
             "counterfoil_tls_certificate_failures_total",
             "New certificates that were refused, so that the former one stays in use.", certificate.failures)

@@ -121,8 +121,8 @@ package struct IssuerProbe: Sendable {
         return formatter.date(from: text)
     }
 
-    /// Returns the end of validity of the certificate, which a TLS handshake must accept for the host.
-    package func certificateExpires() async throws(Failure) -> Date {
+    /// Returns the validity of the certificate, which a TLS handshake must accept for the host.
+    package func certificateValidity() async throws(Failure) -> DateInterval {
         guard let url = URL(string: issuer.rawValue), let host = url.host else {
             throw Failure(description: "the issuer has no host")
         }
@@ -156,7 +156,9 @@ package struct IssuerProbe: Sendable {
             do { result = .success(try await promise.futureResult.get()) } catch { result = .failure(error) }
             timer.cancel()
             try? await channel.close()
-            return try Certificate(derEncoded: try result.get()).notValidAfter
+            let certificate = try Certificate(derEncoded: try result.get())
+            let (start, end) = (certificate.notValidBefore, certificate.notValidAfter)
+            return DateInterval(start: min(start, end), end: end)
         } catch let failure as Failure {
             throw failure
         } catch {

@@ -9,6 +9,7 @@ public final class CurrentCertificate: Sendable {
     private struct State {
         var certificate: ServerCertificate?
         var failures = 0
+        var isRefused = false
         var orderFailures: Int?
     }
 
@@ -31,10 +32,20 @@ public final class CurrentCertificate: Sendable {
     }
 
     /// Replaces the certificate for the next connections.
-    public func replace(by certificate: ServerCertificate) { state.withLock { $0.certificate = certificate } }
+    public func replace(by certificate: ServerCertificate) {
+        state.withLock { state in
+            state.certificate = certificate
+            state.isRefused = false
+        }
+    }
 
     /// Counts a new certificate that was refused, for the metrics; the current one stays in use.
-    public func noteFailure() { state.withLock { $0.failures += 1 } }
+    public func noteFailure() {
+        state.withLock { state in
+            state.failures += 1
+            state.isRefused = true
+        }
+    }
 
     /// Counts an order that has failed, for the metrics.
     func noteFailedOrder() { state.withLock { $0.orderFailures = ($0.orderFailures ?? 0) + 1 } }
@@ -44,8 +55,12 @@ public final class CurrentCertificate: Sendable {
 
     /// The values that the metrics show.
     struct Snapshot: Sendable {
+        /// The start of the certificate; nil if there is none yet.
+        let starts: Date?
         /// The end of the certificate; nil if there is none yet.
         let expires: Date?
+        /// Whether a new certificate was refused, and none was accepted since then.
+        let isRefused: Bool
         /// The number of new certificates that were refused.
         let failures: Int
         /// The number of orders that have failed; nil if none is ordered.
@@ -55,7 +70,8 @@ public final class CurrentCertificate: Sendable {
     var snapshot: Snapshot {
         state.withLock { state in
             Snapshot(
-                expires: state.certificate?.expires, failures: state.failures, orderFailures: state.orderFailures)
+                starts: state.certificate?.starts, expires: state.certificate?.expires, isRefused: state.isRefused,
+                failures: state.failures, orderFailures: state.orderFailures)
         }
     }
 }

@@ -64,6 +64,8 @@ public struct ServerCertificate: Sendable {
         private static func text(_ date: Date) -> String { ISO8601DateFormatter().string(from: date) }
     }
 
+    /// The time from which clients accept the certificate.
+    public let starts: Date
     /// The time after which clients refuse the certificate.
     public let expires: Date
     let context: NIOSSLContext
@@ -98,6 +100,7 @@ public struct ServerCertificate: Sendable {
             else { throw .brokenChain(number: number) }
         }
         if certificates.count == 1, await Self.lacksIssuer(leaf) { throw .incompleteChain(issuer: "\(leaf.issuer)") }
+        starts = leaf.notValidBefore
         expires = end
         do { context = try Self.context(chain, key) } catch { throw .unusable("\(error)") }
     }

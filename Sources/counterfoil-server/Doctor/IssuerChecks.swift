@@ -3,9 +3,11 @@ import CounterfoilWeb
 import Foundation
 
 extension ServerFindings {
-    /// The number of days before the end of a certificate in which its renewal is late.
-    private static let certificateNote = 14
-    private static let certificateFault = 3
+    /// The parts of the validity of a certificate that are left when its renewal is late, as in the alerts.
+    ///
+    /// A certificate of 90 days and one of six days are renewed after the same part of their validity.
+    private static let certificateNote = 0.25
+    private static let certificateFault = 0.1
 
     /// Checks the server as clients reach it: name, certificate, metadata, keys and clock.
     ///
@@ -51,17 +53,17 @@ extension ServerFindings {
 
     private mutating func checkCertificate(_ probe: IssuerProbe, of issuer: Issuer) async {
         guard issuer.rawValue.hasPrefix("https:") else { return }
-        let expires: Date
-        do { expires = try await probe.certificateExpires() } catch {
+        let validity: DateInterval
+        do { validity = try await probe.certificateValidity() } catch {
             return fault(
                 "certificate", "the TLS handshake with \(issuer) fails: \(error)",
                 mend: "check the certificate, its chain and its name; --tls-authority names a private authority")
         }
-        let days = Int(expires.timeIntervalSince(Date()) / 86_400)
-        let text = "the certificate of \(issuer) is valid until \(Moment.text(expires))"
-        if days < Self.certificateFault {
+        let left = validity.end.timeIntervalSince(Date()) / max(validity.duration, 1)
+        let text = "the certificate of \(issuer) is valid until \(Moment.text(validity.end))"
+        if left < Self.certificateFault {
             fault("certificate-expires", text, mend: "renew the certificate now")
-        } else if days < Self.certificateNote {
+        } else if left < Self.certificateNote {
             advise("certificate-expires", text, mend: "check why the certificate has not been renewed yet")
         } else {
             sound("certificate", text)

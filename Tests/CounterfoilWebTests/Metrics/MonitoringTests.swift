@@ -133,6 +133,27 @@ struct MonitoringTests {
         }
     }
 
+    @Test func `a refused certificate is shown until another one is accepted`() async throws {
+        let start = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 - 3600).rounded())
+        let issued = try TestAuthority().issue(for: ["id.example.com"], from: start, until: start + 86_400)
+        let certificate = try await ServerCertificate(
+            chain: issued.certificate, key: issued.key, hosts: ["id.example.com"], at: Date())
+        let current = CurrentCertificate(certificate)
+        func text() -> String {
+            var text = MetricsText()
+            text.write(current.snapshot)
+            return text.text
+        }
+        #expect(text().contains("\ncounterfoil_tls_certificate_refused 0\n"))
+        let seconds = Int(start.timeIntervalSince1970)
+        #expect(text().contains("\ncounterfoil_tls_certificate_start_timestamp_seconds \(seconds)\n"))
+        #expect(text().contains("\ncounterfoil_tls_certificate_expiry_timestamp_seconds \(seconds + 86_400)\n"))
+        current.noteFailure()
+        #expect(text().contains("\ncounterfoil_tls_certificate_refused 1\n"))
+        current.replace(by: certificate)
+        #expect(text().contains("\ncounterfoil_tls_certificate_refused 0\n"))
+    }
+
     @Test func `the metrics of the store have its durations, faults, batches and sizes`() async throws {
         let meter = StoreMeter()
         meter.note(.read, since: .now)
