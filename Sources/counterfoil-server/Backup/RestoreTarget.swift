@@ -23,7 +23,7 @@ final class RestoreTarget {
         database = url.appendingPathComponent("counterfoil.db").path
         draft = url.appendingPathComponent(Self.draftName).path
         let isNew = !FileManager.default.fileExists(atPath: directory)
-        let givenKey = try ServerKey.fromEnvironment()
+        let givenKey = try ServerKey.given()
         guard givenKey != nil || !isNew else { throw Self.missingKey(directory) }
         if isNew {
             do {

@@ -139,14 +139,17 @@ extension ServerFindings {
                     "not-running", "no server runs on this directory, so the checks of a running one are incomplete",
                     mend: "start counterfoil-server serve, and run this command again")
             }
-            guard let used = process.openFiles, let limit = process.openFilesLimit else {
+            guard let limit = process.openFilesLimit else {
                 return advise(
                     "process-closed", "the server runs (process \(process.identifier)), and its limits cannot be read",
                     mend: "run this command as the user of the server")
             }
             let wanted = ConnectionLimits.standard.total + ConnectionLimits.reservedDescriptors
-            let state = "the server (process \(process.identifier)) has \(used) files open, of at most \(limit)"
-            if used * 10 > limit * 9 {
+            // The system hides the open files of a process with a capability, also from its own user.
+            let used = process.openFiles
+            let count = used.map { "has \($0) files open, of at most \(limit)" } ?? "may have \(limit) files open"
+            let state = "the server (process \(process.identifier)) \(count)"
+            if let used, used * 10 > limit * 9 {
                 fault(
                     "descriptors-used", state,
                     mend: "raise LimitNOFILE= in the systemd unit, or the hard limit of ulimit -n")

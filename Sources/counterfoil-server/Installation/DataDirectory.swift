@@ -55,7 +55,7 @@ struct DataDirectory {
                 at: Self.file("counterfoil.db", in: path), createIfMissing: false, upgrading: false,
                 reporting: UnsupportedValues { Output.note("warning: not shown: \($0)") })
         } catch { throw CommandFailure(error) }
-        serverKey = try ServerKey.fromEnvironment() ?? ServerKeyFile(path: Self.file("server.key", in: path)).read()
+        serverKey = try ServerKey.given() ?? ServerKeyFile(path: Self.file("server.key", in: path)).read()
     }
 
     /// The key in the directory; nil if it has none, because the environment contains the key of its server.

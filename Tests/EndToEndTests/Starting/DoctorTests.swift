@@ -92,10 +92,35 @@ struct DoctorTests {
         }
     }
 
+    @Test func `the server key can be a credential of systemd for doctor and restore`() async throws {
+        try await Site.make { site in
+            try await site.serving {}
+            let credentials = site.folder.path("credentials")
+            try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: false)
+            try FileManager.default.moveItem(
+                atPath: site.dataDirectory + "/server.key", toPath: credentials + "/server-key")
+            func run(_ arguments: [String]) async throws -> EndedProgram {
+                try await RunningProgram(
+                    .server, arguments, environment: ["CREDENTIALS_DIRECTORY": credentials], in: site.folder
+                ).ended()
+            }
+            let examined = try await run(["doctor", "--data-dir", site.dataDirectory])
+            #expect(examined.output.contains("ok     the store answers"), "\(examined.output)")
+            let (copy, restored) = (site.folder.path("copy"), site.folder.path("restored"))
+            let copied = try await run(["backup", "--output", copy, "--data-dir", site.dataDirectory])
+            #expect(copied.status == 0, "\(copied.errors)")
+            let ended = try await run(["restore", copy, "--data-dir", restored, "--end-sign-ins"])
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+    }
+
     @Test func `a certificate is judged as clients judge it`() async throws {
         try await Site.make { site in
             let authority = try TestAuthority()
-            let issued = try authority.issue(for: ["localhost"], until: Date().addingTimeInterval(10 * 86_400))
+            // A fifth of the validity is left.
+            let issued = try authority.issue(
+                for: ["localhost"], from: Date().addingTimeInterval(-40 * 86_400),
+                until: Date().addingTimeInterval(10 * 86_400))
             let (certificate, key) = (site.folder.path("certificate.pem"), site.folder.path("key.pem"))
             try Data(issued.certificate.utf8).write(to: URL(fileURLWithPath: certificate))
             try Data(issued.key.utf8).write(to: URL(fileURLWithPath: key))
