@@ -14,8 +14,8 @@ enum LastBackup {
 
     /// Notes in a data directory that a backup is finished.
     ///
-    /// The file replaces the former one, so a link in its place leads nowhere. Without the right to write it, the backup
-    /// counts nevertheless.
+    /// The file replaces the former one, so a link in its place leads nowhere. Without the right to write it, the
+    /// backup counts nevertheless.
     static func note(in directory: String, at time: Date) {
         let file = URL(fileURLWithPath: directory).appendingPathComponent(fileName)
         do { try Data((Moment.text(time) + "\n").utf8).write(to: file, options: .atomic) } catch {
