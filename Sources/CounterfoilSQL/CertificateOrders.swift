@@ -38,15 +38,13 @@ extension SQLStore {
         }
     }
 
-    /// Stores a certificate in place of the former one, and deletes the record of failed orders; returns false if the
-    /// server does not have the lease.
+    /// Stores a certificate in place of the former one, and deletes the record of the orders that have failed with its
+    /// settings; returns false if the server does not have the lease.
     public func storeCertificate(
-        _ certificate: IssuedCertificate, by holder: LeaseHolder
+        _ certificate: IssuedCertificate, orderedWith settings: ArtefactDigest, by holder: LeaseHolder
     ) async throws(StoreFault) -> Bool {
         try await commit { database in
-            let hasLease = try database.answers(
-                "SELECT EXISTS (SELECT 1 FROM order_lease WHERE holder = ?)", Data(holder.bytes))
-            guard hasLease == [true] else { return false }
+            guard try database.hasOrderLease(holder) else { return false }
             try database.send(
                 """
                 INSERT INTO issued_certificate (id, chain, sealed, authority, stored_at, is_renewal_requested)
@@ -60,7 +58,9 @@ extension SQLStore {
                 certificate.storedAt.microseconds,
                 certificate.isRenewalRequested
             )
-            try database.send("DELETE FROM failed_orders")
+            try database.send(
+                "DELETE FROM failed_orders WHERE settings = ? OR retry_at <= ?", Data(settings.bytes),
+                certificate.storedAt.microseconds)
             return true
         }
     }
@@ -73,7 +73,7 @@ extension SQLStore {
         }
     }
 
-    /// Asks the servers for a new certificate at once, and deletes the record of failed orders.
+    /// Asks the servers for a new certificate at once, and deletes the records of failed orders.
     public func requestRenewal() async throws(StoreFault) {
         try await commit { database in
             try database.send("UPDATE issued_certificate SET is_renewal_requested = 1")
@@ -99,51 +99,64 @@ extension SQLStore {
         }
     }
 
-    /// Replaces all challenges.
-    public func replaceChallenges(_ challenges: [PendingChallenge]) async throws(StoreFault) {
+    /// Replaces all challenges; without the lease, only deletes those of this server, and returns false.
+    public func replaceChallenges(
+        _ challenges: [PendingChallenge], by holder: LeaseHolder
+    ) async throws(StoreFault) -> Bool {
         try await commit { database in
+            guard try database.hasOrderLease(holder) else {
+                try database.send("DELETE FROM authority_challenges WHERE holder = ?", Data(holder.bytes))
+                return false
+            }
             try database.send("DELETE FROM authority_challenges")
             for challenge in challenges {
                 try database.send(
                     """
-                    INSERT INTO authority_challenges (type, host, token, key_authorization, expires_at)
-                    VALUES (?, ?, ?, ?, ?)
+                    INSERT INTO authority_challenges (type, host, token, key_authorization, expires_at, holder)
+                    VALUES (?, ?, ?, ?, ?, ?)
                     """,
                     challenge.type,
                     challenge.host,
                     challenge.token,
                     challenge.keyAuthorization,
-                    challenge.expiresAt.microseconds
+                    challenge.expiresAt.microseconds,
+                    Data(holder.bytes)
                 )
             }
+            return true
         }
     }
 
-    /// Reads the record of failed orders; nil if there is none.
-    public func failedOrders() async throws(StoreFault) -> FailedOrders? {
+    /// Reads the records of failed orders, one for each digest of settings, the latest failure last.
+    public func failedOrders() async throws(StoreFault) -> [FailedOrders] {
         try await read { database in
-            try database.first(
-                "SELECT settings, count, failed_at, retry_at, is_imposed FROM failed_orders"
+            try database.all(
+                """
+                SELECT settings, authority, count, failed_at, retry_at, is_imposed FROM failed_orders
+                ORDER BY failed_at, settings
+                """
             ) { columns in
                 columns.record = "failed order"
                 return FailedOrders(
-                    settings: try columns.digest(), count: Int(clamping: try columns.integer()),
-                    failedAt: try columns.date(), retryAt: try columns.date(), isImposed: try columns.flag())
+                    settings: try columns.digest(), authority: try columns.text(),
+                    count: Int(clamping: try columns.integer()), failedAt: try columns.date(),
+                    retryAt: try columns.date(), isImposed: try columns.flag())
             }
         }
     }
 
-    /// Replaces the record of failed orders.
+    /// Replaces the record of failed orders of its settings.
     public func noteFailedOrders(_ failed: FailedOrders) async throws(StoreFault) {
         try await commit { database in
             try database.send(
                 """
-                INSERT INTO failed_orders (id, settings, count, failed_at, retry_at, is_imposed)
-                VALUES (1, ?1, ?2, ?3, ?4, ?5)
-                ON CONFLICT (id) DO UPDATE
-                SET settings = ?1, count = ?2, failed_at = ?3, retry_at = ?4, is_imposed = ?5
+                INSERT INTO failed_orders (settings, authority, count, failed_at, retry_at, is_imposed)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                ON CONFLICT (settings) DO UPDATE
+                SET authority = ?2, count = ?3, failed_at = ?4, retry_at = ?5, is_imposed = ?6
                 """,
                 Data(failed.settings.bytes),
+                failed.authority,
                 failed.count,
                 failed.failedAt.microseconds,
                 failed.retryAt.microseconds,
@@ -168,6 +181,10 @@ extension SQLStore {
 }
 
 extension SQLConnection {
+    fileprivate func hasOrderLease(_ holder: LeaseHolder) throws -> Bool {
+        try answers("SELECT EXISTS (SELECT 1 FROM order_lease WHERE holder = ?)", Data(holder.bytes)) == [true]
+    }
+
     fileprivate func accountKey(of authority: String) throws -> [UInt8]? {
         try first("SELECT sealed FROM authority_accounts WHERE authority = ?", authority) { columns in
             try columns.bytes()

@@ -25,13 +25,15 @@ extension Tables {
             token text COLLATE "C" NOT NULL,
             key_authorization text NOT NULL,
             expires_at bigint NOT NULL,
+            -- The server that has stored it.
+            holder bytea NOT NULL CHECK (length(holder) = 16),
             PRIMARY KEY (type, host, token)
         )
 
-        -- The orders that have failed in a row.
+        -- The orders that have failed in a row, for each digest of their settings.
         CREATE TABLE failed_orders (
-            id bigint NOT NULL PRIMARY KEY CHECK (id = 1),
-            settings bytea NOT NULL CHECK (length(settings) = 32),
+            settings bytea NOT NULL PRIMARY KEY CHECK (length(settings) = 32),
+            authority text NOT NULL,
             count bigint NOT NULL,
             failed_at bigint NOT NULL,
             retry_at bigint NOT NULL,

@@ -28,13 +28,15 @@ extension Migration {
                     token TEXT NOT NULL,
                     key_authorization TEXT NOT NULL,
                     expires_at INTEGER NOT NULL,
+                    -- The server that has stored it.
+                    holder BLOB NOT NULL CHECK (length(holder) = 16),
                     PRIMARY KEY (type, host, token)
                 ) STRICT, WITHOUT ROWID;
 
-                -- The orders that have failed in a row.
+                -- The orders that have failed in a row, for each digest of their settings.
                 CREATE TABLE failed_orders (
-                    id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-                    settings BLOB NOT NULL CHECK (length(settings) = 32),
+                    settings BLOB NOT NULL PRIMARY KEY CHECK (length(settings) = 32),
+                    authority TEXT NOT NULL,
                     count INTEGER NOT NULL,
                     failed_at INTEGER NOT NULL,
                     retry_at INTEGER NOT NULL,

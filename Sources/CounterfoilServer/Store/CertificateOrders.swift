@@ -52,8 +52,10 @@ public struct PendingChallenge: Sendable, Hashable {
 
 /// The orders of a certificate that have failed since the last one that succeeded.
 public struct FailedOrders: Sendable, Hashable {
-    /// The digest of the settings with which they failed; other settings are tried at once.
+    /// The digest of the settings with which they failed.
     public let settings: ArtefactDigest
+    /// The URL of the directory of the authority.
+    public let authority: String
     /// The number of failed orders in a row.
     public let count: Int
     /// The time of the last failure.
@@ -64,8 +66,11 @@ public struct FailedOrders: Sendable, Hashable {
     public let isImposed: Bool
 
     /// Creates the record of failed orders.
-    public init(settings: ArtefactDigest, count: Int, failedAt: Date, retryAt: Date, isImposed: Bool) {
+    public init(
+        settings: ArtefactDigest, authority: String, count: Int, failedAt: Date, retryAt: Date, isImposed: Bool
+    ) {
         self.settings = settings
+        self.authority = authority
         self.count = count
         self.failedAt = failedAt
         self.retryAt = retryAt
@@ -86,25 +91,32 @@ public protocol CertificateOrderStore: Sendable {
 
     /// Reads the certificate; nil if there is none.
     func issuedCertificate() async throws(StoreFault) -> IssuedCertificate?
-    /// Stores a certificate in place of the former one, and deletes the record of failed orders.
+    /// Stores a certificate in place of the former one.
+    ///
+    /// It deletes the record of the orders that have failed with the same settings, and those records whose time has
+    /// passed.
     ///
     /// - Returns: False if the server does not have the lease; nothing is stored then.
     func storeCertificate(
-        _ certificate: IssuedCertificate, by holder: LeaseHolder
+        _ certificate: IssuedCertificate, orderedWith settings: ArtefactDigest, by holder: LeaseHolder
     ) async throws(StoreFault) -> Bool
     /// Replaces the encrypted key of the certificate if it is still `former`.
     func replaceCertificateKey(_ former: [UInt8], with sealed: [UInt8]) async throws(StoreFault)
-    /// Asks the servers for a new certificate at once, and deletes the record of failed orders.
+    /// Asks the servers for a new certificate at once, and deletes the records of failed orders.
     func requestRenewal() async throws(StoreFault)
 
     /// Reads the challenges that have not expired.
     func pendingChallenges(at now: Date) async throws(StoreFault) -> [PendingChallenge]
-    /// Replaces all challenges.
-    func replaceChallenges(_ challenges: [PendingChallenge]) async throws(StoreFault)
+    /// Replaces all challenges, if the server has the lease; otherwise only deletes those that it has stored itself.
+    ///
+    /// - Returns: False if the server does not have the lease; those of the server that has it are untouched then.
+    func replaceChallenges(
+        _ challenges: [PendingChallenge], by holder: LeaseHolder
+    ) async throws(StoreFault) -> Bool
 
-    /// Reads the record of failed orders; nil if there is none.
-    func failedOrders() async throws(StoreFault) -> FailedOrders?
-    /// Replaces the record of failed orders.
+    /// Reads the records of failed orders, one for each digest of settings, the latest failure last.
+    func failedOrders() async throws(StoreFault) -> [FailedOrders]
+    /// Replaces the record of failed orders of its settings.
     func noteFailedOrders(_ failed: FailedOrders) async throws(StoreFault)
 
     /// Takes the lease of the order, or renews it, unless another server has it.

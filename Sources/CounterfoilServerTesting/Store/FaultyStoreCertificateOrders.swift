@@ -23,10 +23,10 @@ extension FaultyStore: CertificateOrderStore {
     }
 
     public func storeCertificate(
-        _ certificate: IssuedCertificate, by holder: LeaseHolder
+        _ certificate: IssuedCertificate, orderedWith settings: ArtefactDigest, by holder: LeaseHolder
     ) async throws(StoreFault) -> Bool {
         try await enter(.storeCertificate)
-        return try await store.storeCertificate(certificate, by: holder)
+        return try await store.storeCertificate(certificate, orderedWith: settings, by: holder)
     }
 
     public func replaceCertificateKey(_ former: [UInt8], with sealed: [UInt8]) async throws(StoreFault) {
@@ -44,12 +44,14 @@ extension FaultyStore: CertificateOrderStore {
         return try await store.pendingChallenges(at: now)
     }
 
-    public func replaceChallenges(_ challenges: [PendingChallenge]) async throws(StoreFault) {
+    public func replaceChallenges(
+        _ challenges: [PendingChallenge], by holder: LeaseHolder
+    ) async throws(StoreFault) -> Bool {
         try await enter(.replaceChallenges)
-        try await store.replaceChallenges(challenges)
+        return try await store.replaceChallenges(challenges, by: holder)
     }
 
-    public func failedOrders() async throws(StoreFault) -> FailedOrders? {
+    public func failedOrders() async throws(StoreFault) -> [FailedOrders] {
         try await enter(.failedOrders)
         return try await store.failedOrders()
     }

@@ -9,8 +9,8 @@ public import Foundation
 struct CertificateOrderRecords {
     var accountKeys: [String: [UInt8]] = [:]
     var certificate: IssuedCertificate?
-    var challenges: [PendingChallenge] = []
-    var failed: FailedOrders?
+    var challenges: [(record: PendingChallenge, holder: LeaseHolder)] = []
+    var failed: [ArtefactDigest: FailedOrders] = [:]
     var lease: (holder: LeaseHolder, end: Date)?
 }
 
@@ -37,12 +37,14 @@ extension MemoryStore: CertificateOrderStore {
     }
 
     public func storeCertificate(
-        _ certificate: IssuedCertificate, by holder: LeaseHolder
+        _ certificate: IssuedCertificate, orderedWith settings: ArtefactDigest, by holder: LeaseHolder
     ) async throws(StoreFault) -> Bool {
         state.withLock { state in
             guard state.certificateOrders.lease?.holder == holder else { return false }
             state.certificateOrders.certificate = certificate
-            state.certificateOrders.failed = nil
+            state.certificateOrders.failed = state.certificateOrders.failed.filter {
+                $0.key != settings && $0.value.retryAt > certificate.storedAt
+            }
             return true
         }
     }
@@ -58,7 +60,7 @@ extension MemoryStore: CertificateOrderStore {
 
     public func requestRenewal() async throws(StoreFault) {
         state.withLock { state in
-            state.certificateOrders.failed = nil
+            state.certificateOrders.failed = [:]
             guard let stored = state.certificateOrders.certificate else { return }
             state.certificateOrders.certificate = IssuedCertificate(
                 chain: stored.chain, sealedKey: stored.sealedKey, authority: stored.authority,
@@ -68,21 +70,35 @@ extension MemoryStore: CertificateOrderStore {
 
     public func pendingChallenges(at now: Date) async throws(StoreFault) -> [PendingChallenge] {
         state.withLock { state in
-            state.certificateOrders.challenges.filter { $0.expiresAt > now }
+            state.certificateOrders.challenges.map(\.record).filter { $0.expiresAt > now }
                 .sorted { ($0.type, $0.host, $0.token) < ($1.type, $1.host, $1.token) }
         }
     }
 
-    public func replaceChallenges(_ challenges: [PendingChallenge]) async throws(StoreFault) {
-        state.withLock { $0.certificateOrders.challenges = challenges }
+    public func replaceChallenges(
+        _ challenges: [PendingChallenge], by holder: LeaseHolder
+    ) async throws(StoreFault) -> Bool {
+        state.withLock { state in
+            guard state.certificateOrders.lease?.holder == holder else {
+                state.certificateOrders.challenges.removeAll { $0.holder == holder }
+                return false
+            }
+            state.certificateOrders.challenges = challenges.map { ($0, holder) }
+            return true
+        }
     }
 
-    public func failedOrders() async throws(StoreFault) -> FailedOrders? {
-        state.withLock { $0.certificateOrders.failed }
+    public func failedOrders() async throws(StoreFault) -> [FailedOrders] {
+        state.withLock { state in
+            state.certificateOrders.failed.values.sorted {
+                $0.failedAt == $1.failedAt
+                    ? $0.settings.bytes.lexicographicallyPrecedes($1.settings.bytes) : $0.failedAt < $1.failedAt
+            }
+        }
     }
 
     public func noteFailedOrders(_ failed: FailedOrders) async throws(StoreFault) {
-        state.withLock { $0.certificateOrders.failed = failed }
+        state.withLock { $0.certificateOrders.failed[failed.settings] = failed }
     }
 
     public func takeOrderLease(

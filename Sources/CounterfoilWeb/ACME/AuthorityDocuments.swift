@@ -96,6 +96,9 @@ package struct HostAuthorization: Sendable, Hashable {
         package let type: String
         package let url: String
         package let token: String
+        /// Whether the authority waits for a request to validate, and does not try by itself (RFC 8555 §7.1.6).
+        package let isPending: Bool
+        /// The reason why the last validation has failed.
         package let problem: AuthorityProblem?
     }
 
@@ -116,7 +119,7 @@ package struct HostAuthorization: Sendable, Hashable {
                 Self.isToken(token)
             else { return nil }
             return Challenge(
-                type: type, url: address, token: token,
+                type: type, url: address, token: token, isPending: members.text("status") == "pending",
                 problem: members.object("error").map { AuthorityProblem($0) })
         }
     }

@@ -24,6 +24,12 @@ package struct CertificateOrder: Sendable {
     ///
     /// An authority may need hours, for instance because a person has to agree.
     private static let patience: TimeInterval = 24 * 3600
+    /// The time in seconds after which a validation is given up, unless the authority asks for more time.
+    private static let validationPatience: TimeInterval = 600
+    /// The number of further requests to validate a host, after which it counts as not validated.
+    private static let repetitions = 3
+    /// The number of times that a request after the finalization is sent, if it fails.
+    private static let attempts = 8
     /// The time in seconds between two log events of an authority that delays.
     private static let reportInterval: TimeInterval = 600
 
@@ -60,22 +66,69 @@ package struct CertificateOrder: Sendable {
             throw OrderFailure.malformed(.finalization, "the request cannot be made: \(error)")
         }
         let ready = try await settled(url, account: account, step: .order) { [.ready, .valid].contains($0.status) }
-        if ready.status == .ready {
-            _ = try await client.post(
-                AccountRequest.finalization(request.der), to: ready.finalize, account: account, key: key,
-                at: .finalization)
+        try await finalize(ready, at: url, request, account: account)
+        do {
+            let done = try await settled(url, account: account, step: .finalization, isLate: true) {
+                $0.status == .valid
+            }
+            guard let place = done.certificate else {
+                throw OrderFailure.malformed(.finalization, "the valid order has no certificate")
+            }
+            return try await repeating {
+                let response = try await client.post(
+                    [], to: place, account: account, key: key, at: .certificate,
+                    accepting: "application/pem-certificate-chain")
+                guard let chain = String(validating: response.body, as: UTF8.self), !chain.isEmpty else {
+                    throw OrderFailure.malformed(.certificate, "it is no text")
+                }
+                return Issued(chain: chain, key: request.key)
+            }
+        } catch let failure as OrderFailure { throw OrderFailure.late(failure) }
+    }
+
+    /// Sends the request for the certificate (RFC 8555 §7.4).
+    ///
+    /// If there is no response, the authority may have the request nevertheless; the order tells.
+    private func finalize(
+        _ ready: AuthorityOrder, at url: String, _ request: CertificateRequest, account: String
+    ) async throws {
+        var (order, attempt) = (ready, 1)
+        while order.status == .ready {
+            do {
+                _ = try await client.post(
+                    AccountRequest.finalization(request.der), to: order.finalize, account: account, key: key,
+                    at: .finalization)
+                return
+            } catch let failure as OrderFailure where failure.isPassing {
+                if case .limited = failure { throw failure }
+                guard attempt < Self.attempts else { throw OrderFailure.late(failure) }
+                try await pause(before: attempt, after: failure)
+                attempt += 1
+            }
+            do {
+                order = try await repeating { try await read(url, account: account, step: .finalization) }
+            } catch let failure as OrderFailure { throw OrderFailure.late(failure) }
         }
-        let done = try await settled(url, account: account, step: .finalization) { $0.status == .valid }
-        guard let place = done.certificate else {
-            throw OrderFailure.malformed(.finalization, "the valid order has no certificate")
+    }
+
+    /// Sends a request after the finalization again while it fails, because the order would be lost otherwise.
+    private func repeating<Result: Sendable>(_ request: () async throws -> Result) async throws -> Result {
+        var attempt = 1
+        while true {
+            do { return try await request() } catch let failure as OrderFailure where failure.isPassing {
+                guard attempt < Self.attempts else { throw failure }
+                try await pause(before: attempt, after: failure)
+                attempt += 1
+            }
         }
-        let response = try await client.post(
-            [], to: place, account: account, key: key, at: .certificate,
-            accepting: "application/pem-certificate-chain")
-        guard let chain = String(validating: response.body, as: UTF8.self) else {
-            throw OrderFailure.malformed(.certificate, "it is no text")
-        }
-        return Issued(chain: chain, key: request.key)
+    }
+
+    /// Waits before another attempt as long as the authority has asked, or twice as long each time.
+    private func pause(before attempt: Int, after failure: OrderFailure) async throws {
+        logger.warning(
+            "a request to the authority failed; the server sends it again", metadata: ["error": "\(failure)"])
+        let own = 4 * pow(2, Double(attempt - 1))
+        try await clock.pause(min(max(failure.retryAfter ?? 0, own), 3600))
     }
 
     /// Returns the URL of the account, which is created if the key has none (RFC 8555 §7.3).
@@ -147,20 +200,47 @@ package struct CertificateOrder: Sendable {
                         KeyAuthorization.of(token: part.challenge.token, account: key.publicKey)
                     )
                 }, lasting: Self.patience)
-        } catch { throw OrderFailure.store(error) }
+        } catch let fault as StoreFault { throw OrderFailure.store(fault) }
         // Another server may have read the challenges just before.
         try await clock.pause(PendingChallenges.spread)
         for part in pending {
             _ = try await client.post(
                 AccountRequest.validation, to: part.challenge.url, account: account, key: key, at: .challenge)
         }
-        for part in pending {
-            var wait = Wait(clock.now())
-            while true {
-                let (authorization, pause) = try await authorization(part.url, account: account)
-                if authorization.status == .valid { break }
-                guard authorization.status == .pending else { throw failure(of: authorization) }
-                try await sleep(&wait, asked: pause, step: .authorization)
+        for part in pending { try await validated(part.url, account: account) }
+    }
+
+    /// Waits until a host is validated.
+    ///
+    /// Some authorities keep a challenge pending when they could not validate it, and say why. They validate again when
+    /// they are asked again.
+    private func validated(_ url: String, account: String) async throws {
+        var (wait, repeated) = (Wait(clock.now(), patience: Self.validationPatience), 0)
+        var told: AuthorityProblem?
+        while true {
+            let (authorization, pause) = try await authorization(url, account: account)
+            if authorization.status == .valid { return }
+            guard authorization.status == .pending else { throw failure(of: authorization) }
+            let challenge = authorization.challenges.first { $0.type == settings.challenge.rawValue }
+            let problem = challenge?.problem
+            if let problem, problem != told {
+                told = problem
+                logger.warning(
+                    "the authority could not validate a host yet",
+                    metadata: ["host": "\(LogText.of(authorization.host))", "reason": "\(problem)"])
+            }
+            let mustRepeat = problem != nil && challenge?.isPending == true
+            if mustRepeat, repeated == Self.repetitions { throw failure(of: authorization) }
+            do { try await sleep(&wait, asked: pause, step: .authorization) } catch OrderFailure.delayed {
+                throw problem == nil ? OrderFailure.delayed(.authorization) : failure(of: authorization)
+            }
+            guard mustRepeat, let challenge else { continue }
+            repeated += 1
+            do {
+                _ = try await client.post(
+                    AccountRequest.validation, to: challenge.url, account: account, key: key, at: .challenge)
+            } catch OrderFailure.refused {
+                // The challenge is not pending any more; the authorization tells its result.
             }
         }
     }
@@ -183,12 +263,16 @@ package struct CertificateOrder: Sendable {
 
     /// Reads the order until a condition is true.
     private func settled(
-        _ url: String, account: String, step: OrderFailure.Step, until isDone: (AuthorityOrder) -> Bool
+        _ url: String, account: String, step: OrderFailure.Step, isLate: Bool = false,
+        until isDone: (AuthorityOrder) -> Bool
     ) async throws -> AuthorityOrder {
-        var wait = Wait(clock.now())
-        while true {
+        var wait = Wait(clock.now(), patience: Self.patience)
+        func reading() async throws -> (AuthorityOrder, TimeInterval?) {
             let response = try await client.post([], to: url, account: account, key: key, at: step)
-            let order = try order(in: response, step: step)
+            return (try order(in: response, step: step), response.pause(at: clock.now()))
+        }
+        while true {
+            let (order, pause) = isLate ? try await repeating(reading) : try await reading()
             if order.status == .invalid {
                 let problem = order.problem ?? AuthorityProblem(["type": .string("the order is invalid")])
                 throw problem.type == "rateLimited"
@@ -196,8 +280,12 @@ package struct CertificateOrder: Sendable {
                     : OrderFailure.refused(step, problem, retryAfter: nil)
             }
             if isDone(order) { return order }
-            try await sleep(&wait, asked: response.pause(at: clock.now()), step: step)
+            try await sleep(&wait, asked: pause, step: step)
         }
+    }
+
+    private func read(_ url: String, account: String, step: OrderFailure.Step) async throws -> AuthorityOrder {
+        try order(in: try await client.post([], to: url, account: account, key: key, at: step), step: step)
     }
 
     private func order(in response: AuthorityResponse, step: OrderFailure.Step) throws -> AuthorityOrder {
@@ -219,14 +307,16 @@ package struct CertificateOrder: Sendable {
         let start: Date
         var reported: Date
         var rounds = 0
+        var patience: TimeInterval
 
-        init(_ now: Date) { (start, reported) = (now, now) }
+        init(_ now: Date, patience: TimeInterval) { (start, reported, self.patience) = (now, now, patience) }
     }
 
     /// Waits as long as the authority has asked, or a little longer each time.
     private func sleep(_ wait: inout Wait, asked: TimeInterval?, step: OrderFailure.Step) async throws {
         let now = clock.now()
-        guard now.timeIntervalSince(wait.start) < Self.patience else { throw OrderFailure.delayed(step) }
+        if asked != nil { wait.patience = Self.patience }
+        guard now.timeIntervalSince(wait.start) < wait.patience else { throw OrderFailure.delayed(step) }
         if now.timeIntervalSince(wait.reported) >= Self.reportInterval || (asked ?? 0) >= Self.reportInterval {
             wait.reported = now
             logger.warning(

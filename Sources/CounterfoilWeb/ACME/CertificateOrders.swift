@@ -22,11 +22,13 @@ package actor CertificateOrders: Service {
     private let clock: OrderClock
     private let logger: Logger
     private let connect: @Sendable () throws -> any AuthorityTransport
-    private let holder = LeaseHolder()
+    private var holder: LeaseHolder { challenges.holder }
     private let start: Date
 
     /// The stored certificate that is in use, as far as it could be used, and what its authority knows of it.
     private var used: (stored: IssuedCertificate, identity: CertificateIdentity?)?
+    /// A certificate that is in use, and that the store could not keep yet.
+    private var unstored: IssuedCertificate?
     /// The stored certificate that cannot be used, which is reported once.
     private var refused: IssuedCertificate?
     /// The random number from which the time of the renewal is computed.
@@ -36,11 +38,15 @@ package actor CertificateOrders: Service {
     /// The failed orders as this server knows them, in case that the store cannot keep them.
     private var failed: FailedOrders?
     private var isStoreFaultReported = false
+    /// Whether a certificate was reported that was due before it was stored.
+    private var isEarlyDueReported = false
 
     /// The time in seconds between two looks at the store.
     static let interval: TimeInterval = 5
     /// The length of the lease in seconds; a server that orders renews it after a third of it.
     static let leaseLength: TimeInterval = 30
+    /// The number of times that the server tries again at once to store a new certificate.
+    private static let storeAttempts = 4
 
     /// Creates the service.
     ///
@@ -100,8 +106,21 @@ package actor CertificateOrders: Service {
             isStoreFaultReported = true
             return
         }
+        await storeAgain()
         guard let due = try await dueOrder() else { return }
         try await orderInTurn(due)
+    }
+
+    /// Stores the certificate that only this server has.
+    private func storeAgain() async {
+        guard let unstored else { return }
+        let now = store.now()
+        guard (try? await store.takeOrderLease(holder, until: now + Self.leaseLength, at: now)) == true else { return }
+        if (try? await store.storeCertificate(unstored, orderedWith: settings.digest, by: holder)) == true {
+            self.unstored = nil
+            logger.notice("stored the certificate that only this server had")
+        }
+        try? await store.returnOrderLease(holder)
     }
 
     /// Uses the certificate of the store, if it is another one than the current one and fits.
@@ -110,6 +129,11 @@ package actor CertificateOrders: Service {
     package func takeOver() async throws(StoreFault) {
         await challenges.follow(store)
         guard let stored = try await store.issuedCertificate() else { return }
+        if let unstored {
+            // What is in the store is older, unless another server has ordered meanwhile.
+            guard stored.storedAt > unstored.storedAt else { return }
+            self.unstored = nil
+        }
         if let former = used, former.stored.chain == stored.chain {
             used = (stored, former.identity)
             return
@@ -135,6 +159,7 @@ package actor CertificateOrders: Service {
         refused = nil
         information = nil
         nextLook = .distantPast
+        isEarlyDueReported = false
         draw = clock.draw()
     }
 
@@ -165,19 +190,32 @@ package actor CertificateOrders: Service {
             // The operator has named another authority since, and restarted the server.
             let isOfFormer = !isOfAuthority && stored.storedAt < start
             guard stored.isRenewalRequested || isOfFormer || now >= time else { return nil }
+            if !stored.isRenewalRequested, !isOfFormer {
+                reportEarlyDue(time, stored)
+                let first = RenewalTime.earliest(after: stored.storedAt, validity: identity.validity)
+                // A time of the future is from before the clock was set back.
+                if stored.storedAt <= store.now() + 60, store.now() < first { return nil }
+            }
             if isOfAuthority { replaced = identity.identifier }
         }
         let stored = try? await store.failedOrders()
         let storeNow = store.now()
         // A time of the future is from before the clock was set back.
-        let latest = [stored, failed].compactMap { $0 }.filter { $0.failedAt <= storeNow + 60 }
-            .max { $0.failedAt < $1.failedAt }
-        if let latest,
-            storeNow < OrderBackOff.nextOrder(after: latest, settings: settings.digest, start: start)
-        {
-            return nil
-        }
-        return DueOrder(replaced: replaced, failed: latest)
+        let records = ((stored ?? []) + (failed.map { [$0] } ?? [])).filter { $0.failedAt <= storeNow + 60 }
+        let next = OrderBackOff.nextOrder(
+            after: records, settings: settings.digest, authority: "\(settings.directory)", start: start)
+        if let next, storeNow < next { return nil }
+        let own = records.filter { $0.settings == settings.digest }.max { $0.failedAt < $1.failedAt }
+        return DueOrder(replaced: replaced, failed: own)
+    }
+
+    /// Reports once that a certificate was due before it was stored, which would mean one order after the other.
+    private func reportEarlyDue(_ time: Date, _ stored: IssuedCertificate) {
+        guard time < stored.storedAt, !isEarlyDueReported else { return }
+        isEarlyDueReported = true
+        logger.warning(
+            "the certificate was due for renewal before it was stored; check the clock of this machine",
+            metadata: ["due": "\(time.ISO8601Format())", "stored": "\(stored.storedAt.ISO8601Format())"])
     }
 
     /// Reads the renewal information of the certificate, if it is time; a failure leaves the usual time in force.
@@ -252,9 +290,6 @@ package actor CertificateOrders: Service {
         try? await store.returnOrderLease(holder)
     }
 
-    /// The end of an order because another server has the lease, for instance after this process was stopped a while.
-    private struct LeaseLost: Error {}
-
     private func orderWithLease(_ due: DueOrder) async throws {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -291,20 +326,24 @@ package actor CertificateOrders: Service {
         do {
             certificate = try await ServerCertificate(
                 chain: issued.chain, key: issued.key, hosts: settings.hosts, at: clock.now())
-        } catch { throw OrderFailure.unfit(error) }
-        let stored = IssuedCertificate(
-            chain: issued.chain, sealedKey: try keys.seal(key: issued.key, of: issued.chain),
-            authority: "\(settings.directory)", storedAt: store.now())
-        do {
-            guard try await store.storeCertificate(stored, by: holder) else { throw LeaseLost() }
-        } catch let fault as StoreFault {
-            // A certificate that only this server knows is of use to this server.
-            if current.snapshot.expires == nil { current.replace(by: certificate) }
-            throw OrderFailure.store(fault)
+        } catch { throw OrderFailure.late(.unfit(error)) }
+        let sealedKey: [UInt8]
+        do { sealedKey = try keys.seal(key: issued.key, of: issued.chain) } catch {
+            throw OrderFailure.late(.malformed(.certificate, "its key cannot be encrypted"))
         }
+        let stored = IssuedCertificate(
+            chain: issued.chain, sealedKey: sealedKey, authority: "\(settings.directory)", storedAt: store.now())
+        let fault = try await keep(stored)
         failed = nil
         current.replace(by: certificate)
         use(stored)
+        if let fault {
+            // No order helps a store that fails; the certificate is in use, and is stored at a later round.
+            unstored = stored
+            logger.error(
+                "failed to store the certificate; only this server uses it, and tries again to store it",
+                metadata: ["error": "\(fault)"])
+        }
         logger.notice(
             "got a certificate from the authority",
             metadata: [
@@ -313,12 +352,30 @@ package actor CertificateOrders: Service {
             ])
     }
 
+    /// Stores a new certificate, also if the store fails at first; returns the last fault.
+    private func keep(_ certificate: IssuedCertificate) async throws -> StoreFault? {
+        var attempt = 0
+        while true {
+            let fault: StoreFault
+            do {
+                let isStored = try await store.storeCertificate(
+                    certificate, orderedWith: settings.digest, by: holder)
+                guard isStored else { throw LeaseLost() }
+                return nil
+            } catch let error as StoreFault { fault = error }
+            try Task.checkCancellation()
+            if attempt == Self.storeAttempts { return fault }
+            try await clock.pause(pow(2, Double(attempt)))
+            attempt += 1
+        }
+    }
+
     /// Counts, stores and reports a failed order.
     private func note(_ failure: OrderFailure, after former: FailedOrders?) async {
         current.noteFailedOrder()
         let record = OrderBackOff.next(
             after: former, kind: failure.kind, retryAfter: failure.retryAfter, settings: settings.digest,
-            at: store.now(), draw: clock.draw())
+            authority: "\(settings.directory)", at: store.now(), draw: clock.draw())
         do {
             try await store.noteFailedOrders(record)
             failed = nil

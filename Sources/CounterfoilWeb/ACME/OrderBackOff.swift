@@ -30,37 +30,51 @@ package enum OrderBackOff {
     /// Returns the record of a further failure.
     ///
     /// - Parameters:
-    ///   - former: The record of the failures before it; nil if there are none.
+    ///   - former: The record of the failures before it with the same settings; nil if there are none.
     ///   - kind: The kind of the failure.
     ///   - retryAfter: The time in seconds that the authority has demanded; nil if it has demanded none.
     ///   - settings: The digest of the settings of the order.
+    ///   - authority: The URL of the directory.
     ///   - now: The current time.
     ///   - draw: A random number from 0 to 1.
     package static func next(
-        after former: FailedOrders?, kind: Kind, retryAfter: TimeInterval?, settings: ArtefactDigest, at now: Date,
-        draw: Double
+        after former: FailedOrders?, kind: Kind, retryAfter: TimeInterval?, settings: ArtefactDigest,
+        authority: String, at now: Date, draw: Double
     ) -> FailedOrders {
         let count = (former.flatMap { $0.settings == settings ? $0.count : nil } ?? 0) + 1
         let (first, longest) = bounds(kind)
         let pause = min(first * pow(2, Double(min(count, 20) - 1)), longest) * (1 + 0.25 * draw)
         let imposed = retryAfter.map { min($0, longestImposed) }
         return FailedOrders(
-            settings: settings, count: count, failedAt: now, retryAt: now + max(pause, imposed ?? 0),
+            settings: settings, authority: authority, count: count, failedAt: now,
+            retryAt: now + max(pause, imposed ?? 0),
             isImposed: kind == .limited || (imposed ?? 0) > pause)
     }
 
-    /// Returns the time of the next order.
+    /// Returns the time of the next order; nil if there is nothing to wait for.
     ///
     /// An operator who has mended the cause restarts the server. A server that has just started therefore waits only as
     /// long as after a first failure, unless the authority has demanded more.
     ///
+    /// Other settings have records of their own, and are tried soon. They still wait as long as the same authority has
+    /// demanded, and not less than the shortest pause after a failure, so that servers with different settings do not
+    /// order in turns.
+    ///
     /// - Parameters:
-    ///   - failed: The record of the failed orders.
-    ///   - settings: The digest of the current settings; after a change, there is nothing to wait for.
+    ///   - failed: The records of the failed orders.
+    ///   - settings: The digest of the current settings.
+    ///   - authority: The URL of the directory of the current settings.
     ///   - start: The time at which the server was started.
-    package static func nextOrder(after failed: FailedOrders, settings: ArtefactDigest, start: Date) -> Date {
-        guard failed.settings == settings else { return failed.failedAt }
-        guard !failed.isImposed, start > failed.failedAt else { return failed.retryAt }
-        return min(failed.retryAt, failed.failedAt + bounds(.refused).first)
+    package static func nextOrder(
+        after failed: [FailedOrders], settings: ArtefactDigest, authority: String, start: Date
+    ) -> Date? {
+        failed.compactMap { record -> Date? in
+            if record.settings == settings {
+                guard !record.isImposed, start > record.failedAt else { return record.retryAt }
+                return min(record.retryAt, record.failedAt + bounds(.refused).first)
+            }
+            guard record.authority == authority else { return nil }
+            return record.isImposed ? record.retryAt : record.failedAt + bounds(.passing).first
+        }.max()
     }
 }

@@ -2,7 +2,7 @@ package import CounterfoilServer
 package import Foundation
 
 /// The reason why an order of a certificate has failed; its description is written for the operator.
-package enum OrderFailure: Error, Sendable, CustomStringConvertible {
+package indirect enum OrderFailure: Error, Sendable, CustomStringConvertible {
     /// A step of an order.
     package enum Step: String, Sendable {
         case directory, nonce, account, order, authorization, challenge, finalization, certificate
@@ -33,13 +33,24 @@ package enum OrderFailure: Error, Sendable, CustomStringConvertible {
     case accountKeyOfAnother
     /// The account key or the challenges could not be stored.
     case store(StoreFault)
+    /// A failure when the authority may have issued the certificate already, which counts against its limits.
+    case late(OrderFailure)
 
     /// The kind of the failure, which decides how soon another order makes sense.
     package var kind: OrderBackOff.Kind {
         switch self {
-        case .unreachable, .unavailable, .malformed, .delayed, .store: .passing
-        case .refused, .externalAccountRequired, .notValidated, .noChallenge, .unfit, .accountKeyOfAnother: .refused
-        case .limited: .limited
+        case .unreachable, .unavailable, .malformed, .store: .passing
+        case .refused, .delayed, .externalAccountRequired, .notValidated, .noChallenge, .unfit, .accountKeyOfAnother:
+            .refused
+        case .limited, .late: .limited
+        }
+    }
+
+    /// Whether the same request can succeed soon.
+    var isPassing: Bool {
+        switch self {
+        case .unreachable, .unavailable, .malformed, .limited: true
+        default: false
         }
     }
 
@@ -47,6 +58,7 @@ package enum OrderFailure: Error, Sendable, CustomStringConvertible {
     package var retryAfter: TimeInterval? {
         switch self {
         case .unavailable(_, _, let time), .refused(_, _, let time), .limited(_, _, let time): time
+        case .late(let failure): failure.retryAfter
         default: nil
         }
     }
@@ -81,6 +93,8 @@ package enum OrderFailure: Error, Sendable, CustomStringConvertible {
         case .accountKeyOfAnother:
             "the stored account key was encrypted with another server key; start the server with that key too"
         case .store(let fault): "\(fault)"
+        case .late(let failure):
+            "\(failure); the authority may have issued a certificate, so the server waits longer before the next order"
         }
     }
 }

@@ -3,6 +3,9 @@ package import CounterfoilServer
 import Foundation
 package import NIOSSL
 
+/// The end of an order because another server has the lease, for instance after this process was stopped a while.
+struct LeaseLost: Error {}
+
 /// The challenges that an authority is about to validate, at this server or at another one with the same store.
 ///
 /// An authority that connects may reach another server than the one that has ordered. That one then reads the challenge
@@ -13,6 +16,8 @@ package actor PendingChallenges {
     /// The time in seconds after which every server answers a challenge that was published.
     static let spread: TimeInterval = 1.5
 
+    /// The mark of this server, which orders while it has the lease.
+    nonisolated let holder = LeaseHolder()
     /// The store; nil while the server has not opened it yet.
     private var store: (any CertificateOrderStore & StoreClock)?
     private var own: [PendingChallenge] = []
@@ -28,10 +33,12 @@ package actor PendingChallenges {
     package func follow(_ store: any CertificateOrderStore & StoreClock) { self.store = store }
 
     /// Lets every server answer challenges, in place of all former ones.
+    ///
+    /// - Throws: `StoreFault`, or ``LeaseLost`` if this server does not have the lease of the order.
     func publish(
         _ parts: [(type: String, host: String, token: String, keyAuthorization: String)], lasting: TimeInterval
-    ) async throws(StoreFault) {
-        guard let store else { throw .unavailable("it is not open yet") }
+    ) async throws {
+        guard let store else { throw StoreFault.unavailable("it is not open yet") }
         let end = store.now() + lasting
         let challenges = parts.map { part in
             PendingChallenge(
@@ -40,15 +47,15 @@ package actor PendingChallenges {
         }
         own = challenges
         contexts = [:]
-        try await store.replaceChallenges(challenges)
+        guard try await store.replaceChallenges(challenges, by: holder) else { throw LeaseLost() }
     }
 
-    /// Ends the answers to all challenges.
+    /// Ends the answers to the challenges of this server; those of a server that has taken the lease since stay.
     func withdraw() async {
         own = []
         found = []
         contexts = [:]
-        try? await store?.replaceChallenges([])
+        _ = try? await store?.replaceChallenges([], by: holder)
     }
 
     /// Returns the key authorization of a challenge by http (RFC 8555 §8.3); nil if there is none with this token.

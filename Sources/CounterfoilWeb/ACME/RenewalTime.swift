@@ -29,6 +29,13 @@ package enum RenewalTime {
         return validity.lowerBound + lifetime * (part - 0.03 * draw)
     }
 
+    /// Returns the time before which the next certificate is not ordered, unless an operator requests it.
+    ///
+    /// A wrong clock, or a window of the authority that has passed, would otherwise cause one order after the other.
+    package static func earliest(after storedAt: Date, validity: ClosedRange<Date>) -> Date {
+        storedAt + min(3600, validity.upperBound.timeIntervalSince(validity.lowerBound) / 4)
+    }
+
     /// Returns the time in seconds until the renewal information is read again (RFC 9773 §4.3).
     ///
     /// - Parameter retryAfter: The time that the authority has named; nil if it has named none, or after a failure.

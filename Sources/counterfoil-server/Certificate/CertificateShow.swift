@@ -16,7 +16,8 @@ struct CertificateShow: AsyncParsableCommand {
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
             let document = CertificateDocument(
-                try await installation.store.issuedCertificate(), failed: try await installation.store.failedOrders())
+                try await installation.store.issuedCertificate(),
+                failed: try await installation.store.failedOrders().last)
             if options.json { return try Output.json(document) }
             for line in document.lines { Output.line(line) }
         }

@@ -23,11 +23,14 @@ struct CertificateOrdersTests {
     /// The pauses that an order makes, none of which takes time.
     private final class Pauses: Sendable {
         let seconds = Mutex<[TimeInterval]>([])
+        /// The time that has passed by these pauses.
+        let passed = Mutex<TimeInterval>(0)
 
         func pause(_ time: TimeInterval) async throws {
             // The lease is renewed beside the order.
             if time == CertificateOrders.leaseLength / 3 { return try await Task.sleep(for: .seconds(3600)) }
             seconds.withLock { $0.append(time) }
+            passed.withLock { $0 += time }
             try Task.checkCancellation()
             await Task.yield()
         }
@@ -39,6 +42,7 @@ struct CertificateOrdersTests {
     ) throws -> CertificateOrders {
         var clock = OrderClock()
         clock.pause = { [pauses] in try await pauses.pause($0) }
+        clock.now = { [pauses] in Date() + pauses.passed.withLock(\.self) }
         clock.draw = { 0.5 }
         let settings = ACMESettings(
             directory: try #require(authority.url), contact: "owner@example.com", hosts: hosts,
@@ -57,6 +61,18 @@ struct CertificateOrdersTests {
     }
     private var errors: [String] { authority.state.withLock { $0.errors } }
     private var accounts: Int { authority.state.withLock { $0.accounts.count } }
+
+    /// Changes the time at which the certificate was stored.
+    private func age(_ stored: IssuedCertificate, by seconds: TimeInterval) async throws {
+        let (holder, now) = (LeaseHolder(), store.now())
+        #expect(try await store.takeOrderLease(holder, until: now + 30, at: now))
+        let older = IssuedCertificate(
+            chain: stored.chain, sealedKey: stored.sealedKey, authority: stored.authority,
+            storedAt: stored.storedAt - seconds)
+        let other = ArtefactDigest(ofOrderSettings: "none")
+        #expect(try await store.storeCertificate(older, orderedWith: other, by: holder))
+        try await store.returnOrderLease(holder)
+    }
 
     private func says(_ text: String) -> Bool { log.lines.contains { $0.contains(text) } }
 
@@ -152,9 +168,10 @@ struct CertificateOrdersTests {
         #expect(node.current.snapshot.expires == former)
         #expect(node.current.snapshot.orderFailures == 1)
         #expect(try await store.pendingChallenges(at: store.now()) == [])
-        let failed = try #require(try await store.failedOrders())
+        let failed = try #require(try await store.failedOrders().first)
         #expect(failed.count == 1)
-        #expect(failed.isImposed == (fault == .limiting))
+        // A certificate that was issued counts against the limits of the authority.
+        #expect(failed.isImposed == [.limiting, .otherKey, .expired].contains(fault))
         #expect(failed.retryAt > before + (fault == .limiting ? 7199 : 59))
         // Neither this server nor another one tries again before that.
         let requests = self.requests
@@ -177,7 +194,7 @@ struct CertificateOrdersTests {
         try await next.runRound()
         #expect(next.current.context != nil)
         #expect(accounts == 1)
-        #expect(try await store.failedOrders() == nil)
+        #expect(try await store.failedOrders() == [])
         #expect(errors == [])
     }
 
@@ -206,6 +223,11 @@ struct CertificateOrdersTests {
         let former = try #require(try await store.issuedCertificate())
         authority.state.withLock { $0.window = (-7200, -3600) }
         let other = try self.node()
+        // A window that has passed does not cause one order after the other.
+        try await other.runRound()
+        #expect(orders == 1)
+        #expect(says("the certificate was due for renewal before it was stored"))
+        try await age(former, by: 3601)
         try await other.runRound()
         let identity = try #require(CertificateIdentity(chain: former.chain))
         #expect(authority.state.withLock { $0.replaced } == [nil, identity.identifier])
@@ -230,6 +252,88 @@ struct CertificateOrdersTests {
         try await node.runRound()
         #expect(node.current.snapshot.expires == expires)
         #expect(says("failed to read the certificate from the store"))
+    }
+
+    @Test(arguments: [(2, true), (100, false)])
+    func `a challenge that fails and stays pending is tried again, and then reported`(
+        failures: Int, isIssued: Bool
+    ) async throws {
+        authority.state.withLock { $0.failuresWhilePending = failures }
+        let node = try node(hosts: ["id.example.com"])
+        try await node.runRound()
+        #expect(says("the authority could not validate a host yet"))
+        #expect((node.current.context != nil) == isIssued)
+        #expect(says("could not validate id.example.com by tls-alpn-01 (connection: refused)") == !isIssued)
+        let attempts = authority.state.withLock { state in state.paths.count { $0 == "/challenge" } }
+        #expect(attempts == (isIssued ? 3 : 4))
+        #expect(pauses.passed.withLock(\.self) < 60)
+        #expect(try await store.failedOrders().count == (isIssued ? 0 : 1))
+        #expect(errors == [])
+    }
+
+    @Test func `a validation that does not end is given up after minutes`() async throws {
+        authority.state.withLock { $0.ignoresValidations = true }
+        let node = try node()
+        try await node.runRound()
+        #expect(says("the authority did not complete the order in time (authorization)"))
+        #expect(pauses.passed.withLock(\.self) < 700)
+    }
+
+    @Test func `an order that the authority has begun to issue survives its failures`() async throws {
+        authority.state.withLock { state in
+            state.lost = ["/finalize": 1, "/certificate": 2]
+            state.responses["/certificate"] = [ScriptedAuthority.problem("serverInternal", status: 500)]
+        }
+        let node = try node()
+        try await node.runRound()
+        #expect(node.current.context != nil)
+        #expect(orders == 1)
+        #expect(errors == [])
+        // If the failures do not end, the next order is not made for hours, whatever restarts.
+        try await store.requestRenewal()
+        authority.state.withLock { $0.lost = ["/certificate": .max] }
+        try await node.runRound()
+        #expect(says("the authority may have issued a certificate"))
+        let failed = try #require(try await store.failedOrders().first)
+        #expect(failed.isImposed)
+        #expect(failed.retryAt.timeIntervalSince(failed.failedAt) >= 3600)
+        #expect(node.current.context != nil)
+    }
+
+    @Test func `a certificate that cannot be stored is used, and stored later`() async throws {
+        let node = try node()
+        store.fail(.storeCertificate)
+        try await node.runRound()
+        let expires = try #require(node.current.snapshot.expires)
+        #expect(try await store.issuedCertificate() == nil)
+        #expect(says("failed to store the certificate"))
+        try await node.runRound()
+        #expect(orders == 1)
+        store.recover()
+        try await node.runRound()
+        #expect(orders == 1)
+        #expect(try await store.issuedCertificate() != nil)
+        let other = try self.node()
+        try await other.runRound()
+        #expect(other.current.snapshot.expires == expires)
+    }
+
+    @Test func `a server that has lost the lease leaves the challenges of the other one`() async throws {
+        let (first, second) = (PendingChallenges(store), PendingChallenges(store))
+        func publish(_ challenges: PendingChallenges, at now: Date) async throws {
+            _ = try await store.takeOrderLease(challenges.holder, until: now + 30, at: now)
+            try await challenges.publish([("http-01", "id.example.com", "token", "token.key")], lasting: 60)
+        }
+        try await publish(first, at: store.now())
+        // The lease of the first one has ended.
+        try await publish(second, at: store.now() + 31)
+        await first.withdraw()
+        await #expect(throws: LeaseLost.self) {
+            try await first.publish([("http-01", "id.example.com", "other", "other.key")], lasting: 60)
+        }
+        #expect(try await store.pendingChallenges(at: store.now()).map(\.token) == ["token"])
+        await second.withdraw()
+        #expect(try await store.pendingChallenges(at: store.now()) == [])
     }
 
     @Test func `an external account is bound, and demanded if the authority requires it`() async throws {

@@ -72,7 +72,8 @@ struct RenewalTests {
             var failed: FailedOrders?
             for pause in pauses {
                 let next = OrderBackOff.next(
-                    after: failed, kind: kind, retryAfter: nil, settings: Self.settings, at: Self.start, draw: draw)
+                    after: failed, kind: kind, retryAfter: nil, settings: Self.settings, authority: "a", at: Self.start,
+                    draw: draw)
                 #expect(next.retryAt == Self.start + pause * (1 + draw / 4))
                 failed = next
             }
@@ -85,7 +86,8 @@ struct RenewalTests {
     @Test func `the authority can demand a longer pause, of a week at most`() {
         func next(_ retryAfter: Double) -> FailedOrders {
             OrderBackOff.next(
-                after: nil, kind: .passing, retryAfter: retryAfter, settings: Self.settings, at: Self.start, draw: 0)
+                after: nil, kind: .passing, retryAfter: retryAfter, settings: Self.settings, authority: "a",
+                at: Self.start, draw: 0)
         }
         #expect(next(10).retryAt == Self.start + 60)
         #expect(!next(10).isImposed)
@@ -94,19 +96,38 @@ struct RenewalTests {
         #expect(next(1e9).retryAt == Self.start + 7 * Self.day)
     }
 
-    @Test func `a restart shortens the pause, unless the authority demands it, and other settings end it`() {
+    @Test func `a restart shortens the pause, unless the authority demands it; other settings wait less`() {
         let other = ArtefactDigest(ofOrderSettings: "b")
         for (isImposed, seconds) in [(false, 900.0), (true, 20_000)] {
             let failed = FailedOrders(
-                settings: Self.settings, count: 5, failedAt: Self.start, retryAt: Self.start + 20_000,
-                isImposed: isImposed)
-            func next(_ settings: ArtefactDigest, startedAfter seconds: Double) -> Date {
-                OrderBackOff.nextOrder(after: failed, settings: settings, start: Self.start + seconds)
+                settings: Self.settings, authority: "a", count: 5, failedAt: Self.start,
+                retryAt: Self.start + 20_000, isImposed: isImposed)
+            func next(
+                _ settings: ArtefactDigest, at authority: String = "a", startedAfter seconds: Double
+            ) -> Date? {
+                OrderBackOff.nextOrder(
+                    after: [failed], settings: settings, authority: authority, start: Self.start + seconds)
             }
             #expect(next(Self.settings, startedAfter: -10) == Self.start + 20_000)
             #expect(next(Self.settings, startedAfter: 10) == Self.start + seconds)
-            #expect(next(other, startedAfter: -10) == Self.start)
+            // Another authority has not failed.
+            #expect(next(other, startedAfter: 10) == Self.start + (isImposed ? 20_000 : 60))
+            #expect(next(other, at: "b", startedAfter: -10) == nil)
+            // The record of other settings does not end the pause.
+            let second = FailedOrders(
+                settings: other, authority: "a", count: 1, failedAt: Self.start + 1, retryAt: Self.start + 61,
+                isImposed: false)
+            let both = OrderBackOff.nextOrder(
+                after: [failed, second], settings: Self.settings, authority: "a", start: Self.start - 10)
+            #expect(both == Self.start + 20_000)
         }
+        #expect(OrderBackOff.nextOrder(after: [], settings: other, authority: "a", start: Self.start) == nil)
+    }
+
+    @Test(arguments: [(90 * 86_400.0, 3600.0), (20, 5)])
+    func `a certificate stays for an hour or a quarter of its lifetime`(lifetime: Double, seconds: Double) {
+        let validity = Self.start...(Self.start + lifetime)
+        #expect(RenewalTime.earliest(after: Self.start + 7, validity: validity) == Self.start + 7 + seconds)
     }
 
     @Test(arguments: [

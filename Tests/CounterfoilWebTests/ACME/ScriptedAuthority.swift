@@ -17,6 +17,12 @@ final class ScriptedAuthority: AuthorityTransport {
         /// The number of requests, from now on, whose nonce is refused.
         var refusedNonces = 0
         var isReachable = true
+        /// The number of requests, by path, that get no response and do not arrive.
+        var lost: [String: Int] = [:]
+        /// The number of validations that fail while the challenge stays pending, as at step-ca.
+        var failuresWhilePending = 0
+        /// Whether validations never end.
+        var ignoresValidations = false
         var requiresExternalAccount = false
         var isValid = true
         var problemOfChallenge = #"{"type":"urn:ietf:params:acme:error:connection","detail":"refused"}"#
@@ -34,6 +40,7 @@ final class ScriptedAuthority: AuthorityTransport {
         fileprivate var nonces: Set<String> = []
         fileprivate var count = 0
         fileprivate var isAnswered = false
+        fileprivate var hasFailedWhilePending = false
         fileprivate var chain: String?
         /// The text of the challenge that a server answers when the authority connects.
         var probe: (@Sendable () async -> String?)?
@@ -52,7 +59,13 @@ final class ScriptedAuthority: AuthorityTransport {
 
     func send(_ request: AuthorityRequest) async throws -> AuthorityResponse {
         let path = String(request.url.dropFirst(Self.origin.count))
-        guard state.withLock({ $0.isReachable }) else { throw Unreachable() }
+        let arrives = state.withLock { state in
+            guard state.isReachable else { return false }
+            guard let count = state.lost[path], count > 0 else { return true }
+            state.lost[path] = count - 1
+            return false
+        }
+        guard arrives else { throw Unreachable() }
         let scripted = state.withLock { state -> AuthorityResponse? in
             state.paths.append(path)
             guard var list = state.responses[path], !list.isEmpty else { return nil }
@@ -125,7 +138,12 @@ final class ScriptedAuthority: AuthorityTransport {
         if path == "/challenge" {
             let answer = await state.withLock { $0.probe }?()
             state.withLock { state in
-                state.isAnswered = true
+                if state.failuresWhilePending > 0 {
+                    state.failuresWhilePending -= 1
+                    state.hasFailedWhilePending = true
+                } else if !state.ignoresValidations {
+                    state.isAnswered = true
+                }
                 if state.probe != nil, answer == nil { state.isValid = false }
             }
         }
@@ -162,13 +180,15 @@ final class ScriptedAuthority: AuthorityTransport {
             }
             state.replaced.append(payload.text("replaces"))
             state.isAnswered = false
+            state.hasFailedWhilePending = false
             state.chain = nil
             return Self.response(order(state), status: 201, at: "/orders/1")
         case "/orders/1": return Self.response(order(state))
         case _ where path.hasPrefix("/authorization/"):
             let host = String(path.dropFirst("/authorization/".count))
             let status = !state.isAnswered ? "pending" : state.isValid ? "valid" : "invalid"
-            let error = status == "invalid" ? ",\"error\":\(state.problemOfChallenge)" : ""
+            let isFailed = status == "invalid" || status == "pending" && state.hasFailedWhilePending
+            let error = isFailed ? ",\"error\":\(state.problemOfChallenge)" : ""
             func challenge(_ type: String) -> String {
                 """
                 {"type":"\(type)","url":"\(Self.origin)/challenge","status":"\(status)",

@@ -9,6 +9,10 @@ import Testing
 struct CertificateOrderContractTests {
     private static let authority = "https://ca.example/directory"
 
+    private static func digest(_ byte: UInt8) throws -> ArtefactDigest {
+        try #require(ArtefactDigest(stored: Array(repeating: byte, count: 32)))
+    }
+
     private static func certificate(_ text: String) -> IssuedCertificate {
         IssuedCertificate(
             chain: text, sealedKey: Array("key of \(text)".utf8), authority: authority, storedAt: World.now)
@@ -38,28 +42,38 @@ struct CertificateOrderContractTests {
         try await kind.withBoth { store, other async throws in
             let (first, second) = (LeaseHolder(), LeaseHolder())
             #expect(try await store.issuedCertificate() == nil)
-            #expect(try await !store.storeCertificate(Self.certificate("a"), by: first))
+            #expect(try await !store.storeCertificate(Self.certificate("a"), orderedWith: Self.digest(7), by: first))
             #expect(try await store.takeOrderLease(first, until: World.now + 30, at: World.now))
             #expect(try await !other.takeOrderLease(second, until: World.now + 31, at: World.now + 1))
-            #expect(try await !other.storeCertificate(Self.certificate("b"), by: second))
+            #expect(try await !other.storeCertificate(Self.certificate("b"), orderedWith: Self.digest(7), by: second))
             #expect(try await other.issuedCertificate() == nil)
 
             let failed = FailedOrders(
-                settings: try #require(ArtefactDigest(stored: Array(repeating: 7, count: 32))), count: 3,
-                failedAt: World.now, retryAt: World.now + 900.5, isImposed: true)
-            #expect(try await store.failedOrders() == nil)
-            try await store.noteFailedOrders(failed)
-            #expect(try await other.failedOrders() == failed)
+                settings: try Self.digest(7), authority: Self.authority, count: 3, failedAt: World.now,
+                retryAt: World.now + 900.5, isImposed: true)
+            let former = FailedOrders(
+                settings: try Self.digest(7), authority: Self.authority, count: 2, failedAt: World.now - 1,
+                retryAt: World.now + 1, isImposed: false)
+            // Other settings have records of their own, which stay as long as they hold.
+            let waiting = FailedOrders(
+                settings: try Self.digest(8), authority: "https://other.example/", count: 1, failedAt: World.now + 1,
+                retryAt: World.now + 60, isImposed: true)
+            let over = FailedOrders(
+                settings: try Self.digest(9), authority: Self.authority, count: 1, failedAt: World.now - 60,
+                retryAt: World.now, isImposed: false)
+            #expect(try await store.failedOrders() == [])
+            for record in [former, waiting, over, failed] { try await store.noteFailedOrders(record) }
+            #expect(try await other.failedOrders() == [over, failed, waiting])
 
-            #expect(try await store.storeCertificate(Self.certificate("a"), by: first))
+            #expect(try await store.storeCertificate(Self.certificate("a"), orderedWith: Self.digest(7), by: first))
             #expect(try await other.issuedCertificate() == Self.certificate("a"))
-            #expect(try await other.failedOrders() == nil)
+            #expect(try await other.failedOrders() == [waiting])
 
             // The lease ends, and another server renews.
             #expect(try await other.takeOrderLease(second, until: World.now + 61, at: World.now + 31))
             try await store.returnOrderLease(first)
-            #expect(try await !store.storeCertificate(Self.certificate("c"), by: first))
-            #expect(try await other.storeCertificate(Self.certificate("b"), by: second))
+            #expect(try await !store.storeCertificate(Self.certificate("c"), orderedWith: Self.digest(7), by: first))
+            #expect(try await other.storeCertificate(Self.certificate("b"), orderedWith: Self.digest(7), by: second))
             #expect(try await store.issuedCertificate() == Self.certificate("b"))
             try await other.returnOrderLease(second)
             #expect(try await store.takeOrderLease(first, until: World.now + 62, at: World.now + 32))
@@ -73,26 +87,28 @@ struct CertificateOrderContractTests {
             try await store.requestRenewal()
             #expect(try await store.issuedCertificate() == nil)
             #expect(try await store.takeOrderLease(holder, until: World.now + 30, at: World.now))
-            #expect(try await store.storeCertificate(Self.certificate("a"), by: holder))
+            #expect(try await store.storeCertificate(Self.certificate("a"), orderedWith: Self.digest(7), by: holder))
             try await store.noteFailedOrders(
                 FailedOrders(
-                    settings: try #require(ArtefactDigest(stored: Array(repeating: 7, count: 32))), count: 1,
-                    failedAt: World.now, retryAt: World.now + 60, isImposed: false))
+                    settings: try Self.digest(8), authority: Self.authority, count: 1, failedAt: World.now,
+                    retryAt: World.now + 60, isImposed: false))
             try await store.requestRenewal()
             #expect(try await store.issuedCertificate()?.isRenewalRequested == true)
-            #expect(try await store.failedOrders() == nil)
+            #expect(try await store.failedOrders() == [])
             try await store.replaceCertificateKey([0], with: [1])
             #expect(try await store.issuedCertificate()?.sealedKey == Self.certificate("a").sealedKey)
             try await store.replaceCertificateKey(Self.certificate("a").sealedKey, with: [1])
             #expect(try await store.issuedCertificate()?.sealedKey == [1])
             #expect(try await store.issuedCertificate()?.isRenewalRequested == true)
-            #expect(try await store.storeCertificate(Self.certificate("b"), by: holder))
+            #expect(try await store.storeCertificate(Self.certificate("b"), orderedWith: Self.digest(7), by: holder))
             #expect(try await store.issuedCertificate() == Self.certificate("b"))
         }
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `every server reads the challenges until they expire`(_ kind: StoreKind) async throws {
+    func `every server reads the challenges until they expire, and only the one with the lease replaces them`(
+        _ kind: StoreKind
+    ) async throws {
         try await kind.withBoth { store, other async throws in
             func challenge(_ host: String, until end: Date) -> PendingChallenge {
                 PendingChallenge(
@@ -101,13 +117,21 @@ struct CertificateOrderContractTests {
             }
             let first = challenge("a.example", until: World.now + 60)
             let second = challenge("b.example", until: World.now + 120)
-            try await store.replaceChallenges([second, first])
+            let (holder, next) = (LeaseHolder(), LeaseHolder())
+            #expect(try await !store.replaceChallenges([first], by: holder))
+            #expect(try await store.takeOrderLease(holder, until: World.now + 30, at: World.now))
+            #expect(try await store.replaceChallenges([second, first], by: holder))
             #expect(try await other.pendingChallenges(at: World.now) == [first, second])
             #expect(try await other.pendingChallenges(at: World.now + 60) == [second])
-            try await other.replaceChallenges([first])
+            #expect(try await other.replaceChallenges([first], by: holder))
             #expect(try await store.pendingChallenges(at: World.now) == [first])
-            try await store.replaceChallenges([])
-            #expect(try await other.pendingChallenges(at: World.now) == [])
+            // Another server takes the lease, and the first one cannot delete its challenges.
+            #expect(try await other.takeOrderLease(next, until: World.now + 61, at: World.now + 31))
+            #expect(try await other.replaceChallenges([first, second], by: next))
+            #expect(try await !store.replaceChallenges([], by: holder))
+            #expect(try await other.pendingChallenges(at: World.now) == [first, second])
+            #expect(try await other.replaceChallenges([], by: next))
+            #expect(try await store.pendingChallenges(at: World.now) == [])
         }
     }
 }
