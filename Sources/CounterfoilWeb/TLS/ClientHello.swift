@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The parts of the first message of a TLS client that decide who answers it (RFC 8446 §4.1.2).
 package struct ClientHello: Sendable, Hashable {
     /// The host that the client wants (RFC 6066 §3), in lower case; nil if it names none.
@@ -15,32 +17,17 @@ package struct ClientHello: Sendable, Hashable {
     }
 
     /// The maximum size of the message in bytes.
-    package static let limit = 64 << 10
+    package static let limit = 16 << 10
+    /// The maximum number of records in which the message comes.
+    package static let recordLimit = 8
 
     /// Reads the message from the first bytes of a connection.
     package static func read(_ bytes: [UInt8]) -> Reading {
-        var records = ByteCursor(bytes[...])
-        var message: [UInt8] = []
-        while true {
-            if message.count >= 4 {
-                guard message[0] == 1 else { return .invalid }
-                let length = Int(message[1]) << 16 | Int(message[2]) << 8 | Int(message[3])
-                guard length <= limit else { return .invalid }
-                if message.count >= 4 + length {
-                    return hello(message[4..<4 + length]).map { .complete($0) } ?? .invalid
-                }
-            }
-            // RFC 8446 §5.1: a message can be in several records.
-            guard let type = records.byte() else { return .incomplete }
-            guard type == 22 else { return .invalid }
-            guard let version = records.number(2), let length = records.number(2) else { return .incomplete }
-            guard version >> 8 == 3, (1...1 << 14).contains(length) else { return .invalid }
-            guard let fragment = records.bytes(length) else { return .incomplete }
-            message += fragment
-        }
+        var reader = ClientHelloReader()
+        return reader.read(ByteBuffer(bytes: bytes))
     }
 
-    private static func hello(_ bytes: ArraySlice<UInt8>) -> ClientHello? {
+    fileprivate static func hello(_ bytes: ArraySlice<UInt8>) -> ClientHello? {
         var cursor = ByteCursor(bytes)
         guard cursor.bytes(2 + 32) != nil, cursor.vector(1) != nil, cursor.vector(2) != nil, cursor.vector(1) != nil
         else { return nil }
@@ -83,6 +70,45 @@ package struct ClientHello: Sendable, Hashable {
     }
 }
 
+/// The first bytes of a connection, each of which is examined once.
+struct ClientHelloReader {
+    /// Everything that the client has sent.
+    private(set) var received = ByteBuffer()
+    /// The place of the next record.
+    private var position = 0
+    private var records = 0
+    private var message: [UInt8] = []
+
+    /// Reads further bytes.
+    mutating func read(_ bytes: ByteBuffer) -> ClientHello.Reading {
+        add(bytes)
+        while true {
+            if message.count >= 4 {
+                guard message[0] == 1 else { return .invalid }
+                let length = Int(message[1]) << 16 | Int(message[2]) << 8 | Int(message[3])
+                guard length <= ClientHello.limit else { return .invalid }
+                if message.count >= 4 + length {
+                    return ClientHello.hello(message[4..<4 + length]).map { .complete($0) } ?? .invalid
+                }
+            }
+            // RFC 8446 §5.1: a message can be in several records.
+            guard let type = received.getInteger(at: position, as: UInt8.self) else { return .incomplete }
+            guard type == 22, records < ClientHello.recordLimit else { return .invalid }
+            guard let version = received.getInteger(at: position + 1, as: UInt16.self),
+                let length = received.getInteger(at: position + 3, as: UInt16.self)
+            else { return .incomplete }
+            guard version >> 8 == 3, (1...1 << 14).contains(length) else { return .invalid }
+            guard let fragment = received.getBytes(at: position + 5, length: Int(length)) else { return .incomplete }
+            message += fragment
+            position += 5 + Int(length)
+            records += 1
+        }
+    }
+
+    /// Keeps bytes that follow the message.
+    mutating func add(_ bytes: ByteBuffer) { received.writeImmutableBuffer(bytes) }
+}
+
 /// A position in bytes in network byte order.
 private struct ByteCursor {
     private var rest: ArraySlice<UInt8>
@@ -90,8 +116,6 @@ private struct ByteCursor {
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func byte() -> UInt8? { rest.popFirst() }
 
     mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
         guard rest.count >= count else { return nil }

@@ -6,7 +6,7 @@ import NIOTLS
 ///
 /// A client that offers `acme-tls/1` alone is an authority that validates a host: it gets the certificate of the
 /// pending challenge for this host, and the connection ends after the handshake (RFC 8737 §3). Every other client gets
-/// the current certificate. As long as there is none, its handshake fails with an alert.
+/// the current certificate, or one that it refuses as long as there is none.
 final class ClientHelloHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -21,8 +21,7 @@ final class ClientHelloHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let certificate: CurrentCertificate
     private let challenges: PendingChallenges
     private var state = State.reading
-    private var received: [ByteBuffer] = []
-    private var bytes: [UInt8] = []
+    private var reader = ClientHelloReader()
 
     init(_ certificate: CurrentCertificate, challenges: PendingChallenges) {
         self.certificate = certificate
@@ -32,16 +31,16 @@ final class ClientHelloHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard state != .chosen else { return context.fireChannelRead(data) }
         let buffer = unwrapInboundIn(data)
-        received.append(buffer)
         guard state == .reading else {
             // A client sends nothing more before it has an answer.
-            if received.reduce(0, { $0 + $1.readableBytes }) > ClientHello.limit { context.close(promise: nil) }
+            guard reader.received.readableBytes + buffer.readableBytes <= 2 * ClientHello.limit else {
+                return context.close(promise: nil)
+            }
+            reader.add(buffer)
             return
         }
-        bytes += buffer.readableBytesView
-        switch ClientHello.read(bytes) {
-        case .incomplete:
-            if bytes.count > ClientHello.limit + 1024 { context.close(promise: nil) }
+        switch reader.read(buffer) {
+        case .incomplete: break
         case .invalid:
             // The TLS library answers with the fitting alert.
             useCertificate(context)
@@ -67,7 +66,7 @@ final class ClientHelloHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func useCertificate(_ context: ChannelHandlerContext) {
-        guard let tls = certificate.context else { return refuse(context, alert: 80) }
+        guard let tls = certificate.contextForClients else { return refuse(context, alert: 80) }
         proceed(context, [NIOSSLServerHandler(context: tls)])
     }
 
@@ -95,10 +94,9 @@ final class ClientHelloHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return context.close(promise: nil)
         }
         state = .chosen
-        for buffer in received { context.fireChannelRead(wrapInboundOut(buffer)) }
+        context.fireChannelRead(wrapInboundOut(reader.received))
         context.fireChannelReadComplete()
-        received = []
-        bytes = []
+        reader = ClientHelloReader()
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 

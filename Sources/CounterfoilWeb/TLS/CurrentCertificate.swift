@@ -8,6 +8,8 @@ import NIOSSL
 public final class CurrentCertificate: Sendable {
     private struct State {
         var certificate: ServerCertificate?
+        /// The context until there is a certificate.
+        var provisional: NIOSSLContext?
         var failures = 0
         var isRefused = false
         var orderFailures: Int?
@@ -36,6 +38,7 @@ public final class CurrentCertificate: Sendable {
         state.withLock { state in
             state.certificate = certificate
             state.isRefused = false
+            state.provisional = nil
         }
     }
 
@@ -52,6 +55,20 @@ public final class CurrentCertificate: Sendable {
 
     /// The TLS context of the certificate; nil as long as there is none.
     var context: NIOSSLContext? { state.withLock { $0.certificate?.context } }
+
+    /// Whether a certificate is ordered, and clients get one that they refuse until it is there.
+    package var isProvisional: Bool { challenges != nil && context == nil }
+
+    /// The TLS context for clients.
+    ///
+    /// Until an ordered certificate is there, it is that of a ``ProvisionalCertificate``.
+    var contextForClients: NIOSSLContext? {
+        state.withLock { state in
+            if let certificate = state.certificate { return certificate.context }
+            if state.provisional == nil, challenges != nil { state.provisional = try? ProvisionalCertificate.context() }
+            return state.provisional
+        }
+    }
 
     /// The values that the metrics show.
     struct Snapshot: Sendable {

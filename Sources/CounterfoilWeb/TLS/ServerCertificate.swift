@@ -145,7 +145,8 @@ public struct ServerCertificate: Sendable {
         }
     }
 
-    private static func context(_ chain: String, _ key: String) throws -> NIOSSLContext {
+    /// Creates the TLS context of a chain and a key in PEM format.
+    static func context(_ chain: String, _ key: String) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))

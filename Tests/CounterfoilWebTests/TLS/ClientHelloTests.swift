@@ -38,11 +38,17 @@ struct ClientHelloTests {
         let bytes = try Self.firstBytes(host: host, protocols: protocols)
         let hello = ClientHello(serverName: host?.lowercased(), protocols: protocols)
         #expect(ClientHello.read(bytes) == .complete(hello))
+        // Each byte is examined once.
+        var reader = ClientHelloReader()
+        let readings = bytes.map { reader.read(ByteBuffer(bytes: [$0])) }
+        #expect(readings.last == .complete(hello))
+        #expect(!readings.dropLast().contains { $0 != .incomplete })
+        #expect(Array(reader.received.readableBytesView) == bytes)
         for count in 0..<bytes.count { #expect(ClientHello.read(Array(bytes.prefix(count))) == .incomplete) }
         // RFC 8446 §5.1: the same message in several records
         let message = bytes.dropFirst(5)
-        let split = stride(from: message.startIndex, to: message.endIndex, by: 100).flatMap { start in
-            let part = message[start..<min(start + 100, message.endIndex)]
+        let split = stride(from: message.startIndex, to: message.endIndex, by: 200).flatMap { start in
+            let part = message[start..<min(start + 200, message.endIndex)]
             return [22, 3, 1, 0, UInt8(part.count)] + part
         }
         #expect(ClientHello.read(split) == .complete(hello))
@@ -55,6 +61,19 @@ struct ClientHelloTests {
         ] as [[UInt8]] {
             #expect(ClientHello.read(bytes) == .invalid)
         }
+        // 16 KiB and 8 records at most
+        func records(_ sizes: [Int], of length: Int) -> [UInt8] {
+            var message = [1, UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF)]
+            message += Array(repeating: 0, count: length)
+            return sizes.flatMap { size in
+                defer { message = Array(message.dropFirst(size)) }
+                return [22, 3, 1, UInt8(size >> 8), UInt8(size & 0xFF)] + message.prefix(size)
+            }
+        }
+        #expect(ClientHello.read(records([4], of: 16_384)) == .incomplete)
+        #expect(ClientHello.read(records([4], of: 16_385)) == .invalid)
+        #expect(ClientHello.read(records(Array(repeating: 1, count: 8), of: 100)) == .incomplete)
+        #expect(ClientHello.read(records(Array(repeating: 1, count: 9), of: 100)) == .invalid)
         // Any changed byte gives one of the three results.
         let bytes = try Self.firstBytes(host: "id.example.com", protocols: ["acme-tls/1"])
         for place in bytes.indices {
@@ -127,7 +146,12 @@ struct ClientHelloTests {
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 
-    private static func connect(to port: Int, host: String, protocols: [String]) async throws -> Seen {
+    /// A connection that has not reached the handshake.
+    private struct NotConnected: Error {}
+
+    private static func connect(
+        to port: Int, host: String, protocols: [String], verifying: Bool = false
+    ) async throws -> Seen {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.applicationProtocols = protocols
         let context = try NIOSSLContext(configuration: configuration)
@@ -138,6 +162,11 @@ struct ClientHelloTests {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
+                    if verifying {
+                        try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: host))
+                        try pipeline.addHandler(Client(end))
+                        return
+                    }
                     try pipeline.addHandler(
                         NIOSSLClientHandler(
                             context: context, serverHostname: host,
@@ -151,11 +180,12 @@ struct ClientHelloTests {
             .connect(host: "127.0.0.1", port: port).get()
         channel.closeFuture.whenComplete { _ in found.succeed([]) }
         var seen = try await end.futureResult.get()
+        if verifying, seen.protocolName == nil { throw NotConnected() }
         seen.certificate = try await found.futureResult.get()
         return seen
     }
 
-    // SEC-467: RFC 8737 §3
+    // SEC-467: RFC 8737 §3; SEC-470: until there is a certificate, clients get one that they refuse
     @Test func `a challenge is answered for its host and protocol only, while it is pending`() async throws {
         let store = MemoryStore()
         let challenges = PendingChallenges(store)
@@ -164,9 +194,21 @@ struct ClientHelloTests {
             func connect(_ host: String, _ protocols: [String]) async throws -> Seen {
                 try await Self.connect(to: port, host: host, protocols: protocols)
             }
-            // Without a certificate, every handshake fails.
-            #expect(try await connect("id.example.com", ["http/1.1"]) == Seen())
+            // Without a certificate, clients get one that they refuse.
+            let early = try await connect("id.example.com", ["http/1.1"])
+            #expect(early.isEchoed)
+            let provisional = try Certificate(derEncoded: early.certificate)
+            #expect(provisional.issuer == provisional.subject)
+            #expect(try provisional.extensions.subjectAlternativeNames == nil)
+            #expect(try await connect("id.example.com", ["http/1.1"]).certificate == early.certificate)
+            #expect(current.snapshot.expires == nil)
+            #expect(current.isProvisional)
+            await #expect(throws: (any Error).self) {
+                try await Self.connect(to: port, host: "id.example.com", protocols: ["http/1.1"], verifying: true)
+            }
             #expect(try await connect("id.example.com", ["acme-tls/1"]) == Seen())
+            #expect(
+                try await store.takeOrderLease(challenges.holder, until: store.now() + 60, at: store.now()))
             try await challenges.publish(
                 [("tls-alpn-01", "id.example.com", "token", "token.thumbprint")], lasting: 60)
             let answer = try await connect("id.example.com", ["acme-tls/1"])
@@ -185,6 +227,8 @@ struct ClientHelloTests {
             let usual = try await connect("id.example.com", ["http/1.1"])
             #expect(usual.isEchoed)
             #expect(usual.protocolName == "http/1.1")
+            #expect(usual.certificate != early.certificate)
+            #expect(!current.isProvisional)
             #expect(try await connect("id.example.com", ["acme-tls/1"]).protocolName == "acme-tls/1")
             await challenges.withdraw()
             #expect(try await connect("id.example.com", ["acme-tls/1"]) == Seen())
