@@ -79,6 +79,7 @@ public enum WebServer {
         certificate: CurrentCertificate?,
         connections: OpenConnections,
         stop: StopLimits,
+        deadline: StopDeadline? = nil,
         logger: Logger,
         onListening: @escaping @Sendable ([BoundAddress]) async -> Void
     ) -> any Service {
@@ -86,16 +87,13 @@ public enum WebServer {
             addresses: addresses,
             child: ConnectionChannel(
                 responder: place.responder, connections: connections, certificate: certificate),
-            stop: stop, logger: logger, onListening: onListening)
+            stop: stop, deadline: deadline, logger: logger, onListening: onListening)
     }
 
     /// Waits until each event loop that serves requests has answered once.
     package static func pingEventLoops() async {
         for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
     }
-
-    /// The maximum number of open connections that are redirected.
-    private static let redirectConnectionLimit = 64
 
     /// Creates the service that redirects plain HTTP to the https origins of a server.
     ///
@@ -118,11 +116,13 @@ public enum WebServer {
         to settings: ServerSettings,
         answering challenges: PendingChallenges?,
         at addresses: [ListeningAddress],
+        stop: StopLimits = .redirects,
+        deadline: StopDeadline? = nil,
         logger: Logger,
         onListening: @escaping @Sendable ([Int?]) async -> Void = { _ in }
     ) -> any Service {
         let connections = OpenConnections(
-            limits: ConnectionLimits(total: redirectConnectionLimit), settings: settings, hasCertificate: true,
+            limits: ConnectionLimits(total: ConnectionLimits.redirects), settings: settings, hasCertificate: true,
             logger: logger)
         return Listener(
             addresses: addresses,
@@ -130,12 +130,9 @@ public enum WebServer {
                 responder: CurrentResponder(SecureRedirectResponder(settings, answering: challenges)),
                 connections: connections,
                 certificate: nil),
-            stop: .standard, logger: logger
+            stop: stop, deadline: deadline, logger: logger
         ) { bound in await onListening(bound.map(\.port)) }
     }
-
-    /// The maximum number of open connections to the metrics service.
-    private static let metricsConnectionLimit = 16
 
     /// Creates the service for the metrics of a server, at `/metrics` on a separate port.
     ///
@@ -160,7 +157,7 @@ public enum WebServer {
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> Application<MetricsResponder> {
         small(
-            MetricsResponder(server, sources), host: host, port: port, connections: metricsConnectionLimit,
+            MetricsResponder(server, sources), host: host, port: port, connections: ConnectionLimits.metrics,
             logger: logger, onListening: onListening)
     }
 

@@ -3,10 +3,10 @@ import NIOCore
 /// Closes connections of a source that has reached its limit as soon as they are accepted.
 ///
 /// Such a connection uses no resource except its socket. The handler pauses accepting while the number of open sockets
-/// has reached the limit plus `ConnectionLimits.closingAllowance`. The number includes refused connections that other
-/// threads are still closing. Without the pause, the accepting thread could accept faster than they close, and use up
-/// the descriptors. The handler also counts the connections that could not be accepted because the process had no
-/// descriptor left.
+/// at all listeners together has reached the limit plus `ConnectionLimits.closingAllowance`. The number includes
+/// refused connections that other threads are still closing. Without the pause, the accepting thread could accept faster than
+/// they close, and use up the descriptors. The handler also counts the connections that could not be accepted because
+/// the process had no descriptor left.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -18,17 +18,11 @@ final class AcceptHandler: ChannelDuplexHandler {
 
     private let connections: OpenConnections
     private let isUnixSocket: Bool
-    private var open = 0
-    private var isWaiting = false
     private var isStopped = false
 
     init(_ connections: OpenConnections, isUnixSocket: Bool) {
         self.connections = connections
         self.isUnixSocket = isUnixSocket
-    }
-
-    private var hasRoom: Bool {
-        !isStopped && open < connections.limits.total + ConnectionLimits.closingAllowance
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -37,12 +31,8 @@ final class AcceptHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = unwrapInboundIn(data)
-        open += 1
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        channel.closeFuture.hop(to: context.eventLoop).whenComplete { _ in
-            let (handler, context) = bound.value
-            handler.closed(context)
-        }
+        connections.openedSocket()
+        channel.closeFuture.whenComplete { [connections] _ in connections.closedSocket() }
         let address = IPAddress(ofPeerOf: channel, isUnixSocket: isUnixSocket)
         if connections.refusesMore(from: address) {
             channel.close(promise: nil)
@@ -52,18 +42,20 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if hasRoom { context.read() } else { isWaiting = true }
+        guard !isStopped else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        let hasRoom = connections.hasRoomForSocket {
+            loop.execute {
+                let (handler, context) = bound.value
+                if context.channel.isActive { handler.read(context: context) }
+            }
+        }
+        if hasRoom { context.read() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is IOError { connections.noteRefusal(.descriptors) }
         context.fireErrorCaught(error)
-    }
-
-    private func closed(_ context: ChannelHandlerContext) {
-        open -= 1
-        guard isWaiting, hasRoom else { return }
-        isWaiting = false
-        context.read()
     }
 }

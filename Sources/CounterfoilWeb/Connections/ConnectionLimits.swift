@@ -19,6 +19,20 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// descriptors.
     public static var reservedDescriptors: Int { 128 + 8 * System.coreCount }
 
+    /// Returns the number of file descriptors reserved for other uses, those of the other listeners included.
+    ///
+    /// - Parameters:
+    ///   - redirects: Whether a listener redirects to https.
+    ///   - metrics: Whether a listener serves metrics.
+    package static func reservedDescriptors(redirects: Bool, metrics: Bool) -> Int {
+        reservedDescriptors + (redirects ? Self.redirects + closingAllowance : 0) + (metrics ? Self.metrics : 0)
+    }
+
+    /// The maximum number of open connections that are redirected to https.
+    static let redirects = 64
+    /// The maximum number of open connections to the metrics service.
+    static let metrics = 16
+
     /// The maximum number of open connections from all sources together.
     public let total: Int
     /// The maximum number of open connections from one source.

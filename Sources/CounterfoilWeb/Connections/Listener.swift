@@ -12,6 +12,8 @@ struct Listener: Service {
     let addresses: [ListeningAddress]
     let child: ConnectionChannel
     let stop: StopLimits
+    /// The end of the stop that all listeners share; nil for none.
+    let deadline: StopDeadline?
     let logger: Logger
     /// A function that is called once, with each address and its port, if it has one.
     let onListening: @Sendable ([BoundAddress]) async -> Void
@@ -121,14 +123,15 @@ struct Listener: Service {
         }
     }
 
-    /// Waits until the last request is answered, at most for the patience of the limits.
+    /// Waits until the last request is answered, at most for the patience of the limits and until the deadline.
     private func drain() async {
         let connections = child.connections
         connections.beginDraining()
         connections.endIdle()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [stop, logger] in
-                do { try await Task.sleep(for: stop.patience) } catch {
+            let end = deadline?.end(within: stop.patience) ?? .now + stop.patience
+            group.addTask { [logger] in
+                do { try await Task.sleep(until: end, clock: .continuous) } catch {
                     // The last connection has closed, or the service was cancelled.
                     if connections.isEmpty { return }
                 }

@@ -189,6 +189,28 @@ public final class OpenConnections: Sendable {
         for connection in state.withLock({ $0.lines.connections }) { connection.closable.close { false } }
     }
 
+    /// Counts a socket that was accepted, whether or not its connection is admitted.
+    func openedSocket() { state.withLock { $0.sockets += 1 } }
+
+    /// Ends the count of a socket, and lets a listener that waits for room accept again.
+    func closedSocket() {
+        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+            state.sockets -= 1
+            guard state.hasRoomForSocket, !state.listeners.isEmpty else { return [] }
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for one in waiting { one() }
+    }
+
+    /// Returns whether another socket may be accepted; if not, a function is called once when it may.
+    func hasRoomForSocket(orLater later: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if !state.hasRoomForSocket { state.listeners.append(later) }
+            return state.hasRoomForSocket
+        }
+    }
+
     /// Counts a refused connection, and logs the number of refusals at most once in ten seconds.
     func noteRefusal(_ reason: Refusal, of place: String? = nil) {
         let now = NIODeadline.now()
@@ -239,8 +261,14 @@ extension OpenConnections {
         var unloggedRefusals = 0
         var lastLogged: NIODeadline?
         var isDraining = false
+        /// The number of open sockets at all listeners, those of refused and evicted connections included.
+        var sockets = 0
+        /// The listeners that wait for room.
+        var listeners: [@Sendable () -> Void] = []
         /// Those who wait until no connection is open.
         var waiting: [CheckedContinuation<Void, Never>] = []
+
+        var hasRoomForSocket: Bool { sockets < limits.total + ConnectionLimits.closingAllowance }
 
         mutating func add(
             _ closable: any ClosableConnection, from place: String, _ source: Source, _ budget: BodyBudget

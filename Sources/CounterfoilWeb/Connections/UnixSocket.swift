@@ -56,7 +56,11 @@ struct UnixSocket {
             guard FileNumber(at: path) != nil else { throw .taken(path) }
             let probe = try Self.open(path)
             defer { close(probe) }
-            if try Self.call(connect, probe, path) == 0 { throw .inUse(path) }
+            // A program that is busy accepts later, so a full queue (EAGAIN) says that one listens.
+            _ = fcntl(probe, F_SETFL, O_NONBLOCK)
+            if try Self.call(connect, probe, path) == 0 || [EAGAIN, EWOULDBLOCK, EINPROGRESS].contains(errno) {
+                throw .inUse(path)
+            }
             guard errno == ECONNREFUSED else { throw .failed(path, reason: Self.reason) }
         }
         // The rename is atomic: clients find the former socket or this one, never a socket with other permissions.

@@ -101,7 +101,8 @@ struct ListenOptions: ParsableArguments {
     ///
     /// - Parameter redirect: The value of `--redirect-listen`.
     func listeners(redirecting redirect: String?) throws -> Listeners {
-        var passed = PassedSockets.ofThisProcess()
+        var passed: PassedSockets
+        do { passed = try PassedSockets.ofThisProcess() } catch { throw CommandFailure.refused("\(error)") }
         func take(_ name: String?, for option: String) throws -> [ListeningAddress] {
             do { return try passed.take(name) } catch { throw CommandFailure.refused("\(option): \(error)") }
         }
@@ -129,6 +130,7 @@ struct ListenOptions: ParsableArguments {
             guard case .systemd(.none) = one.choice else { continue }
             addresses[index] = try take(nil, for: "--listen \(one.text)")
         }
+        do { try passed.checkThatAllAreTaken() } catch { throw CommandFailure.refused("\(error)") }
         return Listeners(
             requests: addresses.flatMap { $0 }, redirects: redirects, delay: .seconds(drainDelay),
             stop: StopLimits(patience: .seconds(stopTimeout)), manager: .ofThisProcess())

@@ -17,21 +17,24 @@ struct PassedSockets {
 
     /// The descriptor of the first socket.
     private static let first: Int32 = 3
+    /// The maximum number of sockets.
+    private static let limit: Int32 = 64
 
     private var sockets: [Socket] = []
 
     /// Reads the environment of this process, and removes the variables from it.
-    static func ofThisProcess() -> PassedSockets {
-        let sockets = PassedSockets(environment: ProcessInfo.processInfo.environment, process: getpid())
+    static func ofThisProcess() throws(Refusal) -> PassedSockets {
+        let environment = ProcessInfo.processInfo.environment
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        return sockets
+        return try PassedSockets(environment: environment, process: getpid())
     }
 
     /// Reads an environment; sockets for another process are ignored.
-    init(environment: [String: String], process: Int32) {
-        guard environment["LISTEN_PID"] == "\(process)", let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }),
-            (1...64).contains(count)
-        else { return }
+    init(environment: [String: String], process: Int32) throws(Refusal) {
+        guard environment["LISTEN_PID"] == "\(process)", let text = environment["LISTEN_FDS"] else { return }
+        guard let count = Int32(text), (0...Self.limit).contains(count) else {
+            throw Refusal(description: "LISTEN_FDS must be a number of sockets from 0 to \(Self.limit)")
+        }
         let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
         for index in 0..<count {
             let descriptor = Self.first + index
@@ -63,6 +66,17 @@ struct PassedSockets {
                     socket.descriptor, isUnixSocket: Self.isUnixSocket(socket.descriptor), name: socket.name))
         }
         return addresses
+    }
+
+    /// Throws if there are sockets that were not taken.
+    ///
+    /// They would stay open, and clients that connect to them would wait without an answer.
+    func checkThatAllAreTaken() throws(Refusal) {
+        guard !sockets.isEmpty else { return }
+        let names = Set(sockets.map(\.name)).sorted().joined(separator: ", ")
+        throw Refusal(
+            description: "systemd has passed sockets that no option names: \(names); name each with --listen "
+                + "systemd:NAME or --redirect-listen systemd:NAME, or remove it from the socket unit")
     }
 
     private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {

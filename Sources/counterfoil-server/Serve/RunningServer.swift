@@ -24,6 +24,8 @@ struct RunningServer {
     /// What opens the store, now or later.
     private let opening: ServerOpening
     private let connections: OpenConnections
+    /// The number of file descriptors for other uses than the connections of requests.
+    private let reservedDescriptors: Int
     /// The server with its store; missing while its database does not answer.
     private let opened: LaterValue<OpenedServer>
     private let log: LogFormat.Settings
@@ -58,8 +60,11 @@ struct RunningServer {
         // The listener has the place of an ordered certificate before the store with the orders is open.
         self.certificate =
             renewal?.current ?? acme.map { _ in CurrentCertificate(answering: PendingChallenges()) }
+        reservedDescriptors = ConnectionLimits.reservedDescriptors(
+            redirects: listeners.redirects != nil, metrics: metrics != nil)
         self.connections = OpenConnections(
-            limits: try Self.limits(connections, logger: logger), trustedProxies: trustedProxies, settings: settings,
+            limits: try Self.limits(connections, reserving: reservedDescriptors, logger: logger),
+            trustedProxies: trustedProxies, settings: settings,
             hasCertificate: self.certificate != nil, logger: logger)
         opening = ServerOpening(
             place: place, settings: settings, endingsJournal: endingsJournal, acme: acme,
@@ -70,6 +75,9 @@ struct RunningServer {
             guard failure.isTemporary, case .database = place else { throw failure }
             logger.error("starting without the database", metadata: ["error": "\(failure.message)"])
             opened = LaterValue()
+        }
+        if self.certificate?.isProvisional == true {
+            logger.notice("there is no certificate yet; clients get one that is signed by itself, and refuse it")
         }
     }
 
@@ -112,6 +120,7 @@ struct RunningServer {
     ) async throws -> [any Service] {
         let (opened, connections, logger, log) = (opened, connections, logger, log)
         let (manager, certificate) = (listeners.manager, certificate)
+        let (deadline, stop, delay) = (StopDeadline(), listeners.stop, listeners.delay)
         let place = ServerPlace(for: settings)
         let bound = LaterValue<[BoundAddress]>()
         // The first connection is answered by the server already.
@@ -124,7 +133,7 @@ struct RunningServer {
             },
             WebServer.service(
                 place, at: listeners.requests, certificate: certificate, connections: connections,
-                stop: listeners.stop, logger: logger
+                stop: stop, deadline: deadline, logger: logger
             ) { bound.set($0) },
             WhenOpen(opened) { opened in
                 await cancelWhenGracefulShutdown { await opened.server.maintenance.run() }
@@ -147,12 +156,14 @@ struct RunningServer {
             services.append(
                 HangUpService(
                     signals: hangUps, reload: reload, renewal: renewal, manager: manager, logger: logger,
-                    parts: liveParts))
+                    parts: liveParts, opening: { await opened.wait() != nil }))
         }
         if let redirects = listeners.redirects {
             services.append(
-                WebServer.redirect(to: settings, answering: certificate?.challenges, at: [redirects], logger: logger) {
-                    ports in
+                WebServer.redirect(
+                    to: settings, answering: certificate?.challenges, at: [redirects], deadline: deadline,
+                    logger: logger
+                ) { ports in
                     let url = "http://\(redirects.text(withPort: ports.first ?? nil))"
                     log.report(
                         "started the redirect to https", metadata: ["url": "\(url)"],
@@ -171,7 +182,7 @@ struct RunningServer {
                             "started the metrics server", metadata: ["url": "\(url)"],
                             sentence: "Metrics are at \(url).")
                     }
-                    try await service.run()
+                    try await endingWithin(.seconds(1)) { try await service.run() }
                 })
         }
         let opening = opening
@@ -181,7 +192,8 @@ struct RunningServer {
                 logger: logger,
                 open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
-            await Stopping(after: listeners.delay) {
+            await Stopping(after: delay, end: { deadline.set(.now + stop.patience) }) {
+                deadline.set(.now + delay + stop.patience)
                 manager.stopping("Answering the last requests")
                 opened.current?.server.beginStopping()
                 connections.beginDraining()
@@ -192,11 +204,12 @@ struct RunningServer {
     /// Returns the parts of the server that other settings change while it runs; nil while its store is not open.
     private var liveParts: @Sendable () -> LiveParts? {
         let (opened, connections, renewal, level, logger) = (opened, connections, renewal, log.level, logger)
-        let endingsJournal = opening.endingsJournal
+        let (endingsJournal, reserved) = (opening.endingsJournal, reservedDescriptors)
         return {
             opened.current.map { opened in
                 LiveParts(
-                    server: opened.server, connections: connections, renewal: renewal, log: level,
+                    server: opened.server, connections: connections, reservedDescriptors: reserved, renewal: renewal,
+                    log: level,
                     endingsJournal: endingsJournal, note: opened.installation.note, logger: logger)
             }
         }
@@ -218,8 +231,9 @@ struct RunningServer {
     }
 
     /// Lowers the wanted connection limits, if needed, to what the limit of open files of this process allows.
-    static func limits(_ wanted: ConnectionLimits, logger: Logger) throws -> ConnectionLimits {
-        let reserved = ConnectionLimits.reservedDescriptors
+    static func limits(
+        _ wanted: ConnectionLimits, reserving reserved: Int, logger: Logger
+    ) throws -> ConnectionLimits {
         guard let descriptors = DescriptorLimit.raise(to: wanted.total + reserved) else { return wanted }
         let possible = descriptors - reserved
         if possible >= wanted.total { return wanted }

@@ -1,3 +1,4 @@
+import CoreFoundation
 import CounterfoilProtocol
 import Foundation
 
@@ -9,6 +10,8 @@ final class ServiceManager: Sendable {
     private let path: String?
     /// The time between two signs of life, half of what the service manager waits for; nil if it expects none.
     let watchdogInterval: Duration?
+    /// The last state in words, which returns after a reload.
+    private let status = Mutex("Starting")
 
     /// Reads the environment of this process, and removes the variables from it.
     static func ofThisProcess() -> ServiceManager {
@@ -26,18 +29,26 @@ final class ServiceManager: Sendable {
     }
 
     /// Reports that the server listens.
-    func ready(_ status: String) { send("READY=1", status) }
+    func ready(_ status: String) {
+        self.status.withLock { $0 = status }
+        send("READY=1", status)
+    }
 
     /// Reports a state in words.
-    func report(_ status: String) { send(nil, status) }
+    func report(_ status: String) {
+        self.status.withLock { $0 = status }
+        send(nil, status)
+    }
 
     /// Reports that the server reloads its files, calls a function, and reports that the server is ready again.
+    ///
+    /// The former state in words returns, for instance that the server waits for its database.
     func reloading<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         let microseconds = Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
         send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)", "Reloading")
-        defer { send("READY=1", "Serving requests") }
+        defer { send("READY=1", status.withLock(\.self)) }
         return try await body()
     }
 

@@ -78,10 +78,14 @@ struct Stopping: Service {
     /// The signals since this value was created, of which the second ends the delay.
     private let signals: UnixSignalsSequence?
     private let begin: @Sendable () -> Void
+    private let end: @Sendable () -> Void
 
-    /// - Parameter begin: A function that is called at once, before the delay.
-    init(after delay: Duration, begin: @escaping @Sendable () -> Void) async {
+    /// - Parameters:
+    ///   - end: A function that is called after the delay.
+    ///   - begin: A function that is called at once, before the delay.
+    init(after delay: Duration, end: @escaping @Sendable () -> Void, begin: @escaping @Sendable () -> Void) async {
         self.delay = delay
+        self.end = end
         self.begin = begin
         signals = delay > .zero ? await UnixSignalsSequence(trapping: .sigterm, .sigint) : nil
     }
@@ -89,6 +93,7 @@ struct Stopping: Service {
     func run() async throws {
         try? await gracefulShutdown()
         begin()
+        defer { end() }
         guard let signals, !Task.isCancelled else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [delay] in try? await Task.sleep(for: delay) }
@@ -102,6 +107,19 @@ struct Stopping: Service {
             await group.next()
             group.cancelAll()
         }
+    }
+}
+
+/// Runs a service that is cancelled some time after the graceful shutdown has begun.
+func endingWithin(_ grace: Duration, _ service: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await service() }
+        group.addTask {
+            try? await gracefulShutdown()
+            try? await Task.sleep(for: grace)
+        }
+        defer { group.cancelAll() }
+        try await group.next()
     }
 }
 

@@ -65,6 +65,7 @@ final class SettingsReload: Sendable {
 struct LiveParts: Sendable {
     let server: AuthorizationServer
     let connections: OpenConnections
+    let reservedDescriptors: Int
     let renewal: CertificateRenewal?
     let log: CurrentLogLevel
     let endingsJournal: String?
@@ -81,7 +82,9 @@ struct LiveParts: Sendable {
         let proxies = try TrustedProxies(command.network.trustedProxies)
         let limits = ConnectionLimits(total: command.limits.connections)
         let isLimited = reading.changed.contains("connections")
-        let connectionLimits = isLimited ? try RunningServer.limits(limits, logger: logger) : connections.limits
+        let connectionLimits =
+            isLimited
+            ? try RunningServer.limits(limits, reserving: reservedDescriptors, logger: logger) : connections.limits
         let files = command.tls.files(for: settings)
         var replacement: (CertificateFiles, CertificateFiles.Stamp, ServerCertificate)?
         if let renewal, let files, !files.isSame(as: renewal.files) {
@@ -113,22 +116,42 @@ struct HangUpService: Service {
     let logger: Logger
     /// Returns the parts of the server; nil while its store is not open.
     let parts: @Sendable () -> LiveParts?
+    /// Waits until the store is open; returns false if the server stops before.
+    let opening: @Sendable () async -> Bool
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            for await _ in signals { await manager.reloading { await readAgain() } }
+            // Readings never overlap, whether a signal or the opening of the store causes them.
+            let (causes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [signals] in
+                    for await _ in signals { continuation.yield() }
+                    continuation.finish()
+                }
+                var isWaiting = false
+                for await _ in causes {
+                    let isRead = await manager.reloading { await readAgain() }
+                    guard !isRead, !isWaiting else { continue }
+                    isWaiting = true
+                    group.addTask { [opening] in
+                        if await opening() { continuation.yield() }
+                    }
+                }
+                group.cancelAll()
+            }
         }
     }
 
-    private func readAgain() async {
+    /// Reads the settings and the certificate; returns false if the settings have to wait for the store.
+    private func readAgain() async -> Bool {
         guard let reload else {
             await renewal?.look()
-            return
+            return true
         }
         guard let parts = parts() else {
-            logger.warning("did not read the settings again, because the store is not open yet")
+            logger.notice("the settings are read again when the store is open")
             await renewal?.look()
-            return
+            return false
         }
         do {
             let reading = try reload.read()
@@ -136,7 +159,7 @@ struct HangUpService: Service {
             reload.note(reading)
             let changed = reading.changed.isEmpty ? "nothing" : reading.changed.joined(separator: ", ")
             logger.notice("read the settings again", metadata: ["changed": "\(changed)"])
-            guard !reading.waiting.isEmpty else { return }
+            guard !reading.waiting.isEmpty else { return true }
             logger.warning(
                 "settings have changed that need a restart",
                 metadata: ["settings": "\(reading.waiting.joined(separator: ", "))"])
@@ -147,5 +170,6 @@ struct HangUpService: Service {
                 metadata: ["error": "\((error as? CommandFailure)?.message ?? "\(error)")"])
             await renewal?.look()
         }
+        return true
     }
 }

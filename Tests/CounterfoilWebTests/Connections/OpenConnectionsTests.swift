@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import Logging
 import NIOCore
 import Testing
@@ -48,6 +49,21 @@ struct OpenConnectionsTests {
         connections.remove(try #require(first.first))
         #expect(Self.admit(connections, "192.0.2.1") != nil)
         #expect(Self.admit(connections, "192.0.2.1") == nil)
+    }
+
+    @Test func `all listeners together have room for the sockets of the limit, and wait for it`() throws {
+        let connections = try Self.make(total: 16)
+        let woken = Mutex(0)
+        for _ in 0..<(16 + ConnectionLimits.closingAllowance) {
+            #expect(connections.hasRoomForSocket { woken.withLock { $0 += 1 } })
+            connections.openedSocket()
+        }
+        for _ in 0..<2 { #expect(!connections.hasRoomForSocket { woken.withLock { $0 += 1 } }) }
+        #expect(woken.withLock(\.self) == 0)
+        connections.closedSocket()
+        #expect(woken.withLock(\.self) == 2)
+        connections.closedSocket()
+        #expect(woken.withLock(\.self) == 2)
     }
 
     // SEC-57

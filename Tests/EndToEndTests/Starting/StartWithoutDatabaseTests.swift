@@ -34,10 +34,18 @@ struct StartWithoutDatabaseTests {
                     #expect(page.body == #"{"status":"starting","store":"unavailable"}"#)
                 }
                 #expect(server.errors.contains("starting without the database"))
+                // A reload changes nothing in what the server waits for, and is made up for later.
+                try server.signal("HUP")
+                _ = try await server.said("that it reads the settings later") { program in
+                    program.errors.contains("the settings are read again when the store is open") ? true : nil
+                }
 
                 try await database.start()
                 _ = try await server.said("that it serves") { program in
                     program.errors.contains("Counterfoil serves ") ? true : nil
+                }
+                _ = try await server.said("that it has read the settings") { program in
+                    program.errors.contains("read the settings again") ? true : nil
                 }
                 let ready = try await Self.answer(site, "/readyz")
                 #expect(ready.status == 200)
@@ -52,10 +60,9 @@ struct StartWithoutDatabaseTests {
                 #expect(outage.body == #"{"status":"ready","store":"unavailable"}"#)
                 #expect(try await Self.answer(site, "/oauth2/jwks").body == keys.body)
                 #expect(try await Self.answer(site, "/.well-known/openid-configuration").status == 200)
-                #expect(
-                    socket.messages.states == [
-                        "READY=1\nSTATUS=Waiting for the database", "READY=1\nSTATUS=Serving requests",
-                    ])
+                let states = socket.messages.states.filter { $0.hasPrefix("READY=1") }
+                #expect(states.prefix(2) == Array(repeating: "READY=1\nSTATUS=Waiting for the database", count: 2)[...])
+                #expect(states.last == "READY=1\nSTATUS=Serving requests")
             }
         }
     }

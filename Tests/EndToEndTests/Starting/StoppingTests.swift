@@ -158,4 +158,23 @@ struct StoppingTests {
                     """)
         }
     }
+
+    @Test(arguments: [
+        ("1", "systemd has passed sockets that no option names: web; name each with --listen systemd:NAME"),
+        ("65", "LISTEN_FDS must be a number of sockets from 0 to 64"),
+    ])
+    func `a socket of systemd that no option names is an error`(count: String, message: String) async throws {
+        let socket = try ListeningSocket()
+        try await Site.make { site in
+            let server = try RunningProgram(
+                .server,
+                [
+                    "serve", "--issuer", site.issuer, "--listen", "127.0.0.1:\(site.port)", "--data-dir",
+                    site.dataDirectory,
+                ], environment: ["LISTEN_FDNAMES": "web", "LISTEN_FDS": count], passing: socket.handle, in: site.folder)
+            let ended = try await server.ended(within: .seconds(20))
+            #expect(ended.status == 3)
+            #expect(ended.errors.contains(message), "\(ended.errors)")
+        }
+    }
 }
