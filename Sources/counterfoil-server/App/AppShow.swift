@@ -28,7 +28,8 @@ struct AppShow: AsyncParsableCommand {
 
     func validate() throws {
         guard configurationName == nil || !options.json else {
-            throw ValidationError("--configuration and --json cannot be combined; the JSON contains every configuration.")
+            throw ValidationError(
+                "--configuration and --json cannot be combined; the JSON contains every configuration.")
         }
     }
 
