@@ -4,9 +4,9 @@ import NIOCore
 ///
 /// Such a connection uses no resource except its socket. The handler pauses accepting while the number of open sockets
 /// at all listeners together has reached the limit plus `ConnectionLimits.closingAllowance`. The number includes
-/// refused connections that other threads are still closing. Without the pause, the accepting thread could accept faster than
-/// they close, and use up the descriptors. The handler also counts the connections that could not be accepted because
-/// the process had no descriptor left.
+/// refused connections that other threads are still closing. Without the pause, the accepting thread could accept
+/// faster than they close, and use up the descriptors. The handler also counts the connections that could not be
+/// accepted because the process had no descriptor left.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

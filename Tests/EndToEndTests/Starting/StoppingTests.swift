@@ -105,6 +105,25 @@ struct StoppingTests {
         }
     }
 
+    @Test func `a client of the metrics does not delay the stop`() async throws {
+        try await Site.make { site in
+            let server = try await site.start(
+                options: ["--metrics-listen", "127.0.0.1:0", "--stop-timeout", "600"])
+            try await server.whileRunning {
+                let port = try await server.said("where metrics are") { program in
+                    program.errors.firstMatch(of: /Metrics are at http:\/\/127\.0\.0\.1:(\d+)\//).flatMap {
+                        Int($0.output.1)
+                    }
+                }
+                try await RawConnection.run(port: port) { connection in
+                    try await connection.send("GET /metrics HTTP/1.1\r\nHost:")
+                    try server.signal("TERM")
+                    #expect(try await server.ended(within: .seconds(10)).status == 0)
+                }
+            }
+        }
+    }
+
     @Test func `restarts on a socket of systemd refuse no connection, and lose no request`() async throws {
         let socket = try ListeningSocket()
         try await Site.make { site in
