@@ -92,6 +92,7 @@ private struct DatabaseContent {
             let applicationID = try Int64.fetchOne(database, sql: "PRAGMA application_id")
             guard applicationID == SQLiteStore.applicationID else { throw CopyRefusal.otherProgram }
             if isChecked {
+                try Self.checkSchema(of: database)
                 let faults = try String.fetchAll(database, sql: "PRAGMA integrity_check(1)")
                 guard faults == ["ok"] else { throw CopyRefusal.damaged("the integrity check of SQLite failed") }
                 guard try GRDB.Row.fetchOne(database, sql: "PRAGMA foreign_key_check") == nil else {
@@ -103,7 +104,7 @@ private struct DatabaseContent {
                 sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
             var rows: [String: Int] = [:]
             for name in names {
-                rows[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \"\(name)\"")
+                rows[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(name.quotedDatabaseIdentifier)")
             }
             // A copy by an earlier version has no record of endings.
             let endings =
@@ -111,5 +112,41 @@ private struct DatabaseContent {
                 ? try database.connection.endingsPosition() : EndingsPosition(identity: "", last: 0)
             return (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, rows, endings)
         }
+    }
+
+    /// Throws unless a database has exactly the tables, indexes and triggers of its version.
+    ///
+    /// Others would run inside of the server: a trigger, a view, or an expression in an index.
+    private static func checkSchema(of database: Database) throws {
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard (0...Migration.all.count).contains(version) else {
+            throw CopyRefusal.damaged("its schema version is not that of its record")
+        }
+        var configuration = Configuration()
+        // Steps replace tables that others reference.
+        configuration.foreignKeysEnabled = false
+        let model = try DatabaseQueue(configuration: configuration)
+        defer { try? model.close() }
+        let expected = try model.write { model in
+            for migration in Migration.all.prefix(version) { try migration.apply(model) }
+            return try Self.schema(of: model)
+        }
+        guard try Self.schema(of: database) == expected else {
+            throw CopyRefusal.damaged("its tables or triggers are not those of its version")
+        }
+    }
+
+    /// The statements that made a database, without differences between versions of SQLite in how it keeps them.
+    private static func schema(of database: Database) throws -> [String] {
+        try GRDB.Row.fetchAll(
+            database,
+            sql: """
+                SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """
+        ).map { row in
+            let sql: String = row["sql"] ?? ""
+            let words = sql.replacing("\"", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            return [row["type"] ?? "", row["name"] ?? "", row["tbl_name"] ?? "", words].joined(separator: "\n")
+        }.sorted()
     }
 }

@@ -38,21 +38,29 @@ package struct CopyRecord: Sendable, Hashable, Codable {
     private static let limit = 1 << 20
 
     /// The length of the whole copy in bytes, for a record of a number of bytes.
-    private static func total(_ length: Int64, record: Int) -> Int64 {
-        length + Int64(magic.count + record + footer)
+    ///
+    /// The lengths in a file can be any number; the result is nil if it is none of a file.
+    private static func total(_ length: Int64, record: Int) -> Int64? {
+        let (total, isTooLong) = length.addingReportingOverflow(Int64(magic.count + record + footer))
+        return length < 0 || isTooLong ? nil : total
     }
 
     /// Appends the record and the digest to the file with the database, which is then a complete copy.
-    func append(to descriptor: CInt) throws {
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - end: The end of the database; nil if the record has it.
+    func append(to descriptor: CInt, after end: Int64? = nil) throws {
+        let length = end ?? length
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let record = try encoder.encode(self)
-        var end = Data(Self.magic) + record
-        withUnsafeBytes(of: UInt64(record.count).bigEndian) { end.append(contentsOf: $0) }
+        var tail = Data(Self.magic) + record
+        withUnsafeBytes(of: UInt64(record.count).bigEndian) { tail.append(contentsOf: $0) }
         var hash = try Self.hash(descriptor, length: length)
-        hash.update(data: end)
-        end.append(contentsOf: hash.finalize())
-        try end.withUnsafeBytes { bytes in
+        hash.update(data: tail)
+        tail.append(contentsOf: hash.finalize())
+        try tail.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
                 let count = pwrite(
@@ -79,10 +87,10 @@ extension CopyRecord {
         guard size > 0 else { throw .empty }
         let start = try Self.bytes(of: descriptor, from: 0, count: Int(min(100, size)))
         guard start.starts(with: "SQLite format 3\0".utf8) else { throw .notACopy }
-        guard size > Self.total(100, record: 0) else { throw .incomplete }
+        guard let least = Self.total(100, record: 0), size > least else { throw .incomplete }
         let footer = try Self.bytes(of: descriptor, from: size - Int64(Self.footer), count: Self.footer)
         let length = footer.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard length <= Self.limit, Self.total(100, record: Int(length)) < size else {
+        guard length <= Self.limit, let least = Self.total(100, record: Int(length)), least < size else {
             throw try Self.refusal(of: descriptor, size: size, start: start)
         }
         let place = size - Int64(Self.footer) - Int64(length)

@@ -24,27 +24,66 @@ package struct DraftFile: Sendable {
     }
 
     /// Creates an empty file that is accessible to its owner only, or empties the one that is left.
+    ///
+    /// Anything else that has the path loses it and is not changed: a link, a file of another user, or a file that has
+    /// another name, too, such as a complete one whose process was killed before it removed this name.
     package init(at path: String) throws(Failure) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .system(path: path, errno) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason = errno
-            _ = Foundation.close(descriptor)
-            throw reason == EWOULDBLOCK ? .isInUse(path: path) : .system(path: path, reason)
-        }
-        var (own, named) = (stat(), stat())
-        // Another process may have finished or removed the file since it was opened.
-        guard fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino else {
-            _ = Foundation.close(descriptor)
-            throw .isInUse(path: path)
+        if let left = try Self.openLeft(path) {
+            descriptor = left
+        } else {
+            descriptor = try Self.openNew(path)
         }
         guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
-            let reason = errno
-            _ = Foundation.close(descriptor)
-            throw .system(path: path, reason)
+            throw Self.failure(errno, path, closing: descriptor)
         }
         removeCompanions()
+    }
+
+    /// Opens and locks the file that is left, or a new one; returns nil if what had the path has lost it.
+    private static func openLeft(_ path: String) throws(Failure) -> CInt? {
+        // Without O_NONBLOCK, a FIFO would wait for another program.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else {
+            guard [ELOOP, EACCES, ENXIO].contains(errno), unlink(path) == 0 else { throw .system(path: path, errno) }
+            return nil
+        }
+        var own = stat()
+        guard fstat(descriptor, &own) == 0 else { throw failure(errno, path, closing: descriptor) }
+        guard own.st_mode & S_IFMT == S_IFREG, own.st_uid == geteuid() else {
+            guard unlink(path) == 0 else { throw failure(errno, path, closing: descriptor) }
+            _ = Foundation.close(descriptor)
+            return nil
+        }
+        try lock(descriptor, path)
+        guard fstat(descriptor, &own) == 0, own.st_nlink <= 1 else {
+            guard unlink(path) == 0 else { throw failure(errno, path, closing: descriptor) }
+            _ = Foundation.close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// Creates and locks a file at a path that has none.
+    private static func openNew(_ path: String) throws(Failure) -> CInt {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw errno == EEXIST ? .isInUse(path: path) : .system(path: path, errno) }
+        try lock(descriptor, path)
+        return descriptor
+    }
+
+    private static func lock(_ descriptor: CInt, _ path: String) throws(Failure) {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw failure(errno, path, closing: descriptor) }
+        var (own, named) = (stat(), stat())
+        // Another process may have finished or removed the file since it was opened.
+        guard fstat(descriptor, &own) == 0, lstat(path, &named) == 0, own.st_ino == named.st_ino,
+            own.st_dev == named.st_dev
+        else { throw failure(EWOULDBLOCK, path, closing: descriptor) }
+    }
+
+    private static func failure(_ code: CInt, _ path: String, closing descriptor: CInt) -> Failure {
+        _ = Foundation.close(descriptor)
+        return code == EWOULDBLOCK ? .isInUse(path: path) : .system(path: path, code)
     }
 
     /// Gives the complete file its name, and returns when both are on the disk.

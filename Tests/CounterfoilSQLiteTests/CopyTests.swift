@@ -1,0 +1,76 @@
+import CounterfoilSQL
+import CounterfoilServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CounterfoilSQLite
+
+/// The content of copies of a database, and the files in which copies and restores are made.
+struct CopyTests {
+    /// Checks a copy of a database that got a statement more than the store has run.
+    private static func check(copyAfter statement: String?) async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        if let statement { try await store.database.engine.commit { try $0.send(statement) } }
+        let draft = try DraftFile(at: directory.path("copy"))
+        defer { draft.close() }
+        let record: CopyRecord
+        do {
+            record = try store.copy(
+                toFileAt: draft.path, draft.descriptor,
+                SQLiteStore.CopyTerms(issuer: nil, program: "test", isInJournal: false, takenAt: 1))
+        } catch {
+            await store.close()
+            throw error
+        }
+        await store.close()
+        #expect(try CopyRecord(ofCopyOn: draft.descriptor) == record)
+        try #require(ftruncate(draft.descriptor, off_t(record.length)) == 0)
+        try SQLiteStore.check(databaseAt: draft.path, against: record)
+    }
+
+    // SEC-414
+    @Test func `the database of a copy has the tables and triggers of its version, and no others`() async throws {
+        try await Self.check(copyAfter: nil)
+        for statement in [
+            "CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN DELETE FROM audit; END",
+            "CREATE VIEW \"a \"\"b\" AS SELECT 1", "CREATE TABLE \"a \"\"b\" (id INTEGER)",
+            "DROP TRIGGER sessions_deletion_ends_session",
+        ] {
+            await #expect(throws: CopyRefusal.damaged("its tables or triggers are not those of its version")) {
+                try await Self.check(copyAfter: statement)
+            }
+        }
+    }
+
+    @Test func `a length in a record that no file can have is refused`() async throws {
+        let directory = try TemporaryDirectory()
+        let database = Data("SQLite format 3\0".utf8) + Data(repeating: 0, count: 496)
+        try database.write(to: directory.file("copy"))
+        let file = open(directory.path("copy"), O_RDWR | O_CLOEXEC)
+        try #require(file >= 0)
+        defer { close(file) }
+        for length in [Int64.max, -1] {
+            let record = CopyRecord(
+                format: CopyRecord.currentFormat, schema: 1, program: "test", issuer: nil, endings: "", ending: 0,
+                isInJournal: false, takenAt: 1, length: length, rows: [:])
+            try record.append(to: file, after: Int64(database.count))
+            #expect(throws: CopyRefusal.changed) { try CopyRecord(ofCopyOn: file) }
+        }
+    }
+
+    @Test func `a draft never empties a file that has another name`() throws {
+        let directory = try TemporaryDirectory()
+        let (victim, path) = (directory.path("victim"), directory.path("draft"))
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: victim))
+        for plant in [{ link(victim, path) }, { symlink(victim, path) }, { mkfifo(path, 0o600) }] {
+            try #require(plant() == 0)
+            let draft = try DraftFile(at: path)
+            #expect(write(draft.descriptor, "copy", 4) == 4)
+            draft.discard()
+            draft.close()
+            #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+        }
+    }
+}
