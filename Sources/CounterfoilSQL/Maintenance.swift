@@ -18,6 +18,17 @@ extension SQLStore {
         }
     }
 
+    /// Returns true if a server has the lease of the maintenance, which each returns when it stops.
+    package func isServed() async throws(StoreFault) -> Bool {
+        let now = now().microseconds
+        return try await read { database in
+            // A later lease is from before the clock was set back.
+            try database.answers(
+                "SELECT EXISTS (SELECT 1 FROM maintenance_lease WHERE expires_at > ?1 AND expires_at <= ?2)", now,
+                now + 600_000_000) == [true]
+        }
+    }
+
     /// Deletes at most `rows` expired records of each kind, and returns the number of deleted records.
     ///
     /// The limit keeps the transaction short, so that other commits can run between two calls.

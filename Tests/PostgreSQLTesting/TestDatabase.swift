@@ -25,6 +25,7 @@ package enum TestDatabase {
         CREATE TABLE initial.scopes AS TABLE scopes;
         CREATE TABLE initial.branding AS TABLE branding;
         CREATE TABLE initial.attempt_locks AS TABLE attempt_locks;
+        CREATE TABLE initial.endings_record AS TABLE endings_record;
         """
     /// Deletes every row, with no trigger and no foreign key in the way, and inserts those of a new database.
     private static let clearing = """
@@ -40,6 +41,7 @@ package enum TestDatabase {
         INSERT INTO scopes SELECT * FROM initial.scopes;
         INSERT INTO branding SELECT * FROM initial.branding;
         INSERT INTO attempt_locks SELECT * FROM initial.attempt_locks;
+        INSERT INTO endings_record SELECT * FROM initial.endings_record;
         INSERT INTO registry (id, revision) VALUES (1, random_revision());
         INSERT INTO endings_record (id, identity, first_number, last_number)
             VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0, 0);

@@ -2,7 +2,9 @@ import CounterfoilSQL
 
 extension Tables {
     /// The record of everything that ended access, from which a server writes its endings journal.
-    static let endings: [String] = statements(endingTables) + EndingTrigger.statements(for: .postgreSQL)
+    static let endings: [String] =
+        statements(endingTables) + EndingTrigger.statements(for: .postgreSQL)
+        + statements(rights)
 
     private static let endingTables = """
         -- The position in the sequence of the endings.
@@ -13,7 +15,9 @@ extension Tables {
             former text COLLATE "C",
             first_number bigint NOT NULL,
             -- The number of the last ending that was deleted, or a later one.
-            last_number bigint NOT NULL CHECK (last_number >= first_number)
+            last_number bigint NOT NULL CHECK (last_number >= first_number),
+            -- The number of the last ending when a restore began that is not finished.
+            restoring_from bigint
         )
 
         INSERT INTO endings_record (id, identity, first_number, last_number)
@@ -43,6 +47,27 @@ extension Tables {
                 INTO next_number FROM endings_record;
             INSERT INTO endings VALUES (
                 next_number, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, $1, $2, $3);
+        END
+        $body$
+        """
+
+    /// Fixes where the functions look for tables: first in their schema, and in temporary tables of the caller last.
+    ///
+    /// They run with the rights of their owner, so no other user may call them. A trigger needs no right to its function.
+    private static let rights = """
+        DO $body$
+        DECLARE
+            place name := current_schema();
+            target regprocedure;
+        BEGIN
+            FOR target IN
+                SELECT pg_proc.oid FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace
+                WHERE nspname = place AND (proname = 'record_ending'
+                    OR pg_proc.oid IN (SELECT tgfoid FROM pg_trigger WHERE tgname LIKE '%\\_ends\\_%'))
+            LOOP
+                EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', target, place);
+                EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', target);
+            END LOOP;
         END
         $body$
         """

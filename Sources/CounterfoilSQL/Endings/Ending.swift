@@ -9,7 +9,7 @@ package struct Ending: Sendable, Hashable {
         case session, password, userDisabled, userDeleted
         case grant, grantScope, consent
         case client, clientChanged, clientKeys, clientRegistrationToken, clientMachineScope, clientSecret
-        case registrationToken, api, apiSecret, scope, policyChanged, signingKey
+        case registrationToken, api, apiChanged, apiSecret, scope, policyChanged, signingKey
 
         /// The name in the store and in a journal.
         package var name: String {
@@ -29,6 +29,7 @@ package struct Ending: Sendable, Hashable {
             case .clientSecret: "client-secret"
             case .registrationToken: "registration-token"
             case .api: "api"
+            case .apiChanged: "api-changed"
             case .apiSecret: "api-secret"
             case .scope: "scope"
             case .policyChanged: "policy-changed"
@@ -75,12 +76,17 @@ package struct EndingsPosition: Sendable, Hashable {
     package let first: Int64
     /// The number of the last ending; that of the first one is 1.
     package let last: Int64
+    /// The number of the last ending when a restore began that is not finished; nil if none is in progress.
+    package let restoringFrom: Int64?
 
-    package init(identity: String, former: String? = nil, first: Int64 = 0, last: Int64) {
+    package init(
+        identity: String, former: String? = nil, first: Int64 = 0, last: Int64, restoringFrom: Int64? = nil
+    ) {
         self.identity = identity
         self.former = former
         self.first = first
         self.last = last
+        self.restoringFrom = restoringFrom
     }
 }
 
@@ -88,11 +94,11 @@ extension SQLConnection {
     /// Reads the position of the store in its endings.
     package func endingsPosition() throws -> EndingsPosition {
         let position = try first(
-            "SELECT identity, former, first_number, \(StoreQuery.lastEnding) FROM endings_record"
+            "SELECT identity, former, first_number, \(StoreQuery.lastEnding), restoring_from FROM endings_record"
         ) { columns in
             EndingsPosition(
                 identity: try columns.text(), former: try columns.optionalText(), first: try columns.integer(),
-                last: try columns.integer())
+                last: try columns.integer(), restoringFrom: try columns.optionalInteger())
         }
         guard let position else { throw StoreFault.damaged("the table endings_record has no row") }
         return position
@@ -131,5 +137,22 @@ extension SQLConnection {
         try send(
             "UPDATE endings_record SET last_number = \(StoreQuery.lastEnding) WHERE last_number < \(StoreQuery.lastEnding)"
         )
+    }
+}
+
+/// An error because of which a store is not used: a restore of it was interrupted.
+package struct UnfinishedRestore: Error, Sendable, Hashable, CustomStringConvertible {
+    package init() {}
+
+    package var description: String {
+        "a restore of this store was interrupted, and what had ended may be valid in it; run after-restore again"
+    }
+}
+
+extension SQLStore {
+    /// Throws ``UnfinishedRestore`` if a restore of the store was interrupted.
+    package func checkRestored() async throws {
+        let position = try await read { try $0.endingsPosition() }
+        guard position.restoringFrom == nil else { throw UnfinishedRestore() }
     }
 }

@@ -20,12 +20,16 @@ final class EndingWatch: Sendable {
 }
 
 /// The statements of a store, each with whether it can end something.
-final class EndingStatements: Sendable {
+package final class EndingStatements: Sendable {
     private let known = Mutex<[String: Bool]>([:])
+    private let patterns: [String]
 
-    func canEnd(_ sql: String) -> Bool {
+    /// Creates the statements that can end something, or only those that usually do.
+    package init(onlyUsual: Bool = false) { patterns = onlyUsual ? Self.usual : Self.usual + Self.possible }
+
+    package func canEnd(_ sql: String) -> Bool {
         if let answer = known.withLock({ $0[sql] }) { return answer }
-        let answer = Self.judge(sql)
+        let answer = judge(sql)
         known.withLock { known in
             // There are few different statements; the limit is for those with lists of values.
             if known.count < 2000 { known[sql] = answer }
@@ -34,19 +38,22 @@ final class EndingStatements: Sendable {
     }
 
     /// Returns true if a statement changes something on which a trigger of ``EndingTrigger`` may act.
-    static func judge(_ sql: String) -> Bool {
+    private func judge(_ sql: String) -> Bool {
         let words = sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return endings.contains { words.contains($0) }
+        return patterns.contains { words.contains($0) }
     }
 
-    private static let endings =
+    private static let usual =
         [
             "sessions", "people", "consents", "clients", "client_secrets", "initial_access_tokens", "resources",
             "scopes", "signing_keys",
         ].map { "DELETE FROM \($0)" } + [
-            "UPDATE people", "UPDATE clients", "UPDATE resources", "unregistered_client_policy",
-            "UPDATE grants SET revoked_at", "UPDATE grants SET scope", "SET remembered", "remembered = excluded",
+            "UPDATE grants SET revoked_at", "UPDATE grants SET scope",
         ]
+    private static let possible = [
+        "UPDATE people", "UPDATE clients", "UPDATE resources", "unregistered_client_policy", "SET remembered",
+        "remembered = excluded",
+    ]
 }
 
 /// A runner that shows each statement to a watch.

@@ -9,7 +9,10 @@ package struct EndingTrigger: Sendable {
 
     /// The change of a row.
     private enum Change: Sendable {
+        case insertion
         case deletion
+        /// A deletion before the time in a column; what is deleted later has already ended.
+        case deletionBefore(column: String)
         /// A change of a column, with the condition under which it ends something.
         case update(columns: String, condition: String)
     }
@@ -43,7 +46,7 @@ package struct EndingTrigger: Sendable {
     package static let all = people + grants + clients + settings
 
     private static let people = [
-        EndingTrigger(.session, "sessions", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(.session, "sessions", .deletionBefore(column: "expires_at"), subject: .hexadecimal("digest")),
         EndingTrigger(
             .password, "people",
             .update(columns: "password_hash", condition: "NEW.password_hash <> OLD.password_hash"),
@@ -70,15 +73,27 @@ package struct EndingTrigger: Sendable {
         EndingTrigger(.consent, "consents", .deletion, subject: .user("person_id"), detail: "OLD.client_id"),
         EndingTrigger(
             .consent, "consents",
-            .update(columns: "remembered", condition: "length(NEW.remembered) < length(OLD.remembered)"),
+            .update(
+                columns: "remembered, remembered_at",
+                condition: lostSome("remembered", upTo: "' '") + " OR " + lostSome("remembered_at", upTo: lineFeed)),
             subject: .user("person_id"), detail: "OLD.client_id"),
     ]
+
+    private static let lineFeed = "'\n'"
+
+    /// The condition that a list was changed otherwise than by elements at its end.
+    private static func lostSome(_ column: String, upTo delimiter: String) -> String {
+        """
+        (OLD.\(column) <> '' AND substr(NEW.\(column) || \(delimiter), 1, length(OLD.\(column)) + 1)
+            <> OLD.\(column) || \(delimiter))
+        """
+    }
 
     private static let clients = [
         EndingTrigger(.client, "clients", .deletion, subject: .text("id")),
         EndingTrigger(
             .clientChanged, "clients",
-            .update(columns: "revision", condition: "NEW.revision <> OLD.revision AND NEW.source = 'console'"),
+            .update(columns: "revision", condition: "NEW.revision <> OLD.revision"),
             subject: .text("id")),
         EndingTrigger(
             .clientKeys, "clients",
@@ -104,12 +119,22 @@ package struct EndingTrigger: Sendable {
     ]
 
     private static let settings = [
-        EndingTrigger(.registrationToken, "initial_access_tokens", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(
+            .registrationToken, "initial_access_tokens", .deletionBefore(column: "expires_at"),
+            subject: .hexadecimal("digest")),
         EndingTrigger(.api, "resources", .deletion, subject: .text("client_id")),
+        EndingTrigger(
+            .apiChanged, "resources",
+            .update(
+                columns: "scope, token_type, requires_bound_tokens",
+                condition: "NEW.scope <> OLD.scope OR NEW.token_type <> OLD.token_type"
+                    + " OR NEW.requires_bound_tokens <> OLD.requires_bound_tokens"),
+            subject: .text("client_id")),
         EndingTrigger(
             .apiSecret, "resources", .update(columns: "secret", condition: "NEW.secret <> OLD.secret"),
             subject: .text("client_id")),
         EndingTrigger(.scope, "scopes", .deletion, subject: .text("name")),
+        EndingTrigger(.policyChanged, "unregistered_client_policy", .insertion, subject: .text("id")),
         EndingTrigger(
             .policyChanged, "unregistered_client_policy",
             .update(columns: "revision", condition: "NEW.revision <> OLD.revision"), subject: .text("id")),
@@ -122,7 +147,7 @@ package struct EndingTrigger: Sendable {
     }
 
     private func statements(for dialect: Dialect) -> [String] {
-        let name = "\(table)_\(isDeletion ? "deletion" : "change")_ends_\(kind.name.replacing("-", with: "_"))"
+        let name = "\(table)_\(changeName)_ends_\(kind.name.replacing("-", with: "_"))"
         let values = "'\(kind.name)', \(subjectValue(in: dialect)), \(detail ?? "NULL")"
         switch dialect {
         case .sqlite:
@@ -131,7 +156,7 @@ package struct EndingTrigger: Sendable {
                 CREATE TRIGGER \(name) AFTER \(event) ON \(table)\(when(in: dialect)) BEGIN
                     UPDATE endings_record SET last_number = last_number + 1;
                     INSERT INTO endings (number, at, kind, subject, detail)
-                    SELECT last_number, CAST(strftime('%s', 'now') AS INTEGER) * 1000000, \(values)
+                    SELECT last_number, \(now(in: dialect)), \(values)
                     FROM endings_record;
                 END
                 """
@@ -141,7 +166,7 @@ package struct EndingTrigger: Sendable {
                 """
                 CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql
                 -- Servers of the version before may have no right to the tables of this one.
-                SECURITY DEFINER SET search_path FROM CURRENT AS $body$
+                SECURITY DEFINER AS $body$
                 BEGIN
                     PERFORM record_ending(\(values));
                     RETURN NULL;
@@ -156,26 +181,47 @@ package struct EndingTrigger: Sendable {
         }
     }
 
-    private var isDeletion: Bool {
-        if case .deletion = change { true } else { false }
+    private var changeName: String {
+        switch change {
+        case .insertion: "insertion"
+        case .deletion, .deletionBefore: "deletion"
+        case .update: "change"
+        }
+    }
+
+    /// The row that has the identifier.
+    private var row: String {
+        if case .insertion = change { "NEW" } else { "OLD" }
     }
 
     private var event: String {
         switch change {
-        case .deletion: "DELETE"
+        case .insertion: "INSERT"
+        case .deletion, .deletionBefore: "DELETE"
         case .update(let columns, _): "UPDATE OF \(columns)"
         }
     }
 
     private func when(in dialect: Dialect) -> String {
-        guard case .update(_, let condition) = change else { return "" }
-        return dialect == .sqlite ? " WHEN \(condition)" : " WHEN (\(condition))"
+        switch change {
+        case .insertion, .deletion: ""
+        case .deletionBefore(let column): " WHEN (OLD.\(column) > \(now(in: dialect)))"
+        case .update(_, let condition): " WHEN (\(condition))"
+        }
+    }
+
+    /// The time by the clock of the database.
+    private func now(in dialect: Dialect) -> String {
+        switch dialect {
+        case .sqlite: "CAST(strftime('%s', 'now') AS INTEGER) * 1000000"
+        case .postgreSQL: "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+        }
     }
 
     private func subjectValue(in dialect: Dialect) -> String {
         switch (subject, dialect) {
-        case (.text(let column), .sqlite): "CAST(OLD.\(column) AS TEXT)"
-        case (.text(let column), .postgreSQL): "OLD.\(column)::text"
+        case (.text(let column), .sqlite): "CAST(\(row).\(column) AS TEXT)"
+        case (.text(let column), .postgreSQL): "\(row).\(column)::text"
         case (.user(let column), .sqlite):
             "coalesce(CAST((SELECT number FROM people WHERE id = OLD.\(column)) AS TEXT), '')"
         case (.user(let column), .postgreSQL):

@@ -31,7 +31,12 @@ package struct EndingsHistory: Sendable, Hashable {
         var (number, endings, until) = (position.last, [Ending](), Int64(0))
         while let sequence = sequences.removeValue(forKey: identity) {
             // A later sequence continues this one where the store was restored.
-            let next = sequences.first { $0.value.former == identity }
+            let followers = sequences.filter { $0.value.former == identity }
+            // The numbers of two stores from one copy say nothing about each other.
+            guard followers.count < 2 else { throw .severalRestores }
+            let next = followers.first
+            // What the copy knows after the restore is not in the sequence that continues there.
+            if let next, number > next.value.first { throw .behindRestore(next.value.first, copy: number) }
             let limit = next.map(\.value.first) ?? .max
             guard let known = sequence.last, known >= number else {
                 throw .older(through: sequence.last ?? 0, copy: number)
@@ -111,6 +116,10 @@ package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     case older(through: Int64, copy: Int64)
     /// The journal ends before the copy, by its times.
     case endsBefore(until: Int64, copy: Int64)
+    /// The files are of several stores that were restored from one.
+    case severalRestores
+    /// The copy was made after the point at which the store was restored to an earlier state.
+    case behindRestore(Int64, copy: Int64)
     /// Endings are missing.
     case gap(from: Int64, through: Int64)
 
@@ -133,6 +142,11 @@ package enum EndingsRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case .endsBefore(let until, let copy):
             "the endings journal is older than the copy: it ends at \(Self.text(until)), and the copy is of "
                 + "\(Self.text(copy)); \(Self.choice)"
+        case .severalRestores:
+            "the files are of several servers that were restored from one copy; name only those of the server to restore"
+        case .behindRestore(let first, let copy):
+            "the server was restored to an earlier state after this copy: its journal continues after the number "
+                + "\(first), and the copy knows \(copy); \(Self.choice)"
         case .gap(let from, let through):
             "the endings journal has a gap: the endings \(from) to \(through) are missing; name the other files of the "
                 + "journal, too; if they are lost, use --end-sign-ins"

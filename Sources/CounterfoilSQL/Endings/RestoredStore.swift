@@ -12,6 +12,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var disabled: [String] = []
     /// The clients that were changed after the copy and have their former registration.
     package var changedClients: [String] = []
+    /// The APIs that were changed after the copy and have their former registration, by their indicators.
+    package var changedAPIs: [String] = []
     /// Whether the policy for unregistered clients was changed after the copy.
     package var hasFormerPolicy = false
     /// The users who were deleted after the copy, but are the last administrator in it, and were disabled instead.
@@ -22,7 +24,7 @@ package struct RestoreReport: Sendable, Hashable {
 
 /// The steps that make a store from a copy safe to serve.
 ///
-/// Each step can be repeated. The store counts as restored with the last one, ``finish(_:from:continuing:)``.
+/// Each step can be repeated. The store counts as restored with the last one, ``finish(recording:continuing:)``.
 package struct RestoredStore: Sendable {
     private let store: any SQLStore
     private let serverKey: ServerKey
@@ -40,13 +42,30 @@ package struct RestoredStore: Sendable {
         now = store.now()
     }
 
-    /// Reads the position of the store in its endings.
+    /// Reads the position of the copy in the endings.
+    ///
+    /// It is that of the copy also after a restore that was interrupted, which has recorded endings of its own.
     package func position() async throws(StoreFault) -> EndingsPosition {
-        try await store.read { try $0.endingsPosition() }
+        let position = try await store.read { try $0.endingsPosition() }
+        return EndingsPosition(
+            identity: position.identity, former: position.former, first: position.first,
+            last: position.restoringFrom ?? position.last, restoringFrom: position.restoringFrom)
+    }
+
+    /// Notes that the store is not restored yet, and from which position; no server starts on it until
+    /// ``finish(recording:continuing:)``.
+    package func begin() async throws(StoreFault) {
+        try await store.commit { connection in
+            try connection.send(
+                """
+                UPDATE endings_record SET restoring_from = \(StoreQuery.lastEnding) WHERE restoring_from IS NULL
+                """)
+        }
     }
 
     /// Ends again what a journal says.
     package func apply(_ history: EndingsHistory) async throws(StoreFault) -> RestoreReport {
+        try await begin()
         var report = RestoreReport()
         var batch: [Ending] = []
         for ending in history.endings {
@@ -82,6 +101,7 @@ package struct RestoredStore: Sendable {
     /// It also deletes the signing keys, so that access tokens which APIs verify themselves are refused, and the tokens
     /// for registrations. The next start of a server creates new signing keys.
     package func endSignIns() async throws(StoreFault) {
+        try await begin()
         let time = now.microseconds
         try await inBatches("grants", key: "number", where: "revoked_at IS NULL") { rows in
             "UPDATE grants SET revoked_at = \(time) WHERE \(rows)"
@@ -132,7 +152,8 @@ package struct RestoredStore: Sendable {
             try connection.send(
                 """
                 UPDATE endings_record SET identity = ?1, former = ?2,
-                    first_number = coalesce(?3, last_number), last_number = coalesce(?3, last_number)
+                    first_number = coalesce(?3, last_number), last_number = coalesce(?3, last_number),
+                    restoring_from = NULL
                 """, identity, end?.identity, end?.last)
             try connection.append(events)
         }
@@ -191,6 +212,12 @@ package struct RestoredStore: Sendable {
                 try connection.answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", $0) == [true]
             }
         }
+        let apis = subjects(.apiChanged)
+        report.changedAPIs = try await store.read { connection in
+            try apis.compactMap { api in
+                try connection.first("SELECT resource FROM resources WHERE client_id = ?", api) { try $0.text() }
+            }
+        }
         report.hasFormerPolicy = !subjects(.policyChanged).isEmpty
     }
 
@@ -210,6 +237,7 @@ extension SQLConnection {
         switch Ending.Kind(name: ending.kind) {
         case .grant:
             try send("UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL", subject, time)
+            try followConsent(ofGrant: subject)
         case .grantScope: try narrow(ending, at: time)
         case .consent:
             try send(
@@ -247,7 +275,7 @@ extension SQLConnection {
         case .apiSecret:
             try send("UPDATE resources SET secret = ?2 WHERE client_id = ?1", subject, Data(RandomBytes().bytes(32)))
         case .signingKey: try send("DELETE FROM signing_keys WHERE id = ?", subject)
-        case .userDeleted, .client, .clientChanged, .scope, .policyChanged, nil: break
+        case .userDeleted, .client, .clientChanged, .scope, .apiChanged, .policyChanged, nil: break
         }
     }
 
@@ -261,8 +289,21 @@ extension SQLConnection {
         let scope = Self.common(stored.scope, left.first ?? "")
         let claims = Self.common(stored.claims, left.count > 1 ? left[1] : "")
         try send("UPDATE grants SET scope = ?2, claim_scope = ?3 WHERE id = ?1", ending.subject, scope, claims)
-        guard scope.isEmpty, claims.isEmpty else { return }
-        try send("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", ending.subject, time)
+        if scope.isEmpty, claims.isEmpty {
+            try send("UPDATE grants SET revoked_at = ?2 WHERE id = ?1", ending.subject, time)
+        }
+        try followConsent(ofGrant: ending.subject)
+    }
+
+    /// Narrows the consent of a grant to what the active grants of the same user and client allow.
+    private func followConsent(ofGrant grant: String) throws {
+        let pair = try first(
+            """
+            SELECT people.id, grants.client_id FROM grants JOIN people ON people.number = grants.person_number
+            WHERE grants.id = ?
+            """, grant
+        ) { columns in (person: try columns.text(), client: try columns.text()) }
+        if let pair { try followConsent(of: pair.person, to: pair.client) }
     }
 
     /// Returns the scopes of the first text that the second one has, too.

@@ -13,7 +13,9 @@ extension Migration {
                     -- The identity before the last restore, if this sequence continues that one.
                     former TEXT,
                     first_number INTEGER NOT NULL,
-                    last_number INTEGER NOT NULL CHECK (last_number >= first_number)
+                    last_number INTEGER NOT NULL CHECK (last_number >= first_number),
+                    -- The number of the last ending when a restore began that is not finished.
+                    restoring_from INTEGER
                 ) STRICT;
                 INSERT INTO endings_record (id, identity, first_number, last_number)
                     VALUES (1, lower(hex(randomblob(16))), 0, 0);

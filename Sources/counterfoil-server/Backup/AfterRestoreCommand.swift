@@ -40,8 +40,24 @@ struct AfterRestoreCommand: AsyncParsableCommand {
             let directory = try DataDirectory(at: path, creating: false, lockedBy: lock)
             DataDirectory.report(directory.store)
             try await finish(directory.installation)
-        case .database(let database): try await finish(try await database.open())
+        case .database(let database):
+            let installation = try await database.open()
+            do { try await Self.refuseWhileServing(installation.store) } catch {
+                await installation.store.close()
+                throw error
+            }
+            try await finish(installation)
         }
+    }
+
+    /// Throws if a server uses a database; several processes can, so there is no lock.
+    private static func refuseWhileServing(_ store: any SQLStore) async throws {
+        do {
+            guard try await store.isServed() else { return }
+        } catch { throw CommandFailure(error) }
+        throw CommandFailure.refused(
+            "a server runs on this database, or has run until the moment that was restored; stop every server, and try "
+                + "again in three minutes; nothing was changed")
     }
 
     private func finish(_ installation: Installation) async throws {

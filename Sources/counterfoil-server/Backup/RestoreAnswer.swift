@@ -79,6 +79,9 @@ struct RestoreAnswer: ParsableArguments {
         list(
             report.changedClients,
             "These apps were changed after the copy and are registered as before. Compare them with \"app show\":")
+        list(
+            report.changedAPIs,
+            "These APIs were changed after the copy and are registered as before. Compare them with \"api list\":")
         if report.hasFormerPolicy {
             Output.note(
                 "The policy for unregistered apps was changed after the copy and is as before. Compare it with "

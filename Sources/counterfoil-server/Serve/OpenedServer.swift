@@ -1,5 +1,6 @@
 import CounterfoilConsole
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilWeb
@@ -53,6 +54,7 @@ struct OpenedServer: Sendable {
             installation = try await database.open(reporting: unsupported)
         }
         do {
+            try await installation.store.checkRestored()
             let keys = try await KeyRing.open(installation.store, serverKey: installation.serverKey)
             // The settings are those of a server that has the right key.
             endings = try await EndingsService.open(opening.endingsJournal, of: installation, logger: logger)
@@ -69,6 +71,7 @@ struct OpenedServer: Sendable {
             await installation.store.close()
             switch error {
             case let refusal as KeyRing.Refusal: throw CommandFailure.refused("\(refusal)")
+            case let refusal as UnfinishedRestore: throw CommandFailure.refused("\(refusal)")
             case let fault as StoreFault: throw CommandFailure(fault)
             default: throw error
             }

@@ -55,6 +55,12 @@ struct EndingsJournalContractTests {
         Change("a deleted client", ["client"]) { world async throws in
             _ = try await world.store.removeClient(world.client.id, recording: [])
         },
+        Change("a changed client", ["client-changed"]) { world async throws in
+            _ = try await world.store.updateClient(world.client, logo: .keep, recording: [])
+        },
+        Change("a host that is refused first", ["policy-changed"]) { world async throws in
+            _ = try await world.store.refuseHost(try #require(HostPattern("app.example.com")), recording: [])
+        },
         Change("a deleted secret", ["client-secret"]) { world async throws in
             let secret = ClientSecretRecord.example(of: world.client)
             _ = try await world.store.addClientSecret(secret, recording: [])
@@ -69,6 +75,17 @@ struct EndingsJournalContractTests {
             _ = try await world.store.replaceSecret(
                 of: api.resource, with: ArtefactDigest(of: ClientSecret()), recording: [])
             _ = try await world.store.removeResource(api.resource, recording: [])
+        },
+        Change("an API with other scopes", ["api-changed"]) { world async throws in
+            let id = try #require(RegisteredResource.newClientID())
+            func api(_ scope: Scope) throws -> RegisteredResource {
+                RegisteredResource(
+                    resource: try Resource("https://albums.example.com"), clientID: id, name: "Albums", scope: scope,
+                    secret: ArtefactDigest(ofFamily: [1]), createdAt: World.now)
+            }
+            let former = try api(Scope([.openID, .profile]))
+            _ = try await world.store.addResource(former, recording: [])
+            _ = try await world.store.updateResource(try api(Scope([.openID])), from: former, recording: [])
         },
         Change("a deleted scope", ["scope"]) { world async throws in
             let scope = ScopeDefinition(token: try #require(Scope.Token("photos.read")), description: "See photos")
@@ -135,6 +152,113 @@ struct EndingsJournalContractTests {
                 facts, .advance(to: 1), attempt: CommitAttempt(), now: World.now, recording: [])
             #expect(outcome == .recorded)
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        }
+    }
+
+    /// A change of a row, and whether it ends something.
+    private static let rows: [(statement: String, ends: Bool)] = [
+        ("UPDATE consents SET remembered = 'openid', remembered_at = ''", true),
+        ("UPDATE consents SET remembered = 'openid email'", false),
+        ("UPDATE consents SET remembered = 'openid phone'", true),
+        ("UPDATE consents SET remembered = 'openid phones'", true),
+        ("UPDATE consents SET remembered_at = 'https://a.example photos'", false),
+        ("UPDATE consents SET remembered_at = 'https://a.example photos\nhttps://b.example files'", false),
+        ("UPDATE consents SET remembered_at = 'https://a.example albums\nhttps://b.example files'", true),
+        ("UPDATE sessions SET expires_at = 1", false),
+        // Maintenance deletes it because it has expired.
+        ("DELETE FROM sessions", false),
+    ]
+
+    @Test(arguments: kinds) func `a consent that loses or exchanges a scope ends, and an expired session does not`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            try await world.approve(world.grant())
+            try await store.database.engine.commit { connection in
+                try connection.send("UPDATE consents SET remembered = 'openid profile'")
+            }
+            for (statement, ends) in Self.rows {
+                let before = try await store.database.engine.read { try $0.endingsPosition().last }
+                try await store.database.engine.commit { connection in try connection.send(statement) }
+                let after = try await store.database.engine.read { try $0.endingsPosition().last }
+                #expect((after > before) == ends, "\(statement)")
+            }
+        }
+    }
+
+    // SEC-411
+    @Test(arguments: kinds) func `a restore that was interrupted begins again where the copy ends`(
+        _ kind: StoreKind
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            let grants = [world.grant(), world.grant(), world.grant()]
+            for grant in grants { try await world.approve(grant) }
+            let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
+            let restored = RestoredStore(store, serverKey: key, unusable: .other)
+            let copy = try await restored.position()
+            let path = directory.path("endings")
+            let lines = grants.prefix(2).enumerated().map { index, grant in
+                JournalLine.ending(
+                    Ending(
+                        number: copy.last + Int64(index) + 1, at: 1_000_000, kind: "grant", subject: grant.id.rawValue,
+                        detail: nil),
+                    identity: copy.identity)
+            }
+            try lines.reduce(into: Data()) { try $0.append($1.encoded) }.write(to: URL(fileURLWithPath: path))
+            func history() async throws -> EndingsHistory {
+                try EndingsHistory(ofFilesAt: [path], after: try await restored.position(), copiedAt: nil)
+            }
+            #expect(try await restored.apply(history()).endings == 2)
+            // Here, the first restore ends.
+            await #expect(throws: UnfinishedRestore.self) { try await store.checkRestored() }
+            await #expect(throws: JournalFailure.self) {
+                try await EndingsJournal.open(of: store, at: path, marking: true) { _ in }
+            }
+            let again = try await history()
+            #expect(again.endings.count == 2)
+            #expect(try await restored.apply(again).endings == 2)
+            #expect(try await world.consent != nil)
+            try await restored.finish(recording: [], continuing: again.end)
+            try await store.checkRestored()
+            let end = try await restored.position()
+            #expect(end.former == copy.identity && end.last == copy.last + 2 && end.restoringFrom == nil)
+        }
+    }
+
+    @Test(arguments: kinds) func `a consent without a grant that is left ends with the grant in a restore`(
+        _ kind: StoreKind
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            let grant = world.grant()
+            try await world.approve(grant)
+            let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
+            let restored = RestoredStore(store, serverKey: key, unusable: .other)
+            let copy = try await restored.position()
+            let path = directory.path("endings")
+            let ending = Ending(
+                number: copy.last + 1, at: 1_000_000, kind: "grant", subject: grant.id.rawValue, detail: nil)
+            try JournalLine.ending(ending, identity: copy.identity).encoded.write(to: URL(fileURLWithPath: path))
+            _ = try await restored.apply(EndingsHistory(ofFilesAt: [path], after: copy, copiedAt: nil))
+            #expect(try await world.consent == nil)
+        }
+    }
+
+    @Test(arguments: kinds) func `a server with the lease of the maintenance serves the store`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = try #require(world.store as? any SQLStore)
+            let (holder, now) = (LeaseHolder(), store.now())
+            #expect(try await !store.isServed())
+            #expect(try await store.takeMaintenanceLease(holder, until: now + 150, at: now))
+            #expect(try await store.isServed())
+            try await store.returnMaintenanceLease(holder)
+            #expect(try await !store.isServed())
         }
     }
 
