@@ -65,6 +65,71 @@ struct EndingsHistoryTests {
         #expect(throws: EndingsRefusal.self) { try Self.history([], after: 0) }
     }
 
+    @Test func `a copy from after a restore to an earlier state, and journals of two restores, are refused`() throws {
+        func begin(_ identity: String, at first: Int64) -> JournalLine {
+            let position = EndingsPosition(identity: identity, former: Self.identity, first: first, last: first)
+            return .mark(JournalLine.Mark(.begins, of: position, through: first, at: 5_000_000))
+        }
+        let former = (1...5).map { Self.ending($0) }
+        #expect(throws: EndingsRefusal.behindRestore(3, copy: 5)) {
+            try Self.history(former + [begin("bb", at: 3), Self.ending(4, of: "bb")], after: 5)
+        }
+        #expect(throws: EndingsRefusal.severalRestores) {
+            try Self.history(former + [begin("bb", at: 5), begin("cc", at: 5)], after: 1)
+        }
+    }
+
+    @Test func `a file that is no journal is refused and stays as it is`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let path = directory.path("endings")
+        func open(_ content: Data) async throws {
+            try content.write(to: URL(fileURLWithPath: path))
+            try await EndingsJournal.open(of: store, at: path, marking: true) { _ in }
+        }
+        let line = try Self.ending(1, of: try await store.database.engine.read { try $0.endingsPosition().identity })
+            .encoded
+        for content in [
+            Data(repeating: 7, count: 32), Data("a letter\nwithout an end".utf8), Data("a letter\n".utf8) + line,
+            line + Data("a letter\nwithout".utf8), Data(repeating: 7, count: 3 << 20),
+        ] {
+            await #expect(throws: JournalFailure.notAJournal(path: path)) { try await open(content) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+        }
+        // A line that a killed process has left without its end.
+        try await open(line.prefix(20))
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.hasSuffix("\n") && text.contains("\"mark\":\"begins\""))
+        await store.close()
+    }
+
+    @Test func `a commit does not wait for a journal that hangs, and the next one writes what it lacks`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let path = directory.path("endings")
+        let failures = Mutex(0)
+        let journal = try await EndingsJournal.open(
+            of: store, at: path, marking: true, patience: .milliseconds(50)
+        ) { _ in failures.withLock { $0 += 1 } }
+        let world = try await World(in: store)
+        let other = Foundation.open(path, O_RDWR | O_CLOEXEC)
+        #expect(other >= 0 && flock(other, LOCK_EX) == 0)
+        func revoke() async throws {
+            let grant = world.grant()
+            try await world.approve(grant)
+            #expect(
+                try await store.revokeGrant(grant.id, because: .application, at: World.now, recording: []) == .revoked)
+        }
+        for _ in 0..<3 { try await revoke() }
+        #expect(failures.withLock { $0 } >= 3)
+        close(other)
+        // The overdue append ends when it gets the lock or stops trying, and until then each attempt fails at once.
+        while (try? await journal.write(marking: true)) == nil { await Task.yield() }
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.split(separator: "\n").filter { $0.contains("\"ended\":\"grant\"") }.count == 3)
+        await store.close()
+    }
+
     // Each process finds out what the file lacks.
     @Test func `two processes write one journal without a gap, and a full file gets another name`() async throws {
         let directory = try TemporaryDirectory()

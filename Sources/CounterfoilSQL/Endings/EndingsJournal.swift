@@ -30,18 +30,26 @@ package final class EndingsJournal: Sendable {
     private let statements = EndingStatements()
     private let queue = DispatchQueue(label: "counterfoil.endings")
     private let file: Mutex<JournalFile>
+    /// The time for which a caller waits for the file.
+    private let patience: Duration
+    private let path: String
+    /// The number of appends for which no caller waits any more.
+    private let overdue = Mutex(0)
     /// The number up to which the file has every ending.
     private let written: Mutex<Int64>
     private let report: @Sendable (JournalFailure) -> Void
 
     private init(
-        _ engine: any SQLEngine, position: EndingsPosition, path: String, sizeLimit: Int64,
+        _ engine: any SQLEngine, position: EndingsPosition, path: String, sizeLimit: Int64, patience: Duration,
         reporting report: @escaping @Sendable (JournalFailure) -> Void
     ) {
         self.engine = engine
         self.position = position
         self.report = report
-        file = Mutex(JournalFile(path: path, sizeLimit: sizeLimit))
+        self.path = path
+        self.patience = patience
+        // A caller stops waiting first, and then others do not wait at all.
+        file = Mutex(JournalFile(path: path, sizeLimit: sizeLimit, patience: patience * 2))
         written = Mutex(position.first)
     }
 
@@ -52,16 +60,19 @@ package final class EndingsJournal: Sendable {
     ///   - path: The path of the file, which is created if it is missing.
     ///   - marks: Whether to append now what the file lacks, and a mark with the time.
     ///   - sizeLimit: The size in bytes from which the file is rotated.
+    ///   - patience: The time for which a commit waits for the file, if its disk or another process hangs.
     ///   - report: The function that gets each later failure to write.
     @discardableResult
     package static func open(
         of store: some SQLStore, at path: String, marking marks: Bool, sizeLimit: Int64 = 16 << 20,
-        reporting report: @escaping @Sendable (JournalFailure) -> Void
+        patience: Duration = .seconds(3), reporting report: @escaping @Sendable (JournalFailure) -> Void
     ) async throws(JournalFailure) -> EndingsJournal {
         let position: EndingsPosition
         do { position = try await store.read { try $0.endingsPosition() } } catch { throw .store("\(error)") }
+        guard position.restoringFrom == nil else { throw .store("\(UnfinishedRestore())") }
         let journal = EndingsJournal(
-            store.database.engine, position: position, path: path, sizeLimit: sizeLimit, reporting: report)
+            store.database.engine, position: position, path: path, sizeLimit: sizeLimit, patience: patience,
+            reporting: report)
         if marks { try await journal.write(marking: true) }
         store.database.endings.set(journal)
         return journal
@@ -111,12 +122,18 @@ package final class EndingsJournal: Sendable {
         }
     }
 
-    /// Appends on a thread that may wait for the disk.
+    /// Appends on a thread that may wait for the disk; the caller waits for a limited time.
+    ///
+    /// While an append is overdue, others fail at once: their rows stay in the database, and are written later.
     private func append(
         _ endings: [Ending], after number: Int64, begin: Int64, at now: Int64, marking marks: Bool
     ) async throws(JournalFailure) -> JournalFile.Outcome {
+        let hangs = JournalFailure.failed(path: path, reason: "its disk or another process does not answer in time")
+        guard overdue.withLock({ $0 == 0 }) else { throw hangs }
         let result: Result<JournalFile.Outcome, JournalFailure> = await withCheckedContinuation { continuation in
+            let pending = PendingAppend(continuation)
             queue.async { [self] in
+                guard pending.begin() else { return }
                 let result = file.withLock { file -> Result<JournalFile.Outcome, JournalFailure> in
                     do throws(JournalFailure) {
                         return .success(
@@ -125,7 +142,13 @@ package final class EndingsJournal: Sendable {
                                 marking: marks))
                     } catch { return .failure(error) }
                 }
-                continuation.resume(returning: result)
+                // It was overdue until now, if its caller does not wait any more.
+                if !pending.end(with: result) { overdue.withLock { $0 -= 1 } }
+            }
+            let (seconds, attoseconds) = patience.components
+            let wait = Double(seconds) + Double(attoseconds) / 1e18
+            DispatchQueue.global().asyncAfter(deadline: .now() + wait) { [self] in
+                pending.giveUp(with: hangs) { overdue.withLock { $0 += 1 } }
             }
         }
         return try result.get()

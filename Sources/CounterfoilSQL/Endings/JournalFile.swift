@@ -11,9 +11,13 @@ final class JournalFile {
 
     private let path: String
     private let sizeLimit: Int64
+    /// The time for which an attempt waits for the lock of another process.
+    private let patience: Duration
     private var descriptor: CInt = -1
     /// The last line of the file, if the file still has this size.
     private var known: (size: off_t, end: JournalLine?)?
+    /// Whether the first line of the open file was checked.
+    private var isChecked = false
 
     /// The outcome of an attempt to append.
     enum Outcome: Sendable, Hashable {
@@ -23,9 +27,10 @@ final class JournalFile {
         case lacks(after: Int64)
     }
 
-    init(path: String, sizeLimit: Int64 = JournalFile.sizeLimit) {
+    init(path: String, sizeLimit: Int64 = JournalFile.sizeLimit, patience: Duration = .seconds(10)) {
         self.path = path
         self.sizeLimit = sizeLimit
+        self.patience = patience
     }
 
     deinit {
@@ -78,16 +83,16 @@ final class JournalFile {
         while true {
             if descriptor < 0 {
                 descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-                known = nil
+                (known, isChecked) = (nil, false)
                 guard descriptor >= 0 else { throw failure("open") }
                 var status = stat()
                 guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                    _ = Foundation.close(descriptor)
+                    descriptor = -1
                     throw .failed(path: path, reason: "it is not a regular file")
                 }
             }
-            while flock(descriptor, LOCK_EX) != 0 {
-                guard errno == EINTR else { throw failure("lock") }
-            }
+            try takeLock()
             var (own, named) = (stat(), stat())
             if fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino,
                 own.st_dev == named.st_dev
@@ -100,7 +105,19 @@ final class JournalFile {
         }
     }
 
+    /// Takes the lock of the open file, which a process that hangs may never give back.
+    private func takeLock() throws(JournalFailure) {
+        let limit = ContinuousClock.now + patience
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR || errno == EWOULDBLOCK else { throw failure("lock") }
+            guard .now < limit else { throw .failed(path: path, reason: "another process holds its lock") }
+            usleep(2_000)
+        }
+    }
+
     /// Reads the last line; nil if the file is empty.
+    ///
+    /// A file that is no journal, such as one that was named by mistake, is left as it is.
     private func end() throws(JournalFailure) -> JournalLine? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("read") }
@@ -111,21 +128,37 @@ final class JournalFile {
             throw failure("read")
         }
         let complete = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes.prefix(through: $0) } ?? []
-        if complete.count < bytes.count {
+        let unfinished = bytes.dropFirst(complete.count)
+        let size = status.st_size - off_t(unfinished.count)
+        var end: JournalLine?
+        if complete.isEmpty {
+            guard size == 0, JournalLine.canBegin(unfinished) else { throw .notAJournal(path: path) }
+        } else {
+            end = complete.split(separator: UInt8(ascii: "\n")).last.flatMap { JournalLine(Data($0)) }
+            guard end != nil, try isFirstLineValid() else { throw .notAJournal(path: path) }
+        }
+        if !unfinished.isEmpty {
             // No process has confirmed this line: the one that began it was killed, or its disk was full.
-            guard ftruncate(descriptor, status.st_size - off_t(bytes.count - complete.count)) == 0 else {
-                throw failure("repair")
-            }
+            guard ftruncate(descriptor, size) == 0 else { throw failure("repair") }
         }
-        let size = status.st_size - off_t(bytes.count - complete.count)
-        guard let line = complete.split(separator: UInt8(ascii: "\n")).last else {
-            guard size == 0 else { throw .notAJournal(path: path) }
-            known = (0, nil)
-            return nil
-        }
-        guard let end = JournalLine(Data(line)) else { throw .notAJournal(path: path) }
         known = (size, end)
         return end
+    }
+
+    /// Returns true if the first line is one of a journal; the file has a line.
+    private func isFirstLineValid() throws(JournalFailure) -> Bool {
+        guard !isChecked else { return true }
+        var bytes: [UInt8] = []
+        for length in [4096, JournalLine.limit + 1] {
+            bytes = [UInt8](repeating: 0, count: length)
+            let count = pread(descriptor, &bytes, length, 0)
+            guard count >= 0 else { throw failure("read") }
+            bytes.removeLast(length - count)
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { continue }
+            isChecked = JournalLine(Data(bytes[..<end])) != nil
+            return isChecked
+        }
+        return false
     }
 
     /// Writes lines at the end and syncs the file; if it fails, the file is as it was before.

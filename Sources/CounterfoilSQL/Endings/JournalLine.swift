@@ -99,6 +99,14 @@ package enum JournalLine: Sendable, Hashable {
         }
     }
 
+    /// The bytes with which every line begins: the members are sorted by name.
+    private static let start = Array("{\"at\":\"".utf8)
+
+    /// Returns true if bytes can be the beginning of a line that was not written completely.
+    static func canBegin(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.count <= limit && zip(start, bytes).allSatisfy { $0 == $1 }
+    }
+
     /// The line with its end.
     package var encoded: Data {
         get throws {
