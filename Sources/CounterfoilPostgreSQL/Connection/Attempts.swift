@@ -20,13 +20,27 @@ extension Connection {
     func attempt<Value>(
         _ kind: TransactionKind, by deadline: ContinuousClock.Instant, _ body: (inout Transaction) throws -> Value
     ) -> AttemptEnd<Value> {
-        repeated(kind, by: deadline) { conflicts in
+        var kind = kind
+        return repeated(kind, by: deadline) { conflicts in
+            try run(&kind, after: conflicts, by: deadline, body)
+        }
+    }
+
+    /// Runs a closure between BEGIN and COMMIT; a second time if it has to wait for others that end access.
+    private func run<Value>(
+        _ kind: inout TransactionKind, after conflicts: Int, by deadline: ContinuousClock.Instant,
+        _ body: (inout Transaction) throws -> Value
+    ) throws -> AttemptEnd<Value> {
+        while true {
             var transaction = Transaction(on: self, kind.after(conflicts: conflicts), by: deadline)
             do {
                 let value = try body(&transaction)
                 // If the closure has caught an error, this throws it.
                 try transaction.commit()
                 return .success(value)
+            } catch is Transaction.MustQueue {
+                transaction.rollBack()
+                kind = .ordered(.notEnding)
             } catch let failure as Transaction.UnknownCommit {
                 transaction.rollBack()
                 switch kind {

@@ -110,7 +110,7 @@ final class ConnectionThreads: Sendable {
         by deadline: ContinuousClock.Instant? = nil,
         _ body: @escaping @Sendable (inout Transaction) throws -> Value
     ) async throws(StoreFault) -> Value {
-        try await run(.commit, by: deadline, isRepeatable: false) { $0.attempt(.ordered(isAlone: false), by: $1, body) }
+        try await run(.commit, by: deadline, isRepeatable: false) { $0.attempt(.ordered(.any), by: $1, body) }
     }
 
     /// Commits statements as one transaction in one round trip.

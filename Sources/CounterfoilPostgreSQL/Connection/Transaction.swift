@@ -9,8 +9,16 @@ enum TransactionKind: Sendable {
     case snapshot
     /// Reads and writes that are committed together.
     case commit(Isolation)
-    /// A commit of the store, serializable with all others; if it `isAlone`, no other one runs at the same time.
-    case ordered(isAlone: Bool)
+    /// A commit of the store, serializable with all others.
+    case ordered(Company)
+
+    /// The commits of the store that may run at the same time as one of them.
+    enum Company: Sendable {
+        case any
+        /// All but those that end access, which would conflict because each counts its endings.
+        case notEnding
+        case none
+    }
 
     enum Isolation: String, Sendable {
         case readCommitted = "READ COMMITTED"
@@ -24,19 +32,23 @@ enum TransactionKind: Sendable {
         case .reads: []
         case .snapshot: [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
         case .commit(let isolation): [Statement("BEGIN ISOLATION LEVEL \(isolation.rawValue)")]
-        case .ordered(let isAlone): isAlone ? Self.alone : Self.beside
+        case .ordered(.any): Self.beside
+        case .ordered(.notEnding): Self.queued
+        case .ordered(.none): Self.alone
         }
     }
 
     private static let beside = ordered("ROW EXCLUSIVE")
+    private static let queued = ordered("SHARE UPDATE EXCLUSIVE")
     /// While it waits for the lock, the commits after it wait, too, so it does not wait for long.
     private static let alone = ordered("SHARE ROW EXCLUSIVE", [Statement("SET LOCAL lock_timeout = '500ms'")])
 
     /// The statements that begin a commit of the store.
     ///
     /// A table that contains nothing orders the commits: those that lock it in the mode `ROW EXCLUSIVE` run beside each
-    /// other, and one that locks it in the other mode runs alone. The lock comes before the first query, with which a
-    /// transaction begins to see the database.
+    /// other, and one that locks it in the mode `SHARE ROW EXCLUSIVE` runs alone. Those that lock it in the mode
+    /// `SHARE UPDATE EXCLUSIVE` wait for each other, and run beside the first ones. The lock comes before the first
+    /// query, with which a transaction begins to see the database.
     ///
     /// A scan of a table would conflict with each change of any of its rows, so indexes are preferred. The planner then
     /// takes a scan that it cannot avoid for expensive, and would compile it to machine code.
@@ -52,7 +64,16 @@ enum TransactionKind: Sendable {
     /// After a few of them, it runs alone. Otherwise, many others could prevent it for as long as they continue.
     func after(conflicts: Int) -> TransactionKind {
         guard case .ordered = self, conflicts >= Self.conflictLimit else { return self }
-        return .ordered(isAlone: true)
+        return .ordered(.none)
+    }
+
+    /// The statements that end access as a rule.
+    private static let endings = EndingStatements(onlyUsual: true)
+
+    /// Returns true if a commit must wait for others that end access before it sends a statement.
+    func mustQueue(for sql: String) -> Bool {
+        guard case .ordered(.any) = self else { return false }
+        return Self.endings.canEnd(sql)
     }
 
     private static let conflictLimit = 2
@@ -75,24 +96,40 @@ struct Transaction {
     /// The state of the transaction, apart from the closure that runs it.
     private final class Progress {
         var hasBegun = false
+        var kind: TransactionKind
         /// The statements whose answers are not needed, in their order, which are sent with the next one.
         var waiting: [Statement] = []
         /// Whether changes are committed, before the closure has returned.
         var isCommitted = false
         /// The first error of a statement, after which the transaction sends nothing more and does not commit.
         var failure: (any Error)?
+
+        init(_ kind: TransactionKind) { self.kind = kind }
     }
 
+    /// The reason to run a transaction again, with ``TransactionKind/Company/notEnding``.
+    struct MustQueue: Error {}
+
     private let connection: Connection
-    private let kind: TransactionKind
+    /// The kind with which the transaction began, or will begin.
+    private var kind: TransactionKind { progress.kind }
     /// The time at which the connection is closed if the server has not answered.
     let deadline: ContinuousClock.Instant
-    private let progress = Progress()
+    private let progress: Progress
 
     init(on connection: Connection, _ kind: TransactionKind, by deadline: ContinuousClock.Instant) {
         self.connection = connection
-        self.kind = kind
+        progress = Progress(kind)
         self.deadline = deadline
+    }
+
+    /// Has the transaction wait for others that end access, if a statement ends access.
+    ///
+    /// A transaction that has begun sees the database as it was before the wait, so it has to begin again.
+    private func queue(for sql: String) throws {
+        guard kind.mustQueue(for: sql) else { return }
+        guard !progress.hasBegun else { throw failed(MustQueue()) }
+        progress.kind = .ordered(.notEnding)
     }
 
     /// Runs a statement, which is prepared at its first use, and returns the number of rows that an INSERT, UPDATE or
@@ -219,6 +256,7 @@ struct Transaction {
 
 extension Transaction: StatementRunner {
     func runLater(_ sql: String, _ parameters: [SQLParameter]) throws {
+        try queue(for: sql)
         try runLater(Statement(connection.numbered(sql), parameters: parameters.map(Parameter.init)))
     }
 
@@ -228,6 +266,7 @@ extension Transaction: StatementRunner {
     func run(
         _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
     ) throws -> Int {
+        try queue(for: sql)
         let parameters = parameters.map(Parameter.init)
         guard let limit else {
             let rows = try rows(of: Statement(connection.numbered(sql), parameters: parameters))
@@ -245,6 +284,7 @@ extension Transaction: StatementRunner {
     }
 
     func runLast(_ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep) throws -> Int {
+        try queue(for: sql)
         let statement = Statement(connection.numbered(sql), parameters: parameters.map(Parameter.init))
         let changesMore = progress.hasBegun || !progress.waiting.isEmpty
         guard let rows = try runAndCommit([statement]).first else { throw Self.noResult }

@@ -1,0 +1,77 @@
+import CounterfoilSQL
+import CounterfoilServer
+import CounterfoilServerTesting
+import Foundation
+import PostgreSQLTesting
+import TestSupport
+import Testing
+
+@testable import CounterfoilPostgreSQL
+
+@Suite("PostgreSQL: the record of endings", .timeLimit(.minutes(2)))
+struct EndingOrderTests {
+    @Test func `the functions of the triggers look for tables in their schema only, and no other user calls them`()
+        async throws
+    {
+        try await TestDatabase.withServer { server, database in
+            let functions = try server.sql(
+                """
+                SELECT DISTINCT proconfig::text || ' ' || (proacl::text LIKE '%{=X/%' OR proacl IS NULL)::text
+                FROM pg_proc WHERE proname = 'record_ending'
+                    OR oid IN (SELECT tgfoid FROM pg_trigger WHERE tgname LIKE '%\\_ends\\_%')
+                """, database: database)
+            #expect(
+                functions.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+                    == #"{"search_path=public, pg_temp"} false"#)
+            let count = try server.sql(
+                "SELECT count(*) FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace",
+                database: database)
+            #expect(count != ["0"])
+        }
+    }
+
+    @Test func `transactions that end access wait for each other before they see the database`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let store = try await PostgreSQLStore.open(server.uri(database: database))
+            let world = try await World(in: store)
+            let grants = (0..<12).map { _ in world.grant() }
+            for grant in grants { try await world.approve(grant) }
+            // Without the queue, all but one of these conflict, and some of them several times.
+            let attempts = Counter()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for grant in grants {
+                    group.addTask {
+                        try await store.database.engine.commit { connection in
+                            attempts.next()
+                            try connection.send(
+                                "UPDATE grants SET revoked_at = 1 WHERE id = ?", grant.id.rawValue)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(attempts.value == grants.count)
+            let last = try await store.database.engine.read { try $0.endingsPosition().last }
+            #expect(last >= Int64(grants.count))
+            await store.close()
+        }
+    }
+
+    @Test func `a transaction that has begun begins again to wait for those that end access`() async throws {
+        try await TestDatabase.withServer { server, database in
+            let store = try await PostgreSQLStore.open(server.uri(database: database))
+            let world = try await World(in: store)
+            let grant = world.grant()
+            try await world.approve(grant)
+            let attempts = Counter()
+            let revoked = try await store.database.engine.commit { connection in
+                attempts.next()
+                let id = try connection.first("SELECT id FROM grants") { try $0.text() }
+                return try connection.run("UPDATE grants SET revoked_at = 1 WHERE id = ?", id)
+            }
+            #expect(revoked == 1)
+            #expect(attempts.value == 2)
+            await store.close()
+        }
+    }
+}
