@@ -22,6 +22,7 @@ final class RestoreTarget {
         let url = URL(fileURLWithPath: directory)
         database = url.appendingPathComponent("counterfoil.db").path
         draft = url.appendingPathComponent(Self.draftName).path
+        try DataDirectory.checkUser(of: directory)
         let isNew = !FileManager.default.fileExists(atPath: directory)
         let givenKey = try ServerKey.given()
         guard givenKey != nil || !isNew else { throw Self.missingKey(directory) }
@@ -67,16 +68,6 @@ final class RestoreTarget {
             (try? FileManager.default.attributesOfItem(atPath: draft.path + "-wal")[.size] as? NSNumber)?.intValue ?? 0
         guard wal == 0 else {
             throw CommandFailure.temporary("cannot complete the database in \(directory); check the disk")
-        }
-        // A restore by root must not leave files that the server cannot read.
-        let owner = try? FileManager.default.attributesOfItem(atPath: directory)
-        if geteuid() == 0, let user = (owner?[.ownerAccountID] as? NSNumber)?.uint32Value,
-            let group = (owner?[.groupOwnerAccountID] as? NSNumber)?.uint32Value
-        {
-            for path in [draft.path, URL(fileURLWithPath: directory).appendingPathComponent("server.lock").path] {
-                // The user of the server can replace the file by a link, which must lead root nowhere.
-                _ = lchown(path, user, group)
-            }
         }
         do { try draft.finish(as: database, replacing: false) } catch {
             throw CommandFailure.temporary("cannot complete the restore: \(error)")

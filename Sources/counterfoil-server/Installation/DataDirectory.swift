@@ -1,3 +1,4 @@
+import CoreFoundation
 import CounterfoilProtocol
 import CounterfoilSQLite
 import CounterfoilServer
@@ -24,6 +25,7 @@ struct DataDirectory {
         at path: String, creating: Bool = true, lockedBy lock: ServingLock? = nil, serverKey: ServerKey? = nil,
         reporting unsupported: UnsupportedValues = UnsupportedValues { Output.note("warning: not shown: \($0)") }
     ) throws {
+        try Self.checkUser(of: path)
         self.path = path
         let database = Self.file("counterfoil.db", in: path)
         let keyFile = ServerKeyFile(path: Self.file("server.key", in: path))
@@ -49,6 +51,7 @@ struct DataDirectory {
 
     /// Opens a data directory of this version, which is not upgraded; throws ``CommandFailure`` for any other.
     init(existing path: String) throws {
+        try Self.checkUser(of: path)
         self.path = path
         do {
             store = try SQLiteStore(
@@ -68,6 +71,8 @@ struct DataDirectory {
 
     /// Reads the server key of a directory without creating it; a directory without a key gets one at the first start.
     static func checkServerKey(in path: String) throws {
+        // The packages run this check as root, which reads nothing in a directory of the user of the server.
+        guard geteuid() != 0 || owner(of: path) ?? 0 == 0 else { return }
         let file = ServerKeyFile(path: Self.file("server.key", in: path))
         guard try ServerKey.given() == nil, FileManager.default.fileExists(atPath: file.path) else { return }
         _ = try file.read()
@@ -89,6 +94,7 @@ struct DataDirectory {
 
     /// Opens the database of a directory without its server key, while a server may run on it.
     static func openForCopy(_ path: String) throws -> SQLiteStore {
+        try checkUser(of: path)
         let database = file("counterfoil.db", in: path)
         do {
             return try SQLiteStore(at: database, createIfMissing: false, upgrading: false)
@@ -135,6 +141,7 @@ struct DataDirectory {
     ///
     /// The lock is held until the returned value is destroyed or the process ends.
     static func lockForServing(_ path: String) throws -> ServingLock {
+        try checkUser(of: path)
         try make(path)
         return try lock(
             path,
@@ -143,6 +150,7 @@ struct DataDirectory {
 
     /// Locks an existing directory for a command during which no server may run; the message is for one that does.
     static func lock(existing path: String, orRefuse refusal: String) throws -> ServingLock {
+        try checkUser(of: path)
         guard FileManager.default.fileExists(atPath: file("counterfoil.db", in: path)) else {
             throw CommandFailure.refused("no data directory found at \(path); check the path")
         }
@@ -151,6 +159,24 @@ struct DataDirectory {
 
     private static func lock(_ path: String, orRefuse refusal: String) throws -> ServingLock {
         try ServingLock(path: file("server.lock", in: path), orRefuse: refusal)
+    }
+
+    /// Throws for root if a directory belongs to another user, before anything in it is opened.
+    ///
+    /// That user decides where the links in the directory lead, and names the file of the endings journal. Root would
+    /// follow both. A missing directory passes.
+    static func checkUser(of path: String) throws {
+        guard geteuid() == 0, let owner = owner(of: path), owner != 0 else { return }
+        let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "#\(owner)"
+        throw CommandFailure.refused(
+            "the data directory \(path) belongs to the user \(name), so root does not open it; run the command with "
+                + "sudo -u \(ShellText.quoted(name))")
+    }
+
+    /// The user to whom a directory belongs; nil if it is missing.
+    private static func owner(of path: String) -> uid_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_uid : nil
     }
 
     private static func make(_ path: String) throws {

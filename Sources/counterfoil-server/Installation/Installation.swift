@@ -46,8 +46,10 @@ extension Installation {
     ///
     /// If that is not possible, for example because the journal is on another machine, the command continues. The
     /// server then writes it within a minute.
-    func followJournal() async {
-        guard let path = noted.endingsJournal else { return }
+    ///
+    /// As root, a command follows the path only if `isTrusted`: every user who can write to a database can change it.
+    func followJournal(trusting isTrusted: Bool) async {
+        guard let path = noted.endingsJournal, isTrusted || geteuid() != 0 else { return }
         @Sendable func warn(_ failure: JournalFailure) {
             Output.note(
                 "warning: \(failure); what this command ends is in the database, and the server adds it to its journal "

@@ -86,13 +86,15 @@ struct InstallationOption: ParsableArguments {
         creating: Bool = true, _ work: (Installation) async throws -> Result
     ) async throws -> Result {
         let installation: Installation
-        switch try place {
+        let place = try place
+        switch place {
         case .directory(let path): installation = try DataDirectory(at: path, creating: creating).installation
         case .database(let database): installation = try await database.open()
         }
         do {
             try await KeyRing.check(installation.store, serverKey: installation.serverKey)
-            await installation.followJournal()
+            // Root opens only directories of its own.
+            await installation.followJournal(trusting: place.key == "data_dir")
             let result = try await work(installation)
             await installation.store.close()
             return result

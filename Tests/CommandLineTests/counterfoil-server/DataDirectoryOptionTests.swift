@@ -76,4 +76,28 @@ struct DataDirectoryOptionTests {
             #expect(server.errors.contains("with the data in \(site.dataDirectory).\n"))
         }
     }
+
+    // SEC-415
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func `root opens nothing in a data directory of another user`() async throws {
+        try await TemporaryDirectory.forPrograms { folder in
+            let directory = try folder.makeFolder("data").url.path
+            // A link to a database that root could read, and the user could not.
+            let create = ["scope", "create", "photos.read", "--description", "Photos", "--data-dir"]
+            #expect(try await Self.run(create + [folder.path("own")], [:], in: folder).status == 0)
+            symlink(folder.path("own/counterfoil.db"), directory + "/counterfoil.db")
+            symlink(folder.path("own/server.key"), directory + "/server.key")
+            try #require(chown(directory, 65_534, 65_534) == 0)
+            let before = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+            for command in [
+                ["scope", "list"], ["backup", "--output", "-"], ["after-restore", "--end-sign-ins"],
+                ["restore", folder.path("own/server.key"), "--end-sign-ins"],
+            ] {
+                let ended = try await Self.run(command + ["--data-dir", directory], [:], in: folder)
+                #expect(ended.status == 3, "\(command)")
+                #expect(ended.errors.contains("belongs to the user"), "\(command): \(ended.errors)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == before)
+        }
+    }
 }
