@@ -53,7 +53,8 @@ extension Tables {
 
     /// Fixes where the functions look for tables: first in their schema, and in temporary tables of the caller last.
     ///
-    /// They run with the rights of their owner, so no other user may call them. A trigger needs no right to its function.
+    /// They run with the rights of their owner, so no other user may call them. A trigger needs no right to its
+    /// function.
     private static let rights = """
         DO $body$
         DECLARE
