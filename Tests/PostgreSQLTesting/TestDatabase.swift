@@ -43,8 +43,6 @@ package enum TestDatabase {
         INSERT INTO attempt_locks SELECT * FROM initial.attempt_locks;
         INSERT INTO endings_record SELECT * FROM initial.endings_record;
         INSERT INTO registry (id, revision) VALUES (1, random_revision());
-        INSERT INTO endings_record (id, identity, first_number, last_number)
-            VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0, 0);
         """
 
     /// Runs a test with the connection string of a database.
