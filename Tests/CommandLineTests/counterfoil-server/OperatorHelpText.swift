@@ -1,6 +1,8 @@
 extension HelpText {
-    /// The commands for signing keys, for the audit log and for health checks.
-    static let operators = [key, keyList, keyRotate, audit, auditList, auditFollow, auditExport, auditDelete, health]
+    /// The commands for signing keys and the audit log, and those that examine a server.
+    static let operators = [
+        key, keyList, keyRotate, audit, auditList, auditFollow, auditExport, auditDelete, health, doctor,
+    ]
 
     private static let key = HelpText(
         command: ["key"],
@@ -321,6 +323,48 @@ extension HelpText {
             OPTIONS:
               --timeout <seconds>     The number of seconds to wait for the answer.
                                       (default: 5)
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let doctor = HelpText(
+        command: ["doctor"],
+        text: #"""
+            OVERVIEW: Check the installation of a server, and say how to fix its faults.
+
+            It checks the data directory or the database, the disk, the keys, the clock,
+            and the server as clients reach it at its issuer. Run it on the machine of the
+            server, as the user of the server, while the server runs. It changes nothing.
+
+            With --tls-authority, the certificate of the server can come from a private
+            authority.
+
+            Example:
+              sudo -u counterfoil counterfoil-server doctor --data-dir /var/lib/counterfoil
+
+            The exit code is 0 if there is no fault, and 3 otherwise. Notes do not count.
+
+            USAGE: counterfoil-server doctor [--data-dir <directory>] [--database <uri>] [--server-key-file <file>] \#
+            [--config <file>] [--json] [--tls-authority <file>] [--clock-from <url>]
+
+            OPTIONS:
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+              --json                  Print JSON instead of text.
+              --tls-authority <file>  The certificate of a private authority, in PEM
+                                      format, which clients of the server trust.
+              --clock-from <url>      An https URL of another organization; its time is
+                                      compared with the clock of this machine.
               --version               Show the version.
               -h, --help              Show help information.
 

@@ -41,8 +41,8 @@ extension HelpText {
 
             The command validates every setting, and reads the certificate, the server key
             and the other files that the settings name. It checks that the endings journal
-            can be written. It opens no database, creates no file and listens on no port. It
-            accepts every option of serve. Run it as the user of the server.
+            can be written. It opens no database, creates no file and listens on no port.
+            It accepts every option of serve. Run it as the user of the server.
 
             Example:
               counterfoil-server config check --config /etc/counterfoil/server.yaml
