@@ -46,8 +46,7 @@ extension SQLStore {
             var removed = try database.remove(.codes, before: limits.codesBefore, atMost: rows)
             let expired = try database.remove(.expiredSessions, before: limits.now, atMost: rows)
             removed += expired
-            removed += try database.remove(
-                .idleSessions, before: limits.sessionsIdleBefore, atMost: rows - expired)
+            removed += try database.removeIdleSessions(before: limits.sessionsIdleBefore, atMost: rows - expired)
             removed += try database.removeRefreshTokens(limits, atMost: rows)
             removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
             removed += try database.remove(.assertions, before: limits.now, atMost: rows)
@@ -107,6 +106,10 @@ struct TimedRows: Sendable, CaseIterable {
     static let initialAccessTokens = TimedRows(table: "initial_access_tokens", moment: "expires_at")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
+    /// The SQL statement that ends at most ?2 sessions that were not used since ?1.
+    static let idleSessionsExpire =
+        "UPDATE sessions SET expires_at = 0 WHERE digest IN "
+        + "(SELECT digest FROM sessions WHERE last_seen_at < ?1 LIMIT ?2)"
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
         attempts, endings,
@@ -122,6 +125,14 @@ extension SQLConnection {
     /// Deletes at most `rows` rows with a timestamp before a moment, and returns their number.
     fileprivate func remove(_ kind: TimedRows, before moment: Date, atMost rows: Int) throws -> Int {
         try run(kind.removal, moment.microseconds, rows)
+    }
+
+    /// Deletes idle sessions.
+    ///
+    /// They expire first, because the deletion of an expired session ends nothing, and so is not recorded as an ending.
+    fileprivate func removeIdleSessions(before moment: Date, atMost rows: Int) throws -> Int {
+        let idle = try run(TimedRows.idleSessionsExpire, moment.microseconds, rows)
+        return idle == 0 ? 0 : try run("DELETE FROM sessions WHERE expires_at = 0")
     }
 
     /// Deletes expired and idle token families.
