@@ -153,11 +153,7 @@ package final class RunningProgram: Sendable {
 
     /// Stops the program with SIGTERM, as an operator does, and waits until it exits.
     @discardableResult package func stop() async -> EndedProgram? {
-        let handle = lifeline.withLock { handle in
-            defer { handle = nil }
-            return handle
-        }
-        try? handle?.close()
+        closeLifeline()
         return try? await Task.detached { try await self.end(within: .seconds(20)) }.value
     }
 
@@ -173,8 +169,18 @@ package final class RunningProgram: Sendable {
         }
     }
 
+    private func closeLifeline() {
+        let handle = lifeline.withLock { handle in
+            defer { handle = nil }
+            return handle
+        }
+        try? handle?.close()
+    }
+
     private func end(within limit: Duration) async throws -> EndedProgram {
         let status = try await Waiting.until("the end of \(name)", within: limit) { exitCode.value.withLock { $0 } }
+        // Foundation keeps a process and its pipes. With some 1,300 open descriptors, it fails to start another one.
+        closeLifeline()
         return EndedProgram(status: status, output: output, errors: errors)
     }
 
