@@ -119,7 +119,7 @@ struct CommitOutcomeTests {
     }
 
     @Test func `a constraint that fails at the end of the transaction is an error and no success`() async throws {
-        let table = try await Table()
+        let table = try await Table(threads: 1)
         try table.server.sql(
             "ALTER TABLE \(table.name) ADD UNIQUE (value) DEFERRABLE INITIALLY DEFERRED",
             "INSERT INTO \(table.name) VALUES (7, 'a')")
