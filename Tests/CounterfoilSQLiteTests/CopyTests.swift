@@ -55,6 +55,7 @@ struct CopyTests {
             let record = CopyRecord(
                 format: CopyRecord.currentFormat, schema: 1, program: "test", issuer: nil, endings: "", ending: 0,
                 isInJournal: false, takenAt: 1, length: length, rows: [:])
+            try #require(ftruncate(file, off_t(database.count)) == 0)
             try record.append(to: file, after: Int64(database.count))
             #expect(throws: CopyRefusal.changed) { try CopyRecord(ofCopyOn: file) }
         }

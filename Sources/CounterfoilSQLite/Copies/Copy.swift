@@ -104,7 +104,9 @@ private struct DatabaseContent {
                 sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
             var rows: [String: Int] = [:]
             for name in names {
-                rows[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(name.quotedDatabaseIdentifier)")
+                // A copy by someone else can have any name.
+                let quoted = name.replacingOccurrences(of: "\"", with: "\"\"")
+                rows[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \"\(quoted)\"")
             }
             // A copy by an earlier version has no record of endings.
             let endings =
