@@ -53,7 +53,8 @@ package struct EndingsHistory: Sendable, Hashable {
             guard number >= next.value.first else { throw .gap(from: number + 1, through: next.value.first) }
             identity = next.key
         }
-        if let snapshot, until < snapshot { throw .endsBefore(until: until, copy: snapshot) }
+        // The times in a journal are in milliseconds.
+        if let snapshot, until / 1000 < snapshot / 1000 { throw .endsBefore(until: until, copy: snapshot) }
         self.endings = endings
         end = EndingsPosition(identity: identity, last: number)
         knownUntil = until

@@ -174,6 +174,16 @@ struct RestoredCopyTests {
                 ]
                 let made = try await site.administer(["backup", "--output", copy])
                 #expect(made.status == 0, "\(made.errors)")
+                // A disk that fails right after the copy leaves a journal that knows as much as the copy.
+                let journalOfCopy = site.folder.path("endings-of-the-copy")
+                try FileManager.default.copyItem(atPath: journal, toPath: journalOfCopy)
+                let elsewhere = site.folder.path("restored-at-once")
+                try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: true)
+                try FileManager.default.copyItem(
+                    atPath: site.dataDirectory + "/server.key", toPath: elsewhere + "/server.key")
+                let atOnce = try await site.server(
+                    ["restore", copy, "--data-dir", elsewhere, "--endings-journal", journalOfCopy])
+                #expect(atOnce.status == 0, "\(atOnce.errors)")
                 for _ in 1...2 {
                     let page = try await refresh(tokens[0], of: clientID, at: site)
                     tokens[0] = try JSONDecoder().decode(Tokens.self, from: Data(page.body.utf8)).refresh_token
