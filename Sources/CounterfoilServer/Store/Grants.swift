@@ -69,7 +69,8 @@ public struct Grant: Sendable, Hashable {
     public let authenticatedAt: Date
     /// The time of the approval.
     public let createdAt: Date
-    /// The time when a token was last issued under the grant, with the precision ``useResolution``.
+    /// The time when a token was last issued under the grant, with the precision ``useResolution``, or that of
+    /// ``RefreshFamily/useResolution`` if its refresh token is not rotated.
     public var lastUsedAt: Date
     /// The time of the revocation; nil if the grant is not revoked.
     public var revokedAt: Date?
