@@ -24,7 +24,9 @@ struct RoutedHead: Sendable {
     /// Whether the endpoint accepts a large body from signed-in users only.
     var bodyNeedsSession: Bool { outcome.route?.endpoint.bodyNeedsSession ?? false }
 
-    /// The length of the body according to the head (RFC 9112 §6.3, RFC 9113 §8.1.1); nil if the head does not state it.
+    /// The length of the body according to the head; nil if the head does not state it.
+    ///
+    /// RFC 9112 §6.3, RFC 9113 §8.1.1
     var announcedLength: Int? {
         if hasOpenBody || request.headerFields.contains(.transferEncoding) { return nil }
         return request.headerFields[.contentLength].map { Int($0) ?? .max } ?? 0

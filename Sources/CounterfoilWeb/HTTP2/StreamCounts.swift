@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What the streams of an HTTP/2 connection use, and the rules that follow from it.
+/// The counts of the streams of an HTTP/2 connection, and the rules that follow from them.
 struct StreamCounts {
     /// The number of requests whose body is arriving, or that wait for their turn.
     private(set) var arriving = 0
