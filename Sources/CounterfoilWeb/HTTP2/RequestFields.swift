@@ -30,10 +30,14 @@ struct RequestFields {
                 method = HTTPRequest.Method(value)
                 guard let method, method != .connect else { return nil }
             case ":scheme": guard value.lowercased() == "https" else { return nil }
-            case ":path": path = value
+            case ":path":
+                guard Self.isVisible(value) else { return nil }
+                path = value
             case ":authority":
                 // RFC 9113 §8.3.1: there is no user information in it.
-                guard !value.isEmpty, !value.utf8.contains(UInt8(ascii: "@")) else { return nil }
+                guard !value.isEmpty, Self.isVisible(value), !value.utf8.contains(UInt8(ascii: "@")) else {
+                    return nil
+                }
                 authority = value
             case "host":
                 guard host == nil else { return nil }
@@ -53,6 +57,9 @@ struct RequestFields {
         self.size = size
         self.statesLength = statesLength
     }
+
+    /// Returns whether a part of a URI has visible ASCII characters only, as the parser of HTTP/1.1 requires.
+    private static func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
     /// Returns fields without `Host`, whose value is that of `:authority`.
     private static func move(_ host: String?, toAuthorityOf received: HPACKHeaders) -> HPACKHeaders {

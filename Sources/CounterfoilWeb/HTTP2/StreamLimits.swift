@@ -50,7 +50,11 @@ enum StreamLimits {
         configuration.connection.maximumSequentialContinuationFrames = 5
         // Replies to control frames that wait because the client does not read.
         configuration.connection.maximumBufferedControlFrames = 2 * controlFrames
-        configuration.connection.maximumConnectionGlitches = resets
+        // Errors of streams in the whole time of the connection.
+        configuration.connection.maximumConnectionGlitches = controlFrames
+        // Most responses fit, so that a stream is writable until its end.
+        configuration.stream.outboundBufferSizeHighWatermark = 64 * 1024
+        configuration.stream.outboundBufferSizeLowWatermark = 32 * 1024
         configuration.stream.streamResetFrameRateLimit.maximumCount = resets
         configuration.stream.streamResetFrameRateLimit.windowLength = period
         configuration.stream.streamErrorRateLimit.maximumCount = resets

@@ -52,6 +52,19 @@ struct StreamTests {
         }
     }
 
+    // SEC-482
+    @Test func `a client with as many streams as it may open gets every response`() async throws {
+        try await StreamServer.run { server in
+            try await FrameClient.run(to: server) { client in
+                let streams = (0..<StreamLimits.streams).map { 2 * $0 + 1 }
+                client.send(streams.map { FrameClient.head($0, FrameClient.fields("GET", "/livez")) })
+                var statuses: Set<String?> = []
+                for stream in streams { statuses.insert(try await client.received.response(on: stream).status) }
+                #expect(statuses == ["200"])
+            }
+        }
+    }
+
     @Test func `a body that is too large is refused while it arrives, with or without its length`() async throws {
         try await StreamServer.run { server in
             try await FrameClient.run(to: server) { client in
@@ -81,7 +94,7 @@ struct StreamTests {
             get + [("transfer-encoding", "chunked")], get + [("upgrade", "websocket")], get + [("te", "gzip")],
             get + [("host", "other.example.com")], get + [("accept", " */*")], get + [("accept", "a\r\nb: c")],
             get + [("content-length", "+0")], get.map { $0.0 == ":path" ? ($0.0, "livez") : $0 },
-            get.map { $0.0 == ":scheme" ? ($0.0, "http") : $0 },
+            get.map { $0.0 == ":path" ? ($0.0, "/livez a") : $0 }, get.map { $0.0 == ":scheme" ? ($0.0, "http") : $0 },
             get.map { $0.0 == ":authority" ? ($0.0, "alice@id.example.com") : $0 },
             [(":method", "CONNECT"), (":authority", "id.example.com:443")],
             // RFC 8441 §4
