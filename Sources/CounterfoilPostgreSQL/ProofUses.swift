@@ -45,9 +45,10 @@ extension PostgreSQLStore {
 
     /// Deletes expired records, and used DPoP proofs of the partition that is due.
     ///
-    /// A proof is a small row that no other table refers to, so many are deleted at once.
+    /// Each kind of record has a transaction of its own. A proof is a small row that no other table refers to, so many
+    /// are deleted at once.
     public func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int {
-        let removed = try await deleteExpiredRows(limits, atMost: rows)
+        let removed = try await deleteExpiredSeparately(limits, atMost: rows)
         let partition = "used_proofs_\(ProofSlot.expired(at: limits.now).number)"
         let statement = Statement(
             "DELETE FROM \(partition) WHERE ctid = ANY(ARRAY(SELECT ctid FROM \(partition) LIMIT $1))", 50 * rows)
