@@ -33,13 +33,7 @@ extension PostgreSQLStore {
     /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Only
     /// the space of the database limits the number of proofs.
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
-        let slot = ProofSlot(of: proof.expires)
-        let isNew = try await threads.commit([
-            Statement("SELECT set_config('synchronous_commit', 'off', true)"),
-            Statement(
-                "INSERT INTO used_proofs (slot, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING", slot.number,
-                Data(proof.digest.bytes)),
-        ]) { rows in rows.last?.changes == 1 }
+        let isNew = try await engine.proofs.commit(ProofNote(proof: proof))
         return isNew ? .new : .used
     }
 
