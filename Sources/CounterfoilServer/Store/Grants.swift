@@ -8,7 +8,7 @@ public struct GrantIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses an identifier; nil if malformed.
     public init?(_ rawValue: String) {
-        guard rawValue.hasPrefix("gr_"), rawValue.utf8.count <= 64 else { return nil }
+        guard rawValue.hasPrefix("gr_"), rawValue.utf8.count <= 64, !rawValue.utf8.contains(0) else { return nil }
         self.rawValue = rawValue
     }
 
