@@ -32,7 +32,7 @@ class Authority:
                   "-subj", "/CN=Reload root", "-addext", "keyUsage=critical,keyCertSign")
 
     def issue(self, serial: int) -> None:
-        """Puts a certificate and its key in the place of the former ones, one file after the other."""
+        """Replaces the certificate and its key, one file after the other."""
         key, certificate = self._folder / "new.key", self._folder / "new.pem"
         self._run("req", "-x509", *self._curve, "-keyout", str(key), "-out", str(certificate), "-days", "1",
                   "-set_serial", str(serial), "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}",
@@ -53,7 +53,7 @@ class Authority:
 
 
 class Caller(threading.Thread):
-    """A service that gets a token again and again, on one connection that nobody may close."""
+    """A service that gets a token again and again, on one connection, which the server must not close."""
 
     def __init__(self, port: int, tls: ssl.SSLContext, form: str) -> None:
         super().__init__(daemon=True)
