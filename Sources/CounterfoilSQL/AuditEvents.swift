@@ -29,16 +29,26 @@ extension SQLStore {
     /// Events that are newer than `AuditPosition.lastSettled` are kept. If `event` is given and an event is deleted,
     /// the store appends `event` in the same transaction.
     public func removeAudit(
-        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, with serverKey: ServerKey,
+        at time: Date
     ) async throws(StoreFault) -> Int {
-        try await commit { database in
+        let keys = AuditSealKeys(serverKey)
+        return try await commit { database in
             // The trigger `audit_is_never_shortened` allows the deletion of events up to the position in the table
             // `audit_removal`. Outside this transaction, that table is empty.
-            let last = min(position, .lastSettled(at: time))
+            var last = min(position, .lastSettled(at: time))
+            // If there are more events, the deletion ends with the last one that it may delete.
+            let final = try database.first(
+                AuditEntry.limit, last.microseconds, last.number, max(0, rows - 1)
+            ) { columns in
+                AuditPosition(microseconds: try columns.integer(), number: Int(try columns.integer()))
+            }
+            if let final { last = final }
             try database.send(
                 "INSERT INTO audit_removal (through_at, through_number) VALUES (?, ?)", last.microseconds, last.number)
             let removed = try database.run(AuditEntry.removal, last.microseconds, last.number, rows)
             try database.send("DELETE FROM audit_removal")
+            try database.removeSeals(through: last, with: keys)
             if let event, removed > 0 { try database.append(event) }
             return removed
         }
@@ -121,6 +131,10 @@ extension AuditEntry {
         "number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail"
     /// The query for ?3 events after the position with the time ?1 and the number ?2.
     static let log = "SELECT \(columns) FROM audit WHERE (at, number) > (?1, ?2) ORDER BY at, number LIMIT ?3"
+    /// The query for the position of the oldest event but ?3, up to the position with the time ?1 and the number ?2.
+    static let limit = """
+        SELECT at, number FROM audit WHERE (at, number) <= (?1, ?2) ORDER BY at, number LIMIT 1 OFFSET ?3
+        """
     /// The deletion of the oldest ?3 events up to the position with the time ?1 and the number ?2.
     static let removal = """
         DELETE FROM audit WHERE number IN (

@@ -82,7 +82,7 @@ struct QueryPlanTests {
 
     @Test func `the whole log is read in its order with an index`() async throws {
         #expect(try await plan(of: AuditQuery().statement) == ["SCAN audit USING INDEX audit_time"])
-        for statement in [AuditEntry.log, AuditEntry.removal] {
+        for statement in [AuditEntry.log, AuditEntry.removal, AuditEntry.limit, AuditRecord.unsealed] {
             let steps = try await plan(of: statement)
             #expect(
                 steps.contains { $0.hasPrefix("SEARCH audit USING") && $0.contains("INDEX audit_time") }, "\(steps)")

@@ -20,7 +20,7 @@ struct SchemaVersion: Sendable, Hashable {
     /// A step never changes after its release. First, a step only adds something. A later one takes away what no
     /// supported version uses. The servers continue meanwhile, so a step takes all its locks at its beginning, and does
     /// nothing that takes long while it has them.
-    static var steps: [Step] { [first, sharedState, endings, certificateOrders, counters] }
+    static var steps: [Step] { [first, sharedState, endings, certificateOrders, counters, auditSeals] }
 
     private static let first = Step(
         statements: Tables.all.map { Statement($0) }
@@ -46,6 +46,12 @@ struct SchemaVersion: Sendable, Hashable {
     /// Adds the rows among which several servers spread a counter.
     private static let counters = Step(
         statements: Tables.counters.map { Statement($0) }, keepsEarlierPrograms: true)
+
+    /// Adds the seals of the audit log.
+    ///
+    /// An earlier program deletes events without their seals, until a server with this step deletes more of them.
+    private static let auditSeals = Step(
+        statements: Tables.auditSeals.map { Statement($0) }, keepsEarlierPrograms: true)
 
     /// Reads the version of the tables; nil if the database has none.
     static func read(on connection: Connection, by deadline: ContinuousClock.Instant) throws -> SchemaVersion? {

@@ -16,7 +16,7 @@ struct Migration: Sendable {
             .schema, .userClaimsInIDTokens, .normalizedResources, .tokenTypes, .browserOrigins, .keyThumbprints,
             .pushedRequests, .policyRequirements, .deviceAuthorizations, .unregisteredClients,
             .removedPeople, .serverClock, .registryOfKeysAndBranding, .commitAttempts, .auditPositions, .clientRemovals,
-            .sharedState, .endings, .certificateOrders,
+            .sharedState, .endings, .certificateOrders, .auditSeals,
         ]
     }
 

@@ -69,6 +69,9 @@ public struct ServerKey: Sendable {
     /// The HMAC key of the pseudonyms of deleted users in the audit log.
     var auditPseudonyms: SymmetricKey { derived("counterfoil audit pseudonyms").current }
 
+    /// The HMAC keys of the seals of the audit log.
+    var auditSeals: DerivedKeys { derived("counterfoil audit seals") }
+
     /// The keys that encrypt the identifiers of deleted users in queued logout notifications.
     private var removedSubjects: DerivedKeys { derived("counterfoil removed subjects") }
 

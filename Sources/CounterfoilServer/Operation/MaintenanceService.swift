@@ -1,7 +1,8 @@
 import Foundation
 import Logging
 
-/// A service that deletes expired records and rotates signing keys, in small steps that block no request for long.
+/// A service that deletes expired records, rotates signing keys and seals the audit log, in small steps that block no
+/// request for long.
 ///
 /// Several servers may run the service on one store. One of them has a lease and does the work; if it stops, another
 /// one takes over after the end of the lease. No step fails if another server has already done its work.
@@ -29,6 +30,8 @@ public struct MaintenanceService: Sendable {
     private let logger: Logger
     private let clock: @Sendable () -> Date
     private let holder = LeaseHolder()
+    private let serverKey: ServerKey
+    private let sealer: AuditSealer
 
     init(
         settings: CurrentSettings, registry: CachedRegistry, store: any UncachedStore, keys: KeyRing,
@@ -44,6 +47,8 @@ public struct MaintenanceService: Sendable {
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
+        self.serverKey = serverKey
+        sealer = AuditSealer(store: store, serverKey: serverKey, logger: logger)
     }
 
     private var settings: ServerSettings { currentSettings.value }
@@ -53,30 +58,44 @@ public struct MaintenanceService: Sendable {
     /// If the store fails, the service tries again after a moment; the server keeps running.
     public func run() async {
         while !Task.isCancelled {
-            var pause = Self.idleInterval
             do {
                 if try await runRound() { continue }
+                try await sealUntilNextRound()
             } catch is CancellationError {
                 break
             } catch {
                 metrics.count(.maintenanceFailure)
                 logger.error("maintenance failed", metadata: ["error": "\(error)"])
                 // Another server may be able to do the work.
+                sealer.isActive = false
                 try? await store.returnMaintenanceLease(holder)
-                pause = Self.pauseAfterFailure
-            }
-            do {
-                try await Task.sleep(for: pause)
-            } catch {
-                break
+                do { try await Task.sleep(for: Self.pauseAfterFailure) } catch { break }
             }
         }
+        _ = try? await sealer.sealRecent(at: clock())
         // Another server can then continue at once; otherwise it does so after the end of the lease.
         try? await store.returnMaintenanceLease(holder)
         // The number of events that were left out in a minute is recorded only after the end of that minute. With a
         // time in the next minute, the number of the current minute is recorded too. It would otherwise be lost.
         await auditor.noteSummaries(now: clock().addingTimeInterval(60))
     }
+
+    /// Waits for the next round, and seals new events of the audit log meanwhile.
+    ///
+    /// A failure is reported by the next round, which does the same.
+    private func sealUntilNextRound() async throws {
+        let end = ContinuousClock.now + Self.idleInterval
+        while ContinuousClock.now < end {
+            try await Task.sleep(for: AuditSealer.interval)
+            _ = try? await sealer.sealRecent(at: clock())
+        }
+    }
+
+    /// Seals every event of the audit log that has no seal.
+    ///
+    /// - Returns: The number of sealed events.
+    @discardableResult
+    package func sealAudit() async throws -> Int { try await sealer.sealAll(at: clock()) }
 
     /// Carries out each kind of work, with a limited number of deletions.
     ///
@@ -89,7 +108,8 @@ public struct MaintenanceService: Sendable {
     /// - Returns: True if there may be more to delete.
     package func runRound(steps: Int = Self.stepLimit) async throws -> Bool {
         let now = clock()
-        guard try await store.takeMaintenanceLease(holder, until: now + Self.leaseLength, at: now) else {
+        sealer.isActive = try await store.takeMaintenanceLease(holder, until: now + Self.leaseLength, at: now)
+        guard sealer.isActive else {
             try await keys.follow(logger: logger)
             await auditor.noteSummaries(now: clock())
             return false
@@ -99,6 +119,7 @@ public struct MaintenanceService: Sendable {
         let isMoreExpired = try await take(steps) { try await removeBatch(limits) }
         let isMoreRemoved = try await take(steps) { try await continueRemovals() }
         await auditor.noteSummaries(now: clock())
+        try await sealAudit()
         try await removeOldAuditEvents()
         return isMoreExpired || isMoreRemoved
     }
@@ -169,18 +190,31 @@ public struct MaintenanceService: Sendable {
         var removed = 0
         while true {
             let oldest = try await store.auditLog(after: nil, limit: Self.batch).prefix { $0.event.at < end }
-            guard let last = oldest.last else { return removed }
+            guard let last = oldest.last else {
+                try await forgetSeals(before: end, at: now)
+                return removed
+            }
             let event = AuditEvent(
                 at: now, .auditRemoval,
                 detail: "events from before \(end.formatted(.iso8601)), after a retention of \(days) days")
             let count = try await store.removeAudit(
-                through: last.position, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
+                through: last.position, atMost: Self.batch, recording: removed == 0 ? event : nil, with: serverKey,
+                at: now)
             guard count > 0 else { return removed }
             if removed == 0 { auditor.countRecorded(event) }
             removed += count
             metrics.add(count, to: .rowRemoved)
             try await Task.sleep(for: Self.batchPause)
         }
+    }
+
+    /// Deletes the seals of events that a server of the version before seals has deleted.
+    private func forgetSeals(before end: Date, at now: Date) async throws(StoreFault) {
+        let first = try await store.sealedAudit(after: 0, limit: 1).first
+        guard let first, first.record == nil, first.seal.position.time < end else { return }
+        let last = AuditPosition(at: end, number: 0)
+        _ = try await store.removeAudit(
+            through: last, atMost: Self.batch, recording: nil, with: serverKey, at: now)
     }
 
     private func removeBatch(_ limits: ExpirationLimits) async throws(StoreFault) -> Int {

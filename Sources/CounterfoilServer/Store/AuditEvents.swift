@@ -252,7 +252,8 @@ public struct AuditQuery: Sendable, Hashable {
 /// The audit log.
 ///
 /// The log is append-only: only the oldest events can be deleted, and an event changes in one case only. If its user
-/// is deleted, it gets a pseudonym (``PeopleStore/continueRemovals(atMost:)``). Event numbers are never reused.
+/// is deleted, it gets a pseudonym (``PeopleStore/continueRemovals(atMost:)``). Event numbers are never reused. Seals
+/// show a change that the store cannot refuse, because it was made in its files or its database (``AuditSealStore``).
 ///
 /// An event that describes a commit is appended by that commit, which takes it as `recording`.
 public protocol AuditStore: Sendable {
@@ -277,9 +278,11 @@ public protocol AuditStore: Sendable {
     ///   - rows: The maximum number of events to delete.
     ///   - event: The event of the deletion; nil for none. If an event is deleted, the store appends it in the same
     ///     transaction.
+    ///   - serverKey: The key that authenticates up to where events were deleted (``AuditStart``).
     ///   - time: The current time.
     /// - Returns: The number of deleted events, without the appended one.
     func removeAudit(
-        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, with serverKey: ServerKey,
+        at time: Date
     ) async throws(StoreFault) -> Int
 }

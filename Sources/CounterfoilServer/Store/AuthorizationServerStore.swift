@@ -27,7 +27,7 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 ///
 /// The endpoints of the server hold this type beside a `CachedRegistry`. None of them can therefore look up a record of
 /// the registry without the cache.
-public typealias UncachedStore = AttemptStore & AuditStore & BrandingStore & CertificateOrderStore
+public typealias UncachedStore = AttemptStore & AuditSealStore & AuditStore & BrandingStore & CertificateOrderStore
     & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore & GrantStore & IdentifierKeyStore
     & LogoutDeliveryStore & MaintenanceStore & PeopleStore & ProofUseStore & PushedRequestStore & RefreshTokenStore
     & ResourceStore & ScopeStore & ServiceRecordStore & SessionStore & SetupStore & SigningKeyStore & StoreClock

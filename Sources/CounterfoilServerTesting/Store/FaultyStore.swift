@@ -73,6 +73,8 @@ public final class FaultyStore: Sendable {
         case isRegistered
         /// Writing and reading the audit log.
         case appendAudit, audit, auditLog, removeAudit
+        /// Reading and writing the seals of the audit log.
+        case sealedAudit, sealAudit
         /// Taking due back-channel logout deliveries, recording their results, and reading the backlog.
         case takeLogoutDeliveries, settleLogoutDelivery, logoutBacklog
         /// Storing, opening and removing pushed authorization requests.

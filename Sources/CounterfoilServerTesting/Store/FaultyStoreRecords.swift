@@ -85,10 +85,40 @@ extension FaultyStore: AuditStore {
     }
 
     public func removeAudit(
-        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, with serverKey: ServerKey,
+        at time: Date
     ) async throws(StoreFault) -> Int {
         try await enter(.removeAudit)
-        return try await store.removeAudit(through: position, atMost: rows, recording: event, at: time)
+        return try await store.removeAudit(
+            through: position, atMost: rows, recording: event, with: serverKey, at: time)
+    }
+}
+
+extension FaultyStore: AuditSealStore {
+    public func auditChainEnds() async throws(StoreFault) -> AuditChainEnds {
+        try await enter(.sealedAudit)
+        return try await store.auditChainEnds()
+    }
+
+    public func unsealedAudit(
+        after position: AuditPosition?, limit: Int
+    ) async throws(StoreFault) -> [AuditRecord] {
+        try await enter(.sealedAudit)
+        return try await store.unsealedAudit(after: position, limit: limit)
+    }
+
+    public func sealedAudit(after seal: Int, limit: Int) async throws(StoreFault) -> [SealedAuditRecord] {
+        try await enter(.sealedAudit)
+        return try await store.sealedAudit(after: seal, limit: limit)
+    }
+
+    public func sealAudit(
+        _ range: AuditSealRange?, continuing known: AuditHead?, checkedAt: Date?, with serverKey: ServerKey,
+        at time: Date
+    ) async throws(StoreFault) -> AuditSealOutcome {
+        try await enter(.sealAudit)
+        return try await store.sealAudit(
+            range, continuing: known, checkedAt: checkedAt, with: serverKey, at: time)
     }
 }
 

@@ -43,6 +43,7 @@ public final class MemoryStore: Sendable {
         var audit: [AuditEntry] = []
         /// The number of events that were appended to the audit log.
         var auditCount = 0
+        var auditSeals = AuditSeals()
         var deliveries: [PendingDelivery] = []
         var deliveryCount = 0
         var logoutQueues: [ClientIdentifier: LogoutQueue] = [:]

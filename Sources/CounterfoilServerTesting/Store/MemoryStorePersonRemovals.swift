@@ -55,6 +55,7 @@ extension MemoryStore {
             for index in events {
                 let entry = state.audit[index]
                 state.audit[index] = AuditEntry(number: entry.number, event: removed.pseudonymized(entry.event))
+                state.forgetSalts(of: state.audit[index])
             }
             guard events.count < rows else { return rows }
             state.pushedRequests = state.pushedRequests.filter { !removed.isNamed(in: $0.value) }

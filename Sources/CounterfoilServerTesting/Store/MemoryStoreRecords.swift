@@ -94,13 +94,16 @@ extension MemoryStore: AuditStore {
     }
 
     public func removeAudit(
-        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, with serverKey: ServerKey,
+        at time: Date
     ) async throws(StoreFault) -> Int {
-        state.withLock { state in
+        let keys = AuditSealKeys(serverKey)
+        return state.withLock { state in
             let last = min(position, .lastSettled(at: time))
             let removed = state.audit.filter { $0.position <= last }.sorted { $0.position < $1.position }.prefix(rows)
             let numbers = Set(removed.map(\.number))
             state.audit.removeAll { numbers.contains($0.number) }
+            state.removeSeals(through: removed.count == rows ? removed.last?.position ?? last : last, with: keys)
             if let event, !numbers.isEmpty { state.append(event) }
             return numbers.count
         }

@@ -3,6 +3,16 @@ package import CounterfoilServer
 package import CounterfoilTokens
 package import Foundation
 
+extension AuditStore {
+    /// Deletes the oldest events, with the server key of tests.
+    package func removeAudit(
+        through position: AuditPosition, atMost rows: Int, recording event: AuditEvent?, at time: Date
+    ) async throws -> Int {
+        try await removeAudit(
+            through: position, atMost: rows, recording: event, with: TestSigningKeys.serverKey, at: time)
+    }
+}
+
 /// Commits without an event in the audit log, for tests of the change alone.
 extension BrandingStore {
     package func updateBranding(_ branding: Branding, logo: LogoChange) async throws(StoreFault)

@@ -44,6 +44,7 @@ public struct MetricsResponder: HTTPResponder {
     func text() async -> String {
         let refreshes = await server.refreshStatistics()
         let backlog = await server.logoutBacklog()
+        let auditSealAge = await server.auditSealAge()
         var text = MetricsText()
         text.write(server.metrics.snapshot)
         if let refreshes { text.write(refreshes) }
@@ -51,6 +52,7 @@ public struct MetricsResponder: HTTPResponder {
             text.write(connections.snapshot, limit: connections.limits.total)
         }
         if let backlog { text.write(logoutBacklog: backlog) }
+        if let auditSealAge { text.write(auditSealAge: auditSealAge) }
         if let certificate = sources.certificate { text.write(certificate.snapshot) }
         text.write(isDraining: server.isStopping)
         if let store = sources.store { text.write(store()) }

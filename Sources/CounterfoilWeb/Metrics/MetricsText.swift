@@ -97,6 +97,13 @@ struct MetricsText {
         sample("counterfoil_logout_notification_oldest_seconds", [], logoutBacklog.age)
     }
 
+    /// Writes the time since which events of the audit log may have no seal.
+    mutating func write(auditSealAge: Double) {
+        gauge(
+            "counterfoil_audit_seal_age_seconds",
+            "Time since every event of the audit log was sealed. \(Self.ofStore)", auditSealAge)
+    }
+
     /// Writes the validity of the certificate for TLS, the refusals of new ones, and the number of orders that have
     /// failed.
     mutating func write(_ certificate: CurrentCertificate.Snapshot) {

@@ -1,11 +1,11 @@
 public import ArgumentParser
 public import CounterfoilServer
 
-/// The command group `audit`, which lists, exports and deletes events of the audit log.
+/// The command group `audit`, which lists, exports, verifies and deletes events of the audit log.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Read, export and delete the audit log.",
+        abstract: "Read, export, verify and delete the audit log.",
         discussion: """
             An event has a time, kind, outcome, user, app and client address. Events contain no secrets, and never \
             change, except that a pseudonym replaces a deleted user. The server deletes an event when its retention ends (serve --audit-retention); export it before \
@@ -18,7 +18,7 @@ struct AuditCommand: AsyncParsableCommand {
               counterfoil-server audit --kind sign-in --person alice --data-dir ./data
               counterfoil-server audit export --before 2027-01-01 --data-dir ./data
             """,
-        subcommands: [AuditList.self, AuditFollow.self, AuditExport.self, AuditDelete.self],
+        subcommands: [AuditList.self, AuditFollow.self, AuditExport.self, AuditVerify.self, AuditDelete.self],
         defaultSubcommand: AuditList.self
     )
 }

@@ -41,7 +41,8 @@ struct AuditDelete: AsyncParsableCommand {
             while let oldest, let newest {
                 let event = installation.event(.auditRemoval, detail: "events from position \(oldest) to \(newest)")
                 let count = try await store.removeAudit(
-                    through: last, atMost: Self.batch, recording: removed == 0 ? event : nil, at: now)
+                    through: last, atMost: Self.batch, recording: removed == 0 ? event : nil,
+                    with: installation.serverKey, at: now)
                 guard count > 0 else { break }
                 removed += count
                 try await Task.sleep(for: .milliseconds(20))

@@ -48,7 +48,7 @@ struct HelpText: Sendable, CustomTestStringConvertible {
               key                     Manage the keys that sign tokens.
               certificate             Show or renew the certificate that the server orders
                                       itself.
-              audit                   Read, export and delete the audit log.
+              audit                   Read, export, verify and delete the audit log.
               backup                  Copy the database while the server runs.
               restore                 Restore a copy into an empty data directory.
               after-restore           Finish a restore that another program has made.

@@ -1,7 +1,7 @@
 extension HelpText {
     /// The commands for signing keys and the audit log, and those that examine a server.
     static let operators = [
-        key, keyList, keyRotate, audit, auditList, auditFollow, auditExport, auditDelete, health, doctor,
+        key, keyList, keyRotate, audit, auditList, auditFollow, auditExport, auditVerify, auditDelete, health, doctor,
     ]
 
     private static let key = HelpText(
@@ -106,7 +106,7 @@ extension HelpText {
     private static let audit = HelpText(
         command: ["audit"],
         text: #"""
-            OVERVIEW: Read, export and delete the audit log.
+            OVERVIEW: Read, export, verify and delete the audit log.
 
             An event has a time, kind, outcome, user, app and client address. Events
             contain no secrets, and never change, except that a pseudonym replaces a
@@ -130,6 +130,7 @@ extension HelpText {
               list (default)          List events, newest first.
               follow                  Print events as they are recorded.
               export                  Export events as JSON lines, oldest first.
+              verify                  Find events that were changed, removed or inserted.
               delete                  Delete the oldest events, up to the position of an
                                       event.
 
@@ -262,6 +263,51 @@ extension HelpText {
                                       --database. (default: $COUNTERFOIL_SERVER_KEY)
               --config <file>         The settings file of the server, in YAML. (default:
                                       $COUNTERFOIL_SERVER_CONFIG, or none)
+              --version               Show the version.
+              -h, --help              Show help information.
+
+
+            """#)
+
+    private static let auditVerify = HelpText(
+        command: ["audit", "verify"],
+        text: #"""
+            OVERVIEW: Find events that were changed, removed or inserted.
+
+            A server seals each event within seconds, with a key that is not in the
+            database. The command finds what an attacker with access to the database alone
+            has changed since then, and changes nothing. It works while the server runs.
+
+            The command prints the head of the log. Note it at another place: with --head,
+            a later run also finds that the end of the log was cut, or that all of it was
+            replaced with the help of the server key. The server writes the head to its log
+            once a day.
+
+            The exit code is 0 if nothing was found, and 1 otherwise.
+
+            Examples:
+              counterfoil-server audit verify --data-dir ./data
+              counterfoil-server audit verify --head 1234:5f0c… --json --data-dir ./data
+
+            USAGE: counterfoil-server audit verify [--head <head>] [--after <seal>] [--data-dir <directory>] \#
+            [--database <uri>] [--server-key-file <file>] [--config <file>] [--json]
+
+            OPTIONS:
+              --head <head>           The head that an earlier run or the log of the server
+                                      has shown.
+              --after <seal>          Leave out findings up to this seal, which were
+                                      examined before. (default: 0)
+              --data-dir <directory>  The data directory of the server. (default:
+                                      $COUNTERFOIL_DATA_DIR or the user's data folder)
+              --database <uri>        A PostgreSQL database instead of a data directory:
+                                      postgresql://USER@HOST/NAME. (default:
+                                      $COUNTERFOIL_DATABASE)
+              --server-key-file <file>
+                                      The file with the server key, 32 bytes, for
+                                      --database. (default: $COUNTERFOIL_SERVER_KEY)
+              --config <file>         The settings file of the server, in YAML. (default:
+                                      $COUNTERFOIL_SERVER_CONFIG, or none)
+              --json                  Print JSON instead of text.
               --version               Show the version.
               -h, --help              Show help information.
 

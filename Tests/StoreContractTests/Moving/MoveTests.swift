@@ -26,6 +26,7 @@ struct MoveTests {
         _ = try await store.noteAssertion(
             ArtefactDigest(ofFamily: [1]), expires: World.now + 60, attempt: CommitAttempt(), now: World.now)
         try await store.recordService(at: World.now, outageAfter: 10)
+        try await AuditSealContractTests.seal(store, batch: 1000)
         return world
     }
 
@@ -40,6 +41,7 @@ struct MoveTests {
         contents.append("\(try await store.sessions(of: world.person.id))")
         contents.append("\(try await store.clientSecrets(of: world.client.id))")
         contents.append("\(try await store.auditLog(after: nil, limit: 5000))")
+        contents.append("\(try await store.sealedAudit(after: 0, limit: 5000)) \(try await store.auditChainEnds())")
         contents.append("\(try await store.logoutBacklog())")
         return contents
     }
@@ -78,6 +80,8 @@ struct MoveTests {
             #expect(try await store.registryRevision() != revision)
             while try await store.continueRemovals(atMost: 100) > 0 {}
             _ = try await moved.approve(moved.grant())
+            try await AuditSealContractTests.seal(store)
+            #expect(try await AuditSealContractTests.verdict(store).findings == [])
             await store.close()
 
             #expect {
