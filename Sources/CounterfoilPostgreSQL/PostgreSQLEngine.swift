@@ -9,6 +9,8 @@ import Foundation
 struct PostgreSQLEngine: SQLEngine {
     let threads: ConnectionThreads
 
+    var kind: StoreMeasurements.Kind { .postgresql }
+
     var now: Date { threads.clock.now() }
 
     var measurements: StoreMeasurements {

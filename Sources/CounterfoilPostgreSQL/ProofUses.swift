@@ -34,12 +34,14 @@ extension PostgreSQLStore {
     /// the space of the database limits the number of proofs.
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
         let slot = ProofSlot(of: proof.expires)
-        let isNew = try await threads.commit([
-            Statement("SELECT set_config('synchronous_commit', 'off', true)"),
-            Statement(
-                "INSERT INTO used_proofs (slot, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING", slot.number,
-                Data(proof.digest.bytes)),
-        ]) { rows in rows.last?.changes == 1 }
+        let isNew = try await traced(.commit) { () async throws(StoreFault) in
+            try await threads.commit([
+                Statement("SELECT set_config('synchronous_commit', 'off', true)"),
+                Statement(
+                    "INSERT INTO used_proofs (slot, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING", slot.number,
+                    Data(proof.digest.bytes)),
+            ]) { rows in rows.last?.changes == 1 }
+        }
         return isNew ? .new : .used
     }
 
