@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import Foundation
 import HTTPTypes
+import NIOHTTP1
 import TestSupport
 import Testing
 
