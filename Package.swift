@@ -31,7 +31,9 @@ let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let otel: Target.Dependency = .product(name: "OTel", package: "swift-otel")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
@@ -80,6 +82,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
@@ -185,12 +188,13 @@ let package = Package(
             dependencies: [
                 "CounterfoilProtocol", "CounterfoilServer", "CounterfoilTokens", asn1, asyncHTTPClient, crypto,
                 httpTypes,
-                hummingbird, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                hummingbird, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"), serviceLifecycle,
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), serviceLifecycle,
                 x509,
             ],
             resources: [.embedInCode("Assets"), .embedInCode("Templates")],
@@ -369,8 +373,8 @@ let package = Package(
             dependencies: [
                 "CounterfoilConsole", "CounterfoilProtocol", "CounterfoilServer", "CounterfoilServerTesting",
                 "CounterfoilTokens", "CounterfoilWeb", "TestSupport", asn1, crypto, httpTypes, logging, nioCore,
-                nioPosix,
-                nioSSL, nioTLS, x509,
+                nioHPACK, nioHTTP2, nioPosix,
+                nioSSL, nioTLS, serviceLifecycle, x509,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: settings

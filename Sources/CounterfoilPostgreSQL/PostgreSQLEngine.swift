@@ -8,6 +8,15 @@ import Foundation
 /// one after another. PostgreSQL refuses one of two that do not. That one runs again, after a few attempts alone.
 struct PostgreSQLEngine: SQLEngine {
     let threads: ConnectionThreads
+    /// The notes of used client assertions and of used DPoP proofs, which share transactions.
+    let assertions: Gathering<AssertionNote>
+    let proofs: Gathering<ProofNote>
+
+    init(threads: ConnectionThreads) {
+        self.threads = threads
+        assertions = Gathering(threads)
+        proofs = Gathering(threads)
+    }
 
     var kind: StoreMeasurements.Kind { .postgresql }
 
@@ -15,7 +24,8 @@ struct PostgreSQLEngine: SQLEngine {
 
     var measurements: StoreMeasurements {
         StoreMeasurements(
-            .postgresql, threads.meter, waiting: threads.schedule.waitingCount,
+            .postgresql, threads.meter,
+            waiting: threads.schedule.waitingCount + assertions.waitingCount + proofs.waitingCount,
             connections: StoreMeasurements.Connections(
                 open: threads.schedule.openConnections, limit: threads.settings.threads))
     }

@@ -11,10 +11,12 @@ public final class PostgreSQLStore: SQLStore {
     /// The connections to the database.
     public let database: SQLDatabase
     let threads: ConnectionThreads
+    let engine: PostgreSQLEngine
 
     private init(_ threads: ConnectionThreads, reporting unsupported: UnsupportedValues) {
         self.threads = threads
-        database = SQLDatabase(PostgreSQLEngine(threads: threads), reporting: unsupported)
+        engine = PostgreSQLEngine(threads: threads)
+        database = SQLDatabase(engine, reporting: unsupported)
     }
 
     /// Connects to a database, which must have the tables of this version.

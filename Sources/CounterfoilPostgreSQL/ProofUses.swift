@@ -33,23 +33,18 @@ extension PostgreSQLStore {
     /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Only
     /// the space of the database limits the number of proofs.
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
-        let slot = ProofSlot(of: proof.expires)
         let isNew = try await traced(.commit) { () async throws(StoreFault) in
-            try await threads.commit([
-                Statement("SELECT set_config('synchronous_commit', 'off', true)"),
-                Statement(
-                    "INSERT INTO used_proofs (slot, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING", slot.number,
-                    Data(proof.digest.bytes)),
-            ]) { rows in rows.last?.changes == 1 }
+            try await engine.proofs.commit(ProofNote(proof: proof))
         }
         return isNew ? .new : .used
     }
 
     /// Deletes expired records, and used DPoP proofs of the partition that is due.
     ///
-    /// A proof is a small row that no other table refers to, so many are deleted at once.
+    /// Each kind of record has a transaction of its own. A proof is a small row that no other table refers to, so many
+    /// are deleted at once.
     public func deleteExpired(_ limits: ExpirationLimits, atMost rows: Int) async throws(StoreFault) -> Int {
-        let removed = try await deleteExpiredRows(limits, atMost: rows)
+        let removed = try await deleteExpiredSeparately(limits, atMost: rows)
         let partition = "used_proofs_\(ProofSlot.expired(at: limits.now).number)"
         let statement = Statement(
             "DELETE FROM \(partition) WHERE ctid = ANY(ARRAY(SELECT ctid FROM \(partition) LIMIT $1))", 50 * rows)

@@ -33,22 +33,24 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
 
     /// The URI byte for byte as it was parsed, the form in which URIs are compared.
     public let rawValue: String
+    private let parts: Parts
+
     /// The scheme without its colon, in the letter case of the URI.
-    public let scheme: String
+    public var scheme: String { text(parts.scheme) }
     /// Whether `//` follows the scheme, so that the URI has an authority.
-    public let hasAuthority: Bool
+    public var hasAuthority: Bool { parts.host != nil }
     /// The user information of the authority, without its `@`; nil if there is none.
-    public let userInformation: String?
+    public var userInformation: String? { parts.userInformation.map(text) }
     /// The host, unchanged, with brackets around an IPv6 literal; nil if there is no authority.
-    public let host: String?
+    public var host: String? { parts.host.map(text) }
     /// The port; nil if the URI contains none, even if its scheme has a default port.
-    public let port: Int?
+    public var port: Int? { parts.port }
     /// The path, unchanged and not percent-decoded; empty if there is none.
-    public let path: String
+    public var path: String { text(parts.path) }
     /// The query, unchanged, without its `?`; nil if there is none.
-    public let query: String?
+    public var query: String? { parts.query.map(text) }
     /// The fragment, unchanged, without its `#`; nil if there is none.
-    public let fragment: String?
+    public var fragment: String? { parts.fragment.map(text) }
 
     /// Parses an absolute URI of at most ``byteLimit`` bytes.
     public init(parsing text: String) throws(Refusal) { try self.init(parsing: text, byteLimit: Self.byteLimit) }
@@ -56,31 +58,23 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
     /// Parses an absolute URI with a maximum length.
     package init(parsing text: String, byteLimit: Int) throws(Refusal) {
         guard text.utf8.count <= byteLimit else { throw .tooLong }
-        guard Self.hasOnlyURICharacters(text.utf8) else { throw .badCharacter }
-        var rest = Substring(text)
-        guard let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .relative }
-        let scheme = rest[..<colon]
-        guard let first = scheme.utf8.first, first.isLetter, scheme.utf8.allSatisfy(Self.isSchemeCharacter) else {
-            throw .relative
+        var text = text
+        let parts: Result<Parts, Refusal> = text.withUTF8 { bytes in
+            do throws(Refusal) { return .success(try Parts(of: bytes)) } catch { return .failure(error) }
         }
-        rest = rest[rest.index(after: colon)...]
-
-        fragment = Self.cut(&rest, at: UInt8(ascii: "#"))
-        query = Self.cut(&rest, at: UInt8(ascii: "?"))
-        if rest.hasPrefix("//") {
-            let start = rest.utf8.index(rest.startIndex, offsetBy: 2)
-            let end = rest.utf8[start...].firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            let authority = rest[start..<end]
-            path = String(rest[end...])
-            hasAuthority = true
-            (userInformation, host, port) = try Self.split(authority: authority)
-        } else {
-            path = String(rest)
-            hasAuthority = false
-            (userInformation, host, port) = (nil, nil, nil)
-        }
-        self.scheme = String(scheme)
+        self.parts = try parts.get()
         rawValue = text
+    }
+
+    /// Compares the texts byte for byte.
+    public static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
+
+    /// Hashes the text.
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+    private func text(_ range: Range<Int>) -> String {
+        let start = rawValue.utf8.index(rawValue.startIndex, offsetBy: range.lowerBound)
+        return String(rawValue[start..<rawValue.utf8.index(start, offsetBy: range.count)])
     }
 
     /// The URI byte for byte; equal to ``rawValue``.
@@ -101,38 +95,73 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
         let user = userInformation.map { "\($0)@" } ?? ""
         return "\(scheme)://\(user)\(host)\(path)" + (query.map { "?\($0)" } ?? "") + (fragment.map { "#\($0)" } ?? "")
     }
+}
 
-    private static func cut(_ rest: inout Substring, at mark: UInt8) -> String? {
-        guard let index = rest.utf8.firstIndex(of: mark) else { return nil }
-        defer { rest = rest[..<index] }
-        return String(rest[rest.utf8.index(after: index)...])
+/// Where the parts of a URI are in its bytes.
+private struct Parts: Sendable {
+    let scheme: Range<Int>
+    private(set) var userInformation: Range<Int>?
+    private(set) var host: Range<Int>?
+    private(set) var port: Int?
+    let path: Range<Int>
+    let query: Range<Int>?
+    let fragment: Range<Int>?
+
+    init(of bytes: UnsafeBufferPointer<UInt8>) throws(AbsoluteURI.Refusal) {
+        guard Self.hasOnlyURICharacters(bytes) else { throw .badCharacter }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let first = bytes.first, first.isLetter,
+            bytes[..<colon].allSatisfy(Self.isSchemeCharacter)
+        else { throw .relative }
+        scheme = 0..<colon
+        var rest = (colon + 1)..<bytes.count
+        fragment = Self.cut(&rest, of: bytes, at: UInt8(ascii: "#"))
+        query = Self.cut(&rest, of: bytes, at: UInt8(ascii: "?"))
+        if rest.count >= 2, bytes[rest.lowerBound] == UInt8(ascii: "/"), bytes[rest.lowerBound + 1] == UInt8(ascii: "/")
+        {
+            let start = rest.lowerBound + 2
+            let end = bytes[start..<rest.upperBound].firstIndex(of: UInt8(ascii: "/")) ?? rest.upperBound
+            path = end..<rest.upperBound
+            try split(authority: bytes[start..<end])
+        } else {
+            path = rest
+        }
     }
 
-    private static func split(authority: Substring) throws(Refusal) -> (String?, String, Int?) {
+    /// Shortens a range to what precedes a mark, and returns the range of what follows it.
+    private static func cut(
+        _ rest: inout Range<Int>, of bytes: UnsafeBufferPointer<UInt8>, at mark: UInt8
+    ) -> Range<Int>? {
+        guard let index = bytes[rest].firstIndex(of: mark) else { return nil }
+        defer { rest = rest.lowerBound..<index }
+        return (index + 1)..<rest.upperBound
+    }
+
+    private mutating func split(authority: Slice<UnsafeBufferPointer<UInt8>>) throws(AbsoluteURI.Refusal) {
         var rest = authority
-        var userInformation: String?
-        if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
-            userInformation = String(rest[..<at])
-            rest = rest[rest.utf8.index(after: at)...]
+        if let at = rest.lastIndex(of: UInt8(ascii: "@")) {
+            userInformation = rest.startIndex..<at
+            rest = rest[(at + 1)...]
         }
-        let host: Substring
-        if rest.hasPrefix("[") {
-            guard let close = rest.firstIndex(of: "]") else { throw .badAuthority }
-            host = rest[...close]
+        let end: Int
+        if rest.first == UInt8(ascii: "[") {
+            guard let close = rest.firstIndex(of: UInt8(ascii: "]")) else { throw .badAuthority }
+            end = close + 1
         } else {
-            host = rest[..<(rest.utf8.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex)]
-            guard !host.utf8.contains(UInt8(ascii: "[")) && !host.utf8.contains(UInt8(ascii: "]")) else {
+            end = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
+            guard !rest[..<end].contains(UInt8(ascii: "[")), !rest[..<end].contains(UInt8(ascii: "]")) else {
                 throw .badAuthority
             }
         }
-        rest = rest[host.endIndex...]
-        guard !rest.isEmpty else { return (userInformation, String(host), nil) }
-        guard rest.first == ":" else { throw .badAuthority }
-        let digits = rest[rest.utf8.index(after: rest.startIndex)...]
-        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isDigit), digits.first != "0",
-            let port = Int(digits), (1...65535).contains(port)
-        else { throw .badPort }
-        return (userInformation, String(host), port)
+        host = rest.startIndex..<end
+        rest = rest[end...]
+        guard let mark = rest.popFirst() else { return }
+        guard mark == UInt8(ascii: ":") else { throw .badAuthority }
+        guard (1...5).contains(rest.count), rest.allSatisfy(\.isDigit), rest.first != UInt8(ascii: "0") else {
+            throw .badPort
+        }
+        let number = rest.reduce(0) { 10 * $0 + Int($1 - UInt8(ascii: "0")) }
+        guard number <= 65535 else { throw .badPort }
+        port = number
     }
 
     private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
@@ -141,7 +170,7 @@ public struct AbsoluteURI: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns true if every byte is a reserved or unreserved character, or part of a complete percent escape
     /// (RFC 3986 §2).
-    private static func hasOnlyURICharacters(_ text: String.UTF8View) -> Bool {
+    private static func hasOnlyURICharacters(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var bytes = text.makeIterator()
         while let byte = bytes.next() {
             if byte == UInt8(ascii: "%") {

@@ -13,26 +13,34 @@ public struct Resource: Sendable, Hashable, CustomStringConvertible {
         case uri(AbsoluteURI.Refusal)
         /// The URI has a fragment (RFC 8707 §2).
         case fragment
+        /// The URI is longer than ``Resource/byteLimit`` bytes.
+        case tooLong
 
         /// An explanation that is safe to show to users.
         public var description: String {
             switch self {
             case .uri(let refusal): "the resource is not an absolute URI: \(refusal)"
             case .fragment: "the resource must not have a fragment"
+            case .tooLong: "the resource is longer than \(Resource.byteLimit) bytes"
             }
         }
     }
 
     /// The maximum number of distinct resources in one request.
     public static let limit = 20
+    /// The maximum length of a resource indicator in bytes.
+    ///
+    /// PostgreSQL refuses a longer text in an index at about 2,700 bytes.
+    public static let byteLimit = 2048
 
     /// The URI byte for byte, as it was parsed and as it is sent.
     public let rawValue: String
     /// The URI after normalization, the form in which resource indicators are compared.
     package let normalized: String
 
-    /// Parses a resource indicator of at most ``AbsoluteURI/byteLimit`` bytes.
+    /// Parses a resource indicator of at most ``byteLimit`` bytes.
     public init(_ text: String) throws(Refusal) {
+        guard text.utf8.count <= Self.byteLimit else { throw .tooLong }
         let uri: AbsoluteURI
         do { uri = try AbsoluteURI(parsing: text) } catch { throw .uri(error) }
         guard uri.fragment == nil else { throw .fragment }

@@ -137,10 +137,14 @@ extension SQLStore {
     /// Reads the number of codes issued to a client without an S256 challenge, and the time of the last; nil for none.
     public func pkceExceptionUse(of id: ClientIdentifier) async throws(StoreFault) -> PKCEExceptionUse? {
         try await read { database in
-            try database.first("SELECT count, last_at FROM pkce_exceptions WHERE client_id = ?", id.rawValue) {
-                columns in
-                PKCEExceptionUse(count: Int(try columns.integer()), lastAt: try columns.date())
-            }
+            let use = try database.first(
+                """
+                SELECT CAST(sum(count) AS bigint), max(last_at) FROM \(database.rows(of: .pkceExceptions))
+                WHERE client_id = ?
+                """, id.rawValue
+            ) { columns in (count: try columns.optionalInteger(), lastAt: try columns.optionalDate()) }
+            guard let count = use?.count, let lastAt = use?.lastAt else { return nil }
+            return PKCEExceptionUse(count: Int(count), lastAt: lastAt)
         }
     }
 }

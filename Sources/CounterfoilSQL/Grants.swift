@@ -311,14 +311,14 @@ extension SQLConnection {
     }
 
     fileprivate func countPKCEException(_ approval: Approval) throws {
+        let row = CounterRow(of: .pkceExceptions, on: self)
         try send(
             """
-            INSERT INTO pkce_exceptions (client_id, count, last_at) VALUES (?, 1, ?)
-            ON CONFLICT (client_id) DO UPDATE SET
-                count = pkce_exceptions.count + 1, last_at = max(pkce_exceptions.last_at, excluded.last_at)
+            INSERT INTO \(row.table) AS counted (\(row.key), count, last_at)
+            VALUES (\(row.keyParameters(after: 2)), 1, ?2)
+            ON CONFLICT (\(row.key)) DO UPDATE SET
+                count = counted.count + 1, last_at = max(counted.last_at, excluded.last_at)
             """,
-            approval.grant.clientID.rawValue,
-            approval.grant.createdAt.microseconds
-        )
+            values: [approval.grant.clientID.rawValue, approval.grant.createdAt.microseconds] + row.slotValues)
     }
 }

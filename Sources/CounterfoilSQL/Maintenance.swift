@@ -35,31 +35,64 @@ extension SQLStore {
     public func deleteExpired(
         _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
-        try await deleteExpiredRows(limits, atMost: rows)
+        try await commit { database in
+            try Expiration.allCases.reduce(0) { removed, kind in
+                try removed + database.remove(kind, by: limits, atMost: rows)
+            }
+        }
     }
 
-    /// As ``deleteExpired(_:atMost:)``, for a store that deletes more than the rows of the common tables.
-    package func deleteExpiredRows(
+    /// As ``deleteExpired(_:atMost:)``, with a transaction for each kind of record.
+    ///
+    /// On a database with several writers, a transaction that deletes rows of all kinds would hold locks that others
+    /// wait for, and conflict with more of them.
+    package func deleteExpiredSeparately(
         _ limits: ExpirationLimits, atMost rows: Int
     ) async throws(StoreFault) -> Int {
-        try await commit { database in
-            var removed = try database.remove(.codes, before: limits.codesBefore, atMost: rows)
-            let expired = try database.remove(.expiredSessions, before: limits.now, atMost: rows)
-            removed += expired
-            removed += try database.removeIdleSessions(before: limits.sessionsIdleBefore, atMost: rows - expired)
-            removed += try database.removeRefreshTokens(limits, atMost: rows)
-            removed += try database.removeGrants(before: limits.grantsBefore, atMost: rows)
-            removed += try database.remove(.assertions, before: limits.now, atMost: rows)
-            removed += try database.remove(.pushedRequests, before: limits.now, atMost: rows)
-            removed += try database.remove(
+        var removed = 0
+        for kind in Expiration.allCases {
+            removed += try await commit { database in try database.remove(kind, by: limits, atMost: rows) }
+        }
+        return removed
+    }
+}
+
+/// The kinds of records that expire, in the order in which they are deleted: a grant after its codes.
+private enum Expiration: Sendable, CaseIterable {
+    case codes
+    case sessions
+    case refreshTokens
+    case grants
+    case assertions
+    case pushedRequests
+    case deviceAuthorizations
+    case initialAccessTokens
+    case attempts
+    case endings
+    case unusedClients
+}
+
+extension SQLConnection {
+    /// Deletes at most `rows` expired records of a kind, and returns their number.
+    fileprivate func remove(_ kind: Expiration, by limits: ExpirationLimits, atMost rows: Int) throws -> Int {
+        switch kind {
+        case .codes: return try remove(.codes, before: limits.codesBefore, atMost: rows)
+        case .sessions:
+            let expired = try remove(.expiredSessions, before: limits.now, atMost: rows)
+            return try expired + removeIdleSessions(before: limits.sessionsIdleBefore, atMost: rows - expired)
+        case .refreshTokens: return try removeRefreshTokens(limits, atMost: rows)
+        case .grants: return try removeGrants(before: limits.grantsBefore, atMost: rows)
+        case .assertions: return try remove(.assertions, before: limits.now, atMost: rows)
+        case .pushedRequests: return try remove(.pushedRequests, before: limits.now, atMost: rows)
+        case .deviceAuthorizations:
+            return try remove(
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
-            removed += try database.remove(.initialAccessTokens, before: limits.now, atMost: rows)
-            removed += try database.remove(.attempts, before: limits.now, atMost: rows)
-            try database.keepLastEnding()
-            removed += try database.remove(
-                .endings, before: limits.now - EndingsJournal.retention, atMost: rows)
-            removed += try database.removeUnusedClients(limits, atMost: rows)
-            return removed
+        case .initialAccessTokens: return try remove(.initialAccessTokens, before: limits.now, atMost: rows)
+        case .attempts: return try remove(.attempts, before: limits.now, atMost: rows)
+        case .endings:
+            try keepLastEnding()
+            return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
+        case .unusedClients: return try removeUnusedClients(limits, atMost: rows)
         }
     }
 }

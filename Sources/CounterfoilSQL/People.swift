@@ -237,12 +237,26 @@ extension Person {
 extension PersonProfile {
     /// The JSON text of the profile, as it is stored.
     fileprivate var text: String {
-        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+        get throws { try Self.storable(try JSONEncoder().encode(self)) }
     }
 
     /// The JSON text of the change of a stored profile to this one.
     fileprivate var patch: String {
-        get throws { String(decoding: try JSONEncoder().encode(mergePatch), as: UTF8.self) }
+        get throws { try Self.storable(try JSONEncoder().encode(mergePatch)) }
+    }
+
+    /// Returns a JSON text; throws if a string in it contains NUL, whose escape not every database accepts.
+    private static func storable(_ json: Data) throws(StoreFault) -> String {
+        var rest = json[...]
+        while let backslash = rest.firstIndex(of: UInt8(ascii: "\\")) {
+            let escaped = rest[backslash...].dropFirst()
+            guard !escaped.starts(with: "u0000".utf8) else {
+                throw .damaged("a text to be stored contains a NUL character")
+            }
+            // The character after a backslash begins no escape, not even another backslash.
+            rest = escaped.dropFirst()
+        }
+        return String(decoding: json, as: UTF8.self)
     }
 
     fileprivate init?(text: String) {

@@ -42,24 +42,16 @@ extension SQLStore {
     public func refreshStatistics(of client: ClientIdentifier) async throws(StoreFault) -> RefreshStatistics {
         try await read { database in
             try database.first(
-                "SELECT repeats, reuses, last_reuse_at, revocations FROM refresh_statistics WHERE client_id = ?",
-                client.rawValue,
-                read: RefreshStatistics.init(_:)
-            ) ?? RefreshStatistics()
+                "\(database.sumsOfRefreshStatistics) WHERE client_id = ?", client.rawValue,
+                read: RefreshStatistics.init(_:)) ?? RefreshStatistics()
         }
     }
 
     /// Reads the sums of the refresh statistics of all clients, with the time of the last token reuse.
     public func refreshStatistics() async throws(StoreFault) -> RefreshStatistics {
         try await read { database in
-            try database.first(
-                """
-                SELECT CAST(coalesce(sum(repeats), 0) AS bigint), CAST(coalesce(sum(reuses), 0) AS bigint),
-                    max(last_reuse_at), CAST(coalesce(sum(revocations), 0) AS bigint)
-                FROM refresh_statistics
-                """,
-                read: RefreshStatistics.init(_:)
-            ) ?? RefreshStatistics()
+            try database.first(database.sumsOfRefreshStatistics, read: RefreshStatistics.init(_:))
+                ?? RefreshStatistics()
         }
     }
 }
@@ -108,24 +100,29 @@ extension SQLConnection {
 
     /// Counts for the client with an identifier, which may be invalid.
     func countRefresh(of client: String, repeats: Int = 0, reuseAt: Date? = nil, revocations: Int = 0) throws {
+        let row = CounterRow(of: .refreshStatistics, on: self)
         try send(
             """
-            INSERT INTO refresh_statistics (client_id, repeats, reuses, last_reuse_at, revocations)
-            SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
-            ON CONFLICT (client_id) DO UPDATE SET
-                repeats = refresh_statistics.repeats + excluded.repeats,
-                reuses = refresh_statistics.reuses + excluded.reuses,
+            INSERT INTO \(row.table) AS counted (\(row.key), repeats, reuses, last_reuse_at, revocations)
+            SELECT \(row.keyParameters(after: 5)), ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM clients WHERE id = ?1)
+            ON CONFLICT (\(row.key)) DO UPDATE SET
+                repeats = counted.repeats + excluded.repeats,
+                reuses = counted.reuses + excluded.reuses,
                 last_reuse_at = max(
-                    coalesce(refresh_statistics.last_reuse_at, excluded.last_reuse_at),
-                    coalesce(excluded.last_reuse_at, refresh_statistics.last_reuse_at)),
-                revocations = refresh_statistics.revocations + excluded.revocations
+                    coalesce(counted.last_reuse_at, excluded.last_reuse_at),
+                    coalesce(excluded.last_reuse_at, counted.last_reuse_at)),
+                revocations = counted.revocations + excluded.revocations
             """,
-            client,
-            repeats,
-            reuseAt == nil ? 0 : 1,
-            reuseAt?.microseconds,
-            revocations
-        )
+            values: [client, repeats, reuseAt == nil ? 0 : 1, reuseAt?.microseconds, revocations] + row.slotValues)
+    }
+
+    /// A query for the sums of the refresh statistics of all clients, to which a condition can be added.
+    fileprivate var sumsOfRefreshStatistics: String {
+        """
+        SELECT CAST(coalesce(sum(repeats), 0) AS bigint), CAST(coalesce(sum(reuses), 0) AS bigint),
+            max(last_reuse_at), CAST(coalesce(sum(revocations), 0) AS bigint)
+        FROM \(rows(of: .refreshStatistics))
+        """
     }
 
     /// Applies a step to a token family; returns false if the family does not meet a condition of the step.

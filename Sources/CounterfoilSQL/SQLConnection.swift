@@ -8,6 +8,9 @@ package import Foundation
 package struct SQLConnection {
     private let runner: any StatementRunner
 
+    /// The number of rows among which the commits spread each counter (``StatementRunner/counterSlots``).
+    var counterSlots: Int64 { runner.counterSlots }
+
     package init(_ runner: any StatementRunner) { self.runner = runner }
 
     /// Returns the same connection, which shows each statement to a watch.
@@ -169,11 +172,14 @@ package protocol StatementRunner {
     /// Runs a statement of a transaction at any time before the next one with an answer, or before the commit.
     func runLater(_ sql: String, _ parameters: [SQLParameter]) throws
 
+    /// The number of rows among which the commits spread each counter; 1 if they run one after another anyway.
+    var counterSlots: Int64 { get }
+
     /// Runs the last statement of a transaction, which may be committed with it, and reads its rows.
     func runLast(_ sql: String, _ parameters: [SQLParameter], read: (inout Columns) throws -> RowStep) throws -> Int
 }
 
-/// Whether a statement continues after a row.
+/// The decision of a reader whether a statement continues after a row.
 package enum RowStep: Sendable { case next, stop }
 
 /// A value of a parameter, by the type of its column.

@@ -12,6 +12,9 @@ extension Database {
 private struct StatementsOfDatabase: StatementRunner {
     let database: Database
 
+    /// A file has one writer, so two commits never update one row at the same time.
+    var counterSlots: Int64 { 1 }
+
     func run(
         _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
     ) throws -> Int {

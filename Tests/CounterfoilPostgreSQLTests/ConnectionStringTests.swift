@@ -85,6 +85,27 @@ struct ConnectionStringTests {
         }
     }
 
+    @Test func `a password file that others can read is refused, unless the password comes from elsewhere`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("pgpass")
+        try Data("127.0.0.1:*:*:ada:s3cret\n".utf8).write(to: directory.file("pgpass"))
+        chmod(path, 0o640)
+        let uri = "postgresql://ada@127.0.0.1/?passfile=\(path.replacingOccurrences(of: "/", with: "%2F"))"
+        let refusal = try #require(#expect(throws: OpeningRefusal.self) { try ConnectionString(uri) })
+        #expect(refusal == .passwordFile(path: path, reason: "other users have rights to it"))
+        #expect("\(refusal)".contains(path) && "\(refusal)".contains("chmod 600"))
+        for variable in ["PGPASSWORD", "PGSERVICE"] {
+            try PasswordFile.check(["passfile": path], environment: [variable: "other"])
+        }
+        #expect(throws: OpeningRefusal.self) { try PasswordFile.check([:], environment: ["PGPASSFILE": path]) }
+        #expect(throws: OpeningRefusal.passwordFile(path: directory.path(""), reason: "it is no regular file")) {
+            try PasswordFile.check(["passfile": directory.path("")], environment: [:])
+        }
+        chmod(path, 0o600)
+        try PasswordFile.check(["passfile": path], environment: [:])
+        try PasswordFile.check([:], environment: ["HOME": directory.path("nowhere")])
+    }
+
     // Another attempt would fail as well, so a script must not take it for an outage.
     @Test func `a wrong password, user or database is told from a server that does not answer`() async throws {
         let server = try await PostgreSQLServer.shared.value

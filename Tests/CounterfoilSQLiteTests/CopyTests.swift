@@ -8,11 +8,10 @@ import Testing
 
 /// The content of copies of a database, and the files in which copies and restores are made.
 struct CopyTests {
-    /// Checks a copy of a database that got a statement more than the store has run.
-    private static func check(copyAfter statement: String?) async throws {
+    /// Makes a copy, runs a statement on it, and checks it; the record is that of the copy.
+    private static func check(after statement: String?) async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(at: directory.path("store.sqlite"))
-        if let statement { try await store.database.engine.commit { try $0.send(statement) } }
         let draft = try DraftFile(at: directory.path("copy"))
         defer { draft.close() }
         let record: CopyRecord
@@ -27,21 +26,50 @@ struct CopyTests {
         await store.close()
         #expect(try CopyRecord(ofCopyOn: draft.descriptor) == record)
         try #require(ftruncate(draft.descriptor, off_t(record.length)) == 0)
+        if let statement {
+            let copy = try SQLiteStore(at: draft.path)
+            do {
+                try await copy.database.engine.commit { try $0.send(statement) }
+            } catch {
+                await copy.close()
+                throw error
+            }
+            await copy.close()
+        }
         try SQLiteStore.check(databaseAt: draft.path, against: record)
     }
 
     // SEC-414
     @Test func `the database of a copy has the tables and triggers of its version, and no others`() async throws {
-        try await Self.check(copyAfter: nil)
-        for statement in [
-            "CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN DELETE FROM audit; END",
-            "CREATE VIEW \"a \"\"b\" AS SELECT 1", "CREATE TABLE \"a \"\"b\" (id INTEGER)",
-            "DROP TRIGGER sessions_deletion_ends_session",
+        try await Self.check(after: nil)
+        for (statement, name) in [
+            ("CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN DELETE FROM audit; END", "evil"),
+            ("CREATE VIEW \"a \"\"b\" AS SELECT 1", "a \"b"), ("CREATE TABLE \"a \"\"b\" (id INTEGER)", "a \"b"),
+            ("DROP TRIGGER sessions_deletion_ends_session", "sessions_deletion_ends_session"),
         ] {
-            await #expect(throws: CopyRefusal.damaged("its tables or triggers are not those of its version")) {
-                try await Self.check(copyAfter: statement)
-            }
+            await #expect(throws: CopyRefusal.otherSchema([name])) { try await Self.check(after: statement) }
         }
+        #expect(
+            CopyRefusal.otherSchema(["a \"\u{1B}b", "_litestream_seq"]).description
+                == "its tables or triggers are not those of its version: a???b, _litestream_seq")
+    }
+
+    @Test func `a database to which another program has added a table is not copied`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(at: directory.path("store.sqlite"))
+        let draft = try DraftFile(at: directory.path("copy"))
+        defer { draft.close() }
+        let terms = SQLiteStore.CopyTerms(issuer: nil, program: "test", isInJournal: false, takenAt: 1)
+        do {
+            try await store.database.engine.commit { try $0.send("CREATE TABLE _litestream_seq (id INTEGER)") }
+            #expect(throws: CopyRefusal.otherSchema(["_litestream_seq"])) {
+                try store.copy(toFileAt: draft.path, draft.descriptor, terms)
+            }
+        } catch {
+            await store.close()
+            throw error
+        }
+        await store.close()
     }
 
     @Test func `a length in a record that no file can have is refused`() async throws {

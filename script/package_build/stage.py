@@ -50,7 +50,7 @@ def stage(name: str, root: Path, source: Source, build: Build, folder: Path, str
     documents(name, root, source, build, folder / "usr/share/doc" / name)
     if name == SERVER:
         put_text(packaged_settings(root), folder / "etc/counterfoil/server.yaml")
-        for helper in ("backup", "check-settings"):
+        for helper in ("backup", "certificate-hook", "check-settings"):
             put(root / "Packaging" / helper, folder / "usr/lib/counterfoil-server" / helper, executable=True)
         for example in sorted((root / "Packaging" / "proxies").glob("*")):
             put(example, folder / "usr/share/doc" / name / "examples" / example.name)

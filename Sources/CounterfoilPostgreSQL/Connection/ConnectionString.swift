@@ -50,6 +50,7 @@ public struct ConnectionString: Sendable, Hashable, CustomStringConvertible {
         guard given["dbname"]?.contains(where: { $0 == "=" || $0 == "/" }) != true else { throw .invalidString }
         // A password without its `@` is such a port, so it is not shown.
         guard Self.arePorts(given["port"]) else { throw .invalidString }
+        try PasswordFile.check(given)
         let resolved = try Self.resolve(text)
         guard Self.arePorts(resolved["port"]) else { throw .invalidOptions(reason: "a port is not a number") }
         self.text = text

@@ -98,10 +98,18 @@ final class Gathering<Commit: GatheredCommit>: Sendable {
         _ commit: Commit, by deadline: ContinuousClock.Instant? = nil, isRepeatable: Bool = false
     ) async throws(StoreFault) -> Commit.Outcome {
         let deadline = deadline ?? ConnectionThreads.deadline
+        let start = ContinuousClock.now
         let result: Result<Commit.Outcome, StoreFault> = await withCheckedContinuation { continuation in
             add(Waiting(commit: commit, deadline: deadline, isRepeatable: isRepeatable, continuation: continuation))
         }
-        return try result.get()
+        do {
+            let outcome = try result.get()
+            threads.meter.note(.commit, since: start)
+            return outcome
+        } catch {
+            threads.meter.note(.commit, since: start, fault: error)
+            throw error
+        }
     }
 
     private func add(_ new: Waiting) {

@@ -6,6 +6,8 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case passwordInString(option: String)
     /// An option of the connection string, an environment variable or the service file is wrong.
     case invalidOptions(reason: String)
+    /// The password file cannot be used; its path, and the reason.
+    case passwordFile(path: String, reason: String)
     /// No server answers, or it refuses the connection; each reason is one of libpq or of the server.
     case unreachable(database: String, reason: String)
     /// The server answers, and refuses the user or the name of the database.
@@ -47,6 +49,11 @@ public enum OpeningRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             """
         case .invalidOptions(let reason):
             "the connection string cannot be used (\(reason)); correct it, the environment or the service file"
+        case .passwordFile(let path, let reason):
+            """
+            the password file \(path) cannot be used: \(reason); \
+            make it private (chmod 600 FILE), or set PGPASSFILE to another file
+            """
         case .unreachable(let database, let reason):
             "no connection to the database \(database) (\(reason)); check that the server runs and accepts this user"
         case .rejected(let database, let reason):

@@ -255,6 +255,9 @@ struct Transaction {
 }
 
 extension Transaction: StatementRunner {
+    /// Enough that the commits of several servers, each with a few connections, seldom choose the same row.
+    var counterSlots: Int64 { 64 }
+
     func runLater(_ sql: String, _ parameters: [SQLParameter]) throws {
         try queue(for: sql)
         try runLater(Statement(connection.numbered(sql), parameters: parameters.map(Parameter.init)))

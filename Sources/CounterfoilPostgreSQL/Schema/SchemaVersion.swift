@@ -20,7 +20,7 @@ struct SchemaVersion: Sendable, Hashable {
     /// A step never changes after its release. First, a step only adds something. A later one takes away what no
     /// supported version uses. The servers continue meanwhile, so a step takes all its locks at its beginning, and does
     /// nothing that takes long while it has them.
-    static var steps: [Step] { [first, sharedState, endings, certificateOrders] }
+    static var steps: [Step] { [first, sharedState, endings, certificateOrders, counters] }
 
     private static let first = Step(
         statements: Tables.all.map { Statement($0) }
@@ -42,6 +42,10 @@ struct SchemaVersion: Sendable, Hashable {
     /// Adds the certificate that the servers order from an authority.
     private static let certificateOrders = Step(
         statements: Tables.certificateOrders.map { Statement($0) }, keepsEarlierPrograms: true)
+
+    /// Adds the rows among which several servers spread a counter.
+    private static let counters = Step(
+        statements: Tables.counters.map { Statement($0) }, keepsEarlierPrograms: true)
 
     /// Reads the version of the tables; nil if the database has none.
     static func read(on connection: Connection, by deadline: ContinuousClock.Instant) throws -> SchemaVersion? {

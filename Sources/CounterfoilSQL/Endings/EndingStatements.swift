@@ -61,6 +61,8 @@ struct WatchedRunner: StatementRunner {
     let runner: any StatementRunner
     let watch: EndingWatch
 
+    var counterSlots: Int64 { runner.counterSlots }
+
     func run(
         _ sql: String, _ parameters: [SQLParameter], expecting limit: Int?, read: (inout Columns) throws -> RowStep
     ) throws -> Int {

@@ -32,11 +32,14 @@ extension SQLiteStore {
     /// Servers and commands can write to the database meanwhile. The WAL grows until the copy is complete. What was
     /// deleted is not in the copy.
     ///
+    /// A database that another program has added a table to is refused, because a restore would refuse its copy.
+    ///
     /// - Parameters:
     ///   - path: The path of the file; its content is a copy only when this function returns.
     ///   - descriptor: The file, open for reading and writing.
     ///   - terms: What the record of the copy says.
     /// - Returns: The record.
+    /// - Throws: `CopyRefusal.otherSchema`, a `CopyFailure`, and a `StoreFault`.
     package func copy(toFileAt path: String, _ descriptor: CInt, _ terms: CopyTerms) throws -> CopyRecord {
         do {
             // `VACUUM INTO` reads in one transaction.
@@ -91,8 +94,8 @@ private struct DatabaseContent {
             try database.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
             let applicationID = try Int64.fetchOne(database, sql: "PRAGMA application_id")
             guard applicationID == SQLiteStore.applicationID else { throw CopyRefusal.otherProgram }
+            try Self.checkSchema(of: database)
             if isChecked {
-                try Self.checkSchema(of: database)
                 let faults = try String.fetchAll(database, sql: "PRAGMA integrity_check(1)")
                 guard faults == ["ok"] else { throw CopyRefusal.damaged("the integrity check of SQLite failed") }
                 guard try GRDB.Row.fetchOne(database, sql: "PRAGMA foreign_key_check") == nil else {
@@ -133,22 +136,32 @@ private struct DatabaseContent {
             for migration in Migration.all.prefix(version) { try migration.apply(model) }
             return try Self.schema(of: model)
         }
-        guard try Self.schema(of: database) == expected else {
-            throw CopyRefusal.damaged("its tables or triggers are not those of its version")
-        }
+        let differences = try Self.schema(of: database).symmetricDifference(expected)
+        guard differences.isEmpty else { throw CopyRefusal.otherSchema(Set(differences.map(\.name)).sorted()) }
     }
 
-    /// The statements that made a database, without differences between versions of SQLite in how it keeps them.
-    private static func schema(of database: Database) throws -> [String] {
-        try GRDB.Row.fetchAll(
+    /// A table, index, view or trigger, with the statement that made it.
+    private struct SchemaPart: Hashable {
+        let type: String
+        let name: String
+        let table: String
+        let statement: String
+    }
+
+    /// The parts of a database, without differences between versions of SQLite in how it keeps the statements.
+    private static func schema(of database: Database) throws -> Set<SchemaPart> {
+        let rows = try GRDB.Row.fetchAll(
             database,
             sql: """
                 SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """
-        ).map { row in
-            let sql: String = row["sql"] ?? ""
-            let words = sql.replacing("\"", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            return [row["type"] ?? "", row["name"] ?? "", row["tbl_name"] ?? "", words].joined(separator: "\n")
-        }.sorted()
+        )
+        return Set(
+            rows.map { row in
+                let sql: String = row["sql"] ?? ""
+                let words = sql.replacing("\"", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                return SchemaPart(
+                    type: row["type"] ?? "", name: row["name"] ?? "", table: row["tbl_name"] ?? "", statement: words)
+            })
     }
 }

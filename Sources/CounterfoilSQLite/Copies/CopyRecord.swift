@@ -187,6 +187,8 @@ package enum CopyRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case newerSchema(Int, supported: Int, program: String)
     /// The content of the database is not what the record says.
     case damaged(String)
+    /// The database has other tables, indexes, views or triggers than its version; their names, in order.
+    case otherSchema([String])
 
     package var description: String {
         switch self {
@@ -207,6 +209,22 @@ package enum CopyRefusal: Error, Sendable, Hashable, CustomStringConvertible {
             "a newer version of this program has made it (schema version \(schema); this version supports "
                 + "\(supported)); use version \(program) or a later one"
         case .damaged(let reason): "it is damaged (\(reason))"
+        case .otherSchema(let names):
+            "its tables or triggers are not those of its version: \(Self.list(names))"
         }
+    }
+
+    /// The first of some names.
+    ///
+    /// A copy by someone else can have any name, so characters that the product does not use in names are replaced.
+    private static func list(_ names: [String]) -> String {
+        let shown = names.prefix(5).map { name in
+            String(
+                name.unicodeScalars.prefix(64).map { scalar in
+                    scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                        || scalar == "_" ? Character(scalar) : "?"
+                })
+        }
+        return (shown + (names.count > shown.count ? ["…"] : [])).joined(separator: ", ")
     }
 }

@@ -112,7 +112,7 @@ public struct AuditEvent: Sendable, Hashable {
     /// none.
     public let detail: String?
 
-    /// Creates an event; `detail` is truncated to 200 bytes.
+    /// Creates an event; `detail` is truncated to 200 bytes, and gets U+FFFD for NUL, which no database can store.
     public init(
         at: Date,
         _ kind: Kind,
@@ -132,7 +132,7 @@ public struct AuditEvent: Sendable, Hashable {
         self.grantID = grantID
         self.source = source
         self.requestID = requestID
-        self.detail = detail.map { $0.prefix(bytes: 200) }
+        self.detail = detail.map { $0.replacing("\0", with: "\u{FFFD}").prefix(bytes: 200) }
     }
 }
 

@@ -8,7 +8,7 @@ public struct GrantIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses an identifier; nil if malformed.
     public init?(_ rawValue: String) {
-        guard rawValue.hasPrefix("gr_"), rawValue.utf8.count <= 64 else { return nil }
+        guard rawValue.hasPrefix("gr_"), rawValue.utf8.count <= 64, !rawValue.utf8.contains(0) else { return nil }
         self.rawValue = rawValue
     }
 
@@ -69,7 +69,8 @@ public struct Grant: Sendable, Hashable {
     public let authenticatedAt: Date
     /// The time of the approval.
     public let createdAt: Date
-    /// The time when a token was last issued under the grant, with the precision ``useResolution``.
+    /// The time when a token was last issued under the grant, with the precision ``useResolution``, or that of
+    /// ``RefreshFamily/useResolution`` if its refresh token is not rotated.
     public var lastUsedAt: Date
     /// The time of the revocation; nil if the grant is not revoked.
     public var revokedAt: Date?

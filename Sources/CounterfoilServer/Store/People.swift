@@ -11,7 +11,7 @@ public struct PersonIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses an identifier from a store or a token; nil if malformed.
     public init?(_ rawValue: String) {
-        guard rawValue.hasPrefix("per_"), rawValue.utf8.count <= 64 else { return nil }
+        guard rawValue.hasPrefix("per_"), rawValue.utf8.count <= 64, !rawValue.utf8.contains(0) else { return nil }
         self.rawValue = rawValue
     }
 

@@ -15,6 +15,11 @@ public struct RefreshFamily: Sendable, Hashable {
     public static let repeatLimit = 5
     /// The minimum time between two retries beyond ``repeatLimit``, in seconds.
     public static let repeatPause: TimeInterval = 2
+    /// The precision of ``lastUsedAt`` in seconds, for a token that is not rotated.
+    ///
+    /// A refresh that changes nothing else records no use that is closer to the last one. So most refreshes with a
+    /// bound token write nothing.
+    public static let useResolution: TimeInterval = 900
 
     /// The digest of the family name, which every token of the family contains.
     public let digest: ArtefactDigest
@@ -30,7 +35,8 @@ public struct RefreshFamily: Sendable, Hashable {
     public var rotatedAt: Date
     /// The number of accepted retries of the last refresh; a rotation resets it to 0.
     public var repeats: Int
-    /// The time of the last refresh or retry, from which the idle lifetime counts.
+    /// The time of the last refresh or retry, from which the idle lifetime counts; without rotation, with the precision
+    /// ``useResolution``.
     public var lastUsedAt: Date
     /// The time when the family expires; no use extends it.
     public let expiresAt: Date

@@ -106,6 +106,8 @@ public enum RemoveScopeOutcome: Sendable, Hashable {
     /// The scope was deleted, and removed from the given clients and APIs.
     case removed(from: ScopeUses)
     /// The scope is assigned to the given clients and APIs; nothing was written.
+    ///
+    /// If it was assigned during the call, grants may have lost it.
     case inUse(ScopeUses)
     /// The scope is one of ``ScopeDefinition/standard``; nothing was written.
     case isStandard
@@ -121,7 +123,10 @@ public protocol ScopeStore: Sendable {
     func updateScope(
         _ scope: ScopeDefinition, from former: ScopeDefinition, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateScopeOutcome
-    /// Deletes a scope and removes it from every grant and consent, in one transaction.
+    /// Deletes a scope and removes it from every grant and consent.
+    ///
+    /// A store may remove it from the grants in several transactions, of which the last one deletes it. So after a
+    /// fault, the scope exists, some grants may have lost it, and the call can be repeated.
     ///
     /// If a scope with the same token is added later, it starts without any consent. A grant with no scope left is
     /// revoked with ``RevocationReason/scopeRemoved``. If the scope of a grant is reduced, its unredeemed code becomes

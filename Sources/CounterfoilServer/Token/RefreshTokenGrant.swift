@@ -77,13 +77,15 @@ struct RefreshTokenGrant: TokenGrant {
             refreshToken: (approval.generation ?? unrotated).flatMap {
                 context.refreshTokens.token(of: decoded.family, generation: $0)
             })
+        // What was read is as true as if the last use were recorded: a revocation that ends later is a later event.
+        guard let step = approval.step else { return response }
         let attempt = CommitAttempt(random: context.issuer.random)
-        let events = approval.step == .repeat ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
+        let events = step == .repeat ? [context.event(.refreshRepeat, .done, grant, exchange)] : []
         var sent = 0
         let outcome = try await RepeatedCommit.send { () async throws(StoreFault) in
             sent += 1
             return try await context.store.recordRefresh(
-                approval.facts, approval.step, attempt: attempt, now: exchange.now, recording: events)
+                approval.facts, step, attempt: attempt, now: exchange.now, recording: events)
         }
         if sent > 1 { wasUnconfirmed = true }
         switch outcome {
@@ -117,13 +119,14 @@ struct RefreshTokenGrant: TokenGrant {
         let scope: Scope
         /// The APIs that the token request names; if it names none, the tokens are for the APIs of the grant.
         let resources: [Resource]
-        /// The step that the store records before the tokens are sent.
-        let step: RefreshStep
+        /// The step that the store records before the tokens are sent; nil if it has nothing to record, because the
+        /// token stays, and its last use was recorded a short time ago.
+        let step: RefreshStep?
         /// The generation of the refresh token in the response; nil if the client keeps the presented token.
         let generation: Int?
 
         fileprivate init(
-            facts: RefreshFacts, client: RegisteredClient, scope: Scope, resources: [Resource], step: RefreshStep,
+            facts: RefreshFacts, client: RegisteredClient, scope: Scope, resources: [Resource], step: RefreshStep?,
             generation: Int?
         ) {
             self.facts = facts
@@ -219,7 +222,7 @@ struct RefreshTokenGrant: TokenGrant {
         // RFC 9700 §2.2.2: a token that is bound to a key needs no rotation, because a thief cannot use it.
         let rotates = terms.rotates && family.keyThumbprint == nil
         let next = repeats ? family.generation : generation + 1
-        let step: RefreshStep = repeats ? .repeat : rotates ? .advance(to: next) : .stay
+        let step: RefreshStep? = repeats ? .repeat : rotates ? .advance(to: next) : stay(family, terms, now: now)
         return .issue(
             Approval(
                 facts: facts, client: client.client, scope: scope, resources: exchange.resources, step: step,
@@ -233,6 +236,14 @@ struct RefreshTokenGrant: TokenGrant {
         _ generation: Int, in family: RefreshFamily, terms: RefreshTokenTerms, now: Date
     ) -> Bool {
         generation == family.generation - 1 && now.timeIntervalSince(family.rotatedAt) > gracePeriod(of: family, terms)
+    }
+
+    /// Returns the step for a token that is not rotated.
+    ///
+    /// A use is recorded at least ten times in the idle lifetime.
+    private static func stay(_ family: RefreshFamily, _ terms: RefreshTokenTerms, now: Date) -> RefreshStep? {
+        let resolution = min(RefreshFamily.useResolution, terms.idleLifetime / 10)
+        return (0..<resolution).contains(now.timeIntervalSince(family.lastUsedAt)) ? nil : .stay
     }
 
     private static func gracePeriod(of family: RefreshFamily, _ terms: RefreshTokenTerms) -> TimeInterval {

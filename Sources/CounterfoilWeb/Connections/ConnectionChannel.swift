@@ -2,10 +2,15 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPTypesHTTP1
+import NIOHTTPTypesHTTP2
 import NIOSSL
 
-/// The pipeline of an HTTP/1.1 connection, with TLS if the server has a certificate.
+/// The pipeline of a connection, with TLS if the server has a certificate.
+///
+/// With TLS, ALPN chooses between HTTP/1.1 and HTTP/2. Without, a connection speaks HTTP/1.1. Each stream of HTTP/2 has
+/// a pipeline of its own, with the handlers of requests that an HTTP/1.1 connection has.
 ///
 /// Requests are answered on the event loop of their connection.
 ///
@@ -17,9 +22,20 @@ struct ConnectionChannel {
     ///
     /// It bounds how long a silent client holds a descriptor.
     private static let idleTimeout = Duration.seconds(30)
+    /// The time for the TLS handshake and the head of the first request.
+    private static let firstRequestTime = TimeAmount.seconds(20)
+    /// The time for the body of a request.
+    private static let bodyTime = TimeAmount.seconds(15)
 
     /// The error for a connection that exceeds a limit.
     private struct Refused: Error {}
+
+    /// A counted connection.
+    private struct Accepted: Sendable {
+        let responder: any Responder
+        let address: IPAddress?
+        let connection: OpenConnection
+    }
 
     let responder: CurrentResponder
     let connections: OpenConnections
@@ -38,36 +54,84 @@ struct ConnectionChannel {
         channel.closeFuture.whenComplete { [connections] _ in connections.remove(connection) }
         let responder = responder.current
         if responder.answersOnce { connection.closeAfterResponse() }
+        let accepted = Accepted(responder: responder, address: address, connection: connection)
         return channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            if let certificate {
-                if let challenges = certificate.challenges {
-                    try pipeline.addHandler(ClientHelloHandler(certificate, challenges: challenges))
-                } else if let context = certificate.context {
-                    try pipeline.addHandler(NIOSSLServerHandler(context: context))
-                } else {
-                    throw Refused()
-                }
-                try pipeline.addHandler(ClosedInputHandler())
+            guard let certificate else {
+                return try Self.addHTTP1(
+                    to: channel, accepted, isSecure: false, firstRequestTime: Self.firstRequestTime, logger)
             }
-            var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderFieldSize = 64 * 1024
-            limits.maxHeaderListSize = 96 * 1024
-            limits.maxHeaderFieldCount = 200
-            try pipeline.configureHTTPServerPipeline(
-                // `RequestHandler` orders the responses and handles malformed requests itself.
-                withPipeliningAssistance: false,
-                withErrorHandling: false,
-                // `HTTPFields` cannot contain an invalid name or value, so a second validation is redundant.
-                withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(),
-                withDecoderLimitConfiguration: limits)
-            try pipeline.addHandler(LastRequestHandler())
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: certificate != nil))
-            try pipeline.addHandler(SlowRequestHandler(head: .seconds(20), body: .seconds(15)))
-            try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
+            let pipeline = channel.pipeline.syncOperations
+            if let challenges = certificate.challenges {
+                try pipeline.addHandler(ClientHelloHandler(certificate, challenges: challenges))
+            } else if let context = certificate.context {
+                try pipeline.addHandler(NIOSSLServerHandler(context: context))
+            } else {
+                throw Refused()
+            }
+            try pipeline.addHandler(ClosedInputHandler())
             try pipeline.addHandler(
-                RequestHandler(responder, address: address, connection: connection))
+                ProtocolChoiceHandler(time: Self.firstRequestTime) { choice, time in
+                    switch choice {
+                    case .http1:
+                        try Self.addHTTP1(to: channel, accepted, isSecure: true, firstRequestTime: time, logger)
+                    case .http2: try Self.addHTTP2(to: channel, accepted, firstRequestTime: time)
+                    }
+                })
         }
+    }
+
+    private static func addHTTP1(
+        to channel: any Channel, _ accepted: Accepted, isSecure: Bool, firstRequestTime: TimeAmount, _ logger: Logger
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = HeadLimits.fieldSize
+        limits.maxHeaderListSize = HeadLimits.listSize
+        limits.maxHeaderFieldCount = HeadLimits.fieldCount
+        try pipeline.configureHTTPServerPipeline(
+            // `RequestHandler` orders the responses and handles malformed requests itself.
+            withPipeliningAssistance: false,
+            withErrorHandling: false,
+            // `HTTPFields` cannot contain an invalid name or value, so a second validation is redundant.
+            withOutboundHeaderValidation: false,
+            withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: limits)
+        try pipeline.addHandler(LastRequestHandler())
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
+        try pipeline.addHandler(SlowRequestHandler(head: firstRequestTime, body: bodyTime))
+        try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
+        try pipeline.addHandler(
+            RequestHandler(accepted.responder, address: accepted.address, connection: accepted.connection))
+    }
+
+    private static func addHTTP2(
+        to channel: any Channel, _ accepted: Accepted, firstRequestTime: TimeAmount
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let handler = StreamedConnectionHandler(accepted.connection, firstRequestTime: firstRequestTime)
+        let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        // The streams are served by their handlers, so nothing iterates over them.
+        _ = try pipeline.configureAsyncHTTP2Pipeline(
+            mode: .server, streamDelegate: nil, frameDelegate: handler, configuration: StreamLimits.configuration
+        ) { stream in
+            stream.eventLoop.makeCompletedFuture { try addStream(stream, to: bound.value, accepted) }
+        }
+        try pipeline.addHandler(handler)
+    }
+
+    private static func addStream(
+        _ stream: any Channel, to connection: StreamedConnectionHandler, _ accepted: Accepted
+    ) throws {
+        let pipeline = stream.pipeline.syncOperations
+        connection.opened(try stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID) ?? .rootStream)
+        let bound = NIOLoopBound(connection, eventLoop: stream.eventLoop)
+        stream.closeFuture.whenComplete { _ in bound.value.closedStream() }
+        let place = StreamPlace(in: connection)
+        try pipeline.addHandler(StreamHandler(place))
+        try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
+        try pipeline.addHandler(SlowRequestHandler(head: nil, body: bodyTime))
+        try pipeline.addHandler(
+            RequestHandler(
+                accepted.responder, address: accepted.address, connection: accepted.connection, stream: place))
     }
 }

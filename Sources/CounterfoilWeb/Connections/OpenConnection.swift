@@ -18,6 +18,7 @@ struct ClosableChannel: ClosableConnection {
     func close(unless isBusy: @escaping @Sendable () -> Bool) {
         channel.eventLoop.execute { [channel] in
             guard !isBusy() else { return }
+            channel.pipeline.fireUserInboundEventTriggered(StreamedConnectionHandler.EndNow())
             // With TLS, a close waits for the other side, and the next connection needs the place now.
             if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
                 tls.close(promise: nil)

@@ -9,6 +9,8 @@ struct RoutedHead: Sendable {
     ///
     /// A request with such a target is not routed.
     let targetIsTooLong: Bool
+    /// Whether a body follows whose length the head does not state, with HTTP/2 (RFC 9113 §8.1).
+    var hasOpenBody = false
 
     /// Whether the endpoint supports the method of the request.
     var takesMethod: Bool { outcome.route?.endpoint.methods.contains(request.method) ?? false }
@@ -22,9 +24,11 @@ struct RoutedHead: Sendable {
     /// Whether the endpoint accepts a large body from signed-in users only.
     var bodyNeedsSession: Bool { outcome.route?.endpoint.bodyNeedsSession ?? false }
 
-    /// The length of the body according to the head (RFC 9112 §6.3); nil if the head does not state it.
+    /// The length of the body according to the head; nil if the head does not state it.
+    ///
+    /// RFC 9112 §6.3, RFC 9113 §8.1.1
     var announcedLength: Int? {
-        if request.headerFields.contains(.transferEncoding) { return nil }
+        if hasOpenBody || request.headerFields.contains(.transferEncoding) { return nil }
         return request.headerFields[.contentLength].map { Int($0) ?? .max } ?? 0
     }
 

@@ -7,6 +7,9 @@ import NIOHTTPTypes
 /// Assembles the requests of a connection, passes each to the responder on the event loop, and writes the responses to
 /// pipelined requests in order.
 ///
+/// With HTTP/2, each stream has a handler of its own, for one request (RFC 9113 §8.1). What is said here of closing the
+/// connection then happens to the stream, in `StreamHandler`.
+///
 /// - A body is buffered up to the limit of its endpoint. If the endpoint requires a session for large bodies,
 ///   only a small part is buffered until the session is checked.
 /// - A request whose body is refused is answered immediately, and the rest of the body is read and discarded. If the
@@ -38,6 +41,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let responder: any Responder
     private let address: IPAddress?
     private let connection: OpenConnection
+    /// The place of the request in the limits of its HTTP/2 connection; nil for HTTP/1.1.
+    private let stream: StreamPlace?
     private var reading = Reading.nothing
     private var isAnswering = false
     /// The parts of pipelined requests that wait while one is being answered.
@@ -68,11 +73,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private static let largestRest = 16 << 20
 
     init(
-        _ responder: any Responder, address: IPAddress?, connection: OpenConnection
+        _ responder: any Responder, address: IPAddress?, connection: OpenConnection, stream: StreamPlace? = nil
     ) {
         self.responder = responder
         self.address = address
         self.connection = connection
+        self.stream = stream
     }
 
     func handlerAdded(context: ChannelHandlerContext) { executor = EventLoopTasks(loop: context.eventLoop) }
@@ -104,6 +110,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// or while the client does not read its responses. In the first two cases, reading continues if a refused body
     /// must be discarded.
     private func isHeld(_ context: ChannelHandlerContext) -> Bool {
+        // What is discarded needs no memory, and a stream has no further request.
+        if stream != nil, isOver { return false }
         if !context.channel.isWritable { return true }
         switch reading {
         case .rest: return false
@@ -132,9 +140,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         unreadAnswers?.cancel()
+        if let stream, stream.isWaiting { isAnswering = false }
         // While a request is being answered, its body is still in memory; `write` later subtracts its bytes from the
         // budget.
-        if !isAnswering { dropBody() }
+        if !isAnswering {
+            dropBody()
+            stream?.leave()
+        }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -168,13 +180,16 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch (part, reading) {
         case (.head(let head), _):
-            connection.enter(.reading)
-            begin(responder.routed(head), context)
+            enter(.reading)
+            var routed = responder.routed(head)
+            routed.hasOpenBody = stream?.hasOpenBody ?? false
+            begin(routed, context)
         case (.body(let bytes), .body(let head, var body)):
             guard bytes.readableBytes <= head.bodyLimit - body.readableBytes else {
                 return refuse(.tooLarge(head), context)
             }
-            let uncounted = body.readableBytes + bytes.readableBytes - BodyBudget.freeBytes - counted
+            let freeBytes = stream?.freeBytes ?? BodyBudget.freeBytes
+            let uncounted = body.readableBytes + bytes.readableBytes - freeBytes - counted
             if uncounted > 0 {
                 guard connection.take(uncounted) else { return refuse(.overloaded(head), context) }
                 counted += uncounted
@@ -246,8 +261,19 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func answer(_ request: ReceivedRequest, _ context: ChannelHandlerContext) {
         isAnswering = true
-        connection.enter(.answering)
         if request.head.asksToClose { closesNext = true }
+        guard let stream else {
+            enter(.answering)
+            return respond(to: request, context)
+        }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        stream.whenItsTurn {
+            let (handler, context) = bound.value
+            handler.respond(to: request, context)
+        }
+    }
+
+    private func respond(to request: ReceivedRequest, _ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (responder, address, loop) = (responder, address, context.eventLoop)
         Task(executorPreference: executor) {
@@ -260,17 +286,28 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Notes the phase of the connection; one with streams has the phases of all of them together.
+    private func enter(_ phase: OpenConnection.Phase) { if stream == nil { connection.enter(phase) } }
+
     private func write(_ head: HTTPResponse, _ body: [UInt8], _ context: ChannelHandlerContext) {
         isAnswering = false
         dropBody()
+        stream?.leave()
         guard context.channel.isActive else { return }
-        connection.enter(.idle)
+        enter(.idle)
         if connection.closesAfterResponse { closesNext = true }
         var head = head
-        if closesNext { head.headerFields[.connection] = "close" }
+        // RFC 9113 §8.2.2: HTTP/2 has no such field.
+        if closesNext, stream == nil { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !body.isEmpty { context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        if let stream {
+            isOver = true
+            early.removeAll()
+            stream.answered()
+            return readOn(context)
+        }
         guard closesNext else { return proceed(context) }
         if case .rest = reading {} else { early.removeAll() }
         closeOutput(context)

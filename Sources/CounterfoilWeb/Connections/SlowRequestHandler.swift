@@ -6,7 +6,8 @@ import NIOHTTPTypes
 ///
 /// If the first head of a connection is late, the handler responds with 408 and closes the connection. For later
 /// heads, the idle timeout of the connection is the limit; bytes of an incomplete head do not extend it. If a body is
-/// late, the handler fires the error ``BodyTooSlow``.
+/// late, the handler fires the error ``BodyTooSlow``. A stream of HTTP/2 begins with its head, so there is no time for
+/// this one.
 final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -15,13 +16,13 @@ final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// The error for a body that did not arrive in time.
     struct BodyTooSlow: Error {}
 
-    private let headLimit: TimeAmount
+    private let headLimit: TimeAmount?
     private let bodyLimit: TimeAmount
     private var headDeadline: Scheduled<Void>?
     private var bodyDeadline: Scheduled<Void>?
     private var isInBody = false
 
-    init(head: TimeAmount, body: TimeAmount) {
+    init(head: TimeAmount?, body: TimeAmount) {
         headLimit = head
         bodyLimit = body
     }
@@ -63,7 +64,7 @@ final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func awaitHead(_ context: ChannelHandlerContext) {
-        guard headDeadline == nil else { return }
+        guard let headLimit, headDeadline == nil else { return }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         headDeadline = context.eventLoop.scheduleTask(in: headLimit) {
             let (handler, context) = bound.value

@@ -151,14 +151,15 @@ public struct ServerCertificate: Sendable {
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
         configuration.minimumTLSVersion = .tlsv12
-        // RFC 9325 §4.2: with TLS 1.2, only suites with forward secrecy and authenticated encryption.
+        // RFC 9325 §4.2: with TLS 1.2, only suites with forward secrecy and authenticated encryption. HTTP/2 allows no
+        // others (RFC 9113 §9.2.2), and no renegotiation, which the library does not offer.
         configuration.cipherSuiteValues = [
             .TLS_AES_128_GCM_SHA256, .TLS_AES_256_GCM_SHA384, .TLS_CHACHA20_POLY1305_SHA256,
             .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
             .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
             .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
         ]
-        configuration.applicationProtocols = ["http/1.1"]
+        configuration.applicationProtocols = ProtocolChoiceHandler.offered
         // The time after which the socket of a closed connection is free, even if the other side does not answer.
         configuration.shutdownTimeout = .seconds(1)
         return try NIOSSLContext(configuration: configuration)

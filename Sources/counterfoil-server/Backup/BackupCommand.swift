@@ -122,6 +122,10 @@ struct BackupCommand: AsyncParsableCommand {
         switch error {
         case let failure as DraftFile.Failure: .temporary("cannot write the copy: \(failure)")
         case let failure as CopyFailure: .temporary("cannot write the copy: \(failure)")
+        case CopyRefusal.otherSchema(let names):
+            .refused(
+                "cannot copy the database: \(CopyRefusal.otherSchema(names)). A restore would refuse the copy; delete "
+                    + "what another program has added, such as the tables of Litestream")
         case let refusal as CopyRefusal: .refused("cannot copy the database: \(refusal)")
         case let fault as StoreFault: .temporary("cannot write the copy; check that the disk is not full: \(fault)")
         default: .temporary("cannot write the copy to \(output == "-" ? "standard output" : output)")

@@ -61,6 +61,15 @@ struct ResourceSpellingTests {
         #expect(try await browser.open(attempt(Self.registered).url).status == .seeOther)
     }
 
+    @Test func `a token request for a longer resource than any API can have says so`() async throws {
+        let service = try await test.addService()
+        let long = "https://a.example.com/" + String(repeating: "a", count: Resource.byteLimit)
+        let form = FormParameters(["grant_type": "client_credentials", "resource": long])
+        let refused = try await test.redeem(form, fields: service.fields).tokenError
+        #expect(refused.error == "invalid_target")
+        #expect(try #require(refused.errorDescription).contains("longer than 2048 bytes"))
+    }
+
     // R261; RFC 8707 §2: an absolute URI without a fragment, in every request that can name an API.
     @Test(arguments: malformed)
     func `a fragment or a relative URI is refused in every request`(resource: String) async throws {

@@ -80,8 +80,10 @@ struct MonitoringTests {
     }
 
     @Test func `the table of the metrics lists each one and no other`() async throws {
-        let listed = try Self.file("docs/operations.md").matches(of: /(?m)^\| `((?:counterfoil|process)_\w+)` \|/)
-            .map { String($0.output.1) }
+        let listed = try Self.file("docs/operations/monitoring.md").matches(
+            of: /(?m)^\| `((?:counterfoil|process)_\w+)` \|/
+        )
+        .map { String($0.output.1) }
         #expect(Set(listed).count == listed.count)
         #expect(Set(listed).symmetricDifference(try await Self.families()) == [])
     }

@@ -100,6 +100,42 @@ struct TLSTests {
         }
     }
 
+    // RFC 9113 §3.2
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"))
+    func `curl gets the same response by HTTP/2 and by HTTP/1.1`() async throws {
+        try await Site.make { site in
+            let (authority, files) = (try TestAuthority(), Files(in: site.folder))
+            try files.put(try authority.issue(for: ["localhost"]))
+            let root = site.folder.path("root.pem")
+            try Data(try authority.pem.utf8).write(to: URL(fileURLWithPath: root))
+            let body = site.folder.path("body")
+            try Data(repeating: 0x61, count: 100_000).write(to: URL(fileURLWithPath: body))
+            let issuer = "https://localhost:\(site.port)"
+            func curl(_ version: String, _ options: [String]) async throws -> String {
+                let program = try RunningProgram(
+                    at: "/usr/bin/curl",
+                    [
+                        "--silent", "--show-error", version, "--cacert", root, "--write-out",
+                        "\n%{http_version} %{http_code}",
+                    ]
+                        + options, in: site.folder)
+                let ended = try await program.ended()
+                #expect(ended.status == 0, "\(ended.errors)")
+                return ended.output
+            }
+            let server = try await site.start(issuer: issuer, options: files.options)
+            try await server.whileRunning {
+                let metadata = issuer + "/.well-known/openid-configuration"
+                let new = try await curl("--http2", [metadata])
+                let old = try await curl("--http1.1", [metadata])
+                #expect(new.hasSuffix("\n2 200") && old.hasSuffix("\n1.1 200"))
+                #expect(new.dropLast(5) == old.dropLast(7))
+                let refused = try await curl("--http2", ["--data-binary", "@" + body, issuer + "/oauth2/token"])
+                #expect(refused.hasSuffix("\n2 413"))
+            }
+        }
+    }
+
     @Test func `a renewed certificate is for new connections, and open ones continue`() async throws {
         try await Site.make { site in
             let (former, new) = (try TestAuthority("Former"), try TestAuthority("New"))

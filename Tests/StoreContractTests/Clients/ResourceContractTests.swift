@@ -35,6 +35,21 @@ struct ResourceContractTests {
         }
     }
 
+    // No store refuses what another one takes. Random characters cannot be compressed.
+    @Test(arguments: StoreKind.allCases)
+    func `the longest indicator can be registered, and no longer one exists`(_ kind: StoreKind) async throws {
+        let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
+        let start = "https://a.example.com/"
+        let rest = (start.utf8.count..<Resource.byteLimit).map { _ in letters.randomElement() ?? "a" }
+        let longest = start + String(rest)
+        #expect(throws: Resource.Refusal.tooLong) { try Resource(longest + "a") }
+        let api = try Self.api(longest)
+        try await kind.withStore { store async throws in
+            #expect(try await store.addResource(api) == .added)
+            #expect(try await store.resource(try Resource(longest)) == api)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `an indicator and an identifier are unique`(_ kind: StoreKind) async throws {
         let api = try Self.api("https://a.example.com")

@@ -1,0 +1,83 @@
+public import CounterfoilServer
+public import Foundation
+
+extension PostgreSQLStore {
+    /// Records the use of a client assertion (RFC 7523 §3); returns false if an unexpired assertion with this digest is
+    /// already recorded by another attempt.
+    public func noteAssertion(
+        _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
+    ) async throws(StoreFault) -> Bool {
+        // The mark of the attempt lets the same commit be sent again.
+        try await traced(.commit) { () async throws(StoreFault) in
+            try await engine.assertions.commit(
+                AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), isRepeatable: true)
+        }
+    }
+}
+
+/// The note of a used client assertion, which shares its transaction with others.
+///
+/// No other operation reads the table, so these commits need no order with those of the store: the conflict of two
+/// keys in the index decides.
+struct AssertionNote: GatheredCommit {
+    let digest: ArtefactDigest
+    let expires: Date
+    let attempt: CommitAttempt
+    let now: Date
+
+    var key: [UInt8] { digest.bytes }
+
+    static func statements(for batch: [Self]) -> [Statement] {
+        [
+            Statement(
+                """
+                INSERT INTO assertions (digest, expires_at, attempt)
+                SELECT digest, expires_at, attempt
+                FROM unnest($1::bytea[], $2::bigint[], $3::bytea[]) AS new (digest, expires_at, attempt)
+                ON CONFLICT (digest) DO UPDATE SET expires_at = excluded.expires_at, attempt = excluded.attempt
+                WHERE assertions.expires_at < $4 OR assertions.attempt = excluded.attempt
+                RETURNING digest
+                """, batch.map { Data($0.digest.bytes) }, batch.map(\.expires.microseconds),
+                batch.map { Data($0.attempt.bytes) }, (batch.map(\.now).min() ?? .distantPast).microseconds)
+        ]
+    }
+
+    static func outcomes(of batch: [Self], from rows: [Rows]) throws -> [Bool] {
+        try GatheredDigests(rows.first).contain(batch.map(\.digest))
+    }
+}
+
+/// The note of a used DPoP proof, which shares its transaction with others.
+struct ProofNote: GatheredCommit {
+    let proof: UsedProof
+
+    var key: [UInt8] { proof.digest.bytes }
+
+    static func statements(for batch: [Self]) -> [Statement] {
+        [
+            // The commit does not wait for the disk.
+            Statement("SELECT set_config('synchronous_commit', 'off', true)"),
+            Statement(
+                """
+                INSERT INTO used_proofs (slot, digest)
+                SELECT slot, digest FROM unnest($1::bigint[], $2::bytea[]) AS new (slot, digest)
+                ON CONFLICT DO NOTHING RETURNING digest
+                """, batch.map { ProofSlot(of: $0.proof.expires).number }, batch.map { Data($0.proof.digest.bytes) }),
+        ]
+    }
+
+    static func outcomes(of batch: [Self], from rows: [Rows]) throws -> [Bool] {
+        try GatheredDigests(rows.last).contain(batch.map(\.proof.digest))
+    }
+}
+
+/// The digests that a gathered statement has returned: those of the rows that it has written.
+private struct GatheredDigests {
+    private let written: Set<ArtefactDigest>
+
+    init(_ rows: Rows?) throws {
+        written = Set(try rows?.all { columns in try columns.digest() } ?? [])
+    }
+
+    func contain(_ digests: [ArtefactDigest]) -> [Bool] { digests.map(written.contains) }
+}

@@ -1,0 +1,64 @@
+import NIOCore
+import NIOHTTP2
+
+/// The limits of an HTTP/2 connection.
+///
+/// A connection has many streams (RFC 9113 §5). These limits keep what it may use close to that of an HTTP/1.1
+/// connection, which has one request at a time.
+enum StreamLimits {
+    /// The maximum number of streams that are open at once (RFC 9113 §5.1.2), and of requests that are not answered.
+    ///
+    /// A request whose stream the client has reset counts until its response is there.
+    static let streams = 64
+    /// The maximum number of requests of a connection that are answered at once; others wait for their turn.
+    static let answers = 8
+    /// The maximum size of all request heads of a connection that are not answered, in bytes.
+    ///
+    /// A few bytes on the wire can be a large head (RFC 7541 §6.1).
+    static let headBytes = 2 * HeadLimits.listSize
+    /// The maximum number of bodies of a connection whose first bytes do not count against `BodyBudget`.
+    static let freeBodies = 8
+    /// The maximum number of bytes of responses that wait for the client; requests wait for their turn meanwhile.
+    static let unsentBytes = 256 * 1024
+    /// The time in which the events of the next two limits are counted.
+    static let period = TimeAmount.seconds(30)
+    /// The maximum number of streams that a client may reset in a period (CVE-2023-44487).
+    static let resets = 100
+    /// The maximum number of PING, SETTINGS and PRIORITY frames and of refused requests in a period.
+    static let controlFrames = 200
+    /// The time that a client has to take a response.
+    static let responseTime = TimeAmount.seconds(30)
+    /// The time after which a connection without streams is closed.
+    static let idleTime = TimeAmount.seconds(30)
+
+    /// The configuration of the HTTP/2 library.
+    ///
+    /// It closes a connection with an error after too many resets, stream errors, empty DATA frames in a row or
+    /// CONTINUATION frames of one head. A request that is malformed (RFC 9113 §8.1.1) ends its stream only.
+    ///
+    /// The windows have the size of the protocol (64 KiB for a stream, and for the connection), so that what a
+    /// connection can send ahead is less than what `BodyBudget` grants to one source.
+    static var configuration: NIOHTTP2Handler.Configuration {
+        var configuration = NIOHTTP2Handler.Configuration()
+        configuration.connection.initialSettings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: HeadLimits.listSize),
+        ]
+        configuration.connection.headerBlockValidation = .enabled
+        configuration.connection.contentLengthValidation = .enabled
+        configuration.connection.maximumSequentialEmptyDataFrames = 1
+        configuration.connection.maximumSequentialContinuationFrames = 5
+        // Replies to control frames that wait because the client does not read.
+        configuration.connection.maximumBufferedControlFrames = 2 * controlFrames
+        // Errors of streams in the whole time of the connection.
+        configuration.connection.maximumConnectionGlitches = controlFrames
+        // Most responses fit, so that a stream is writable until its end.
+        configuration.stream.outboundBufferSizeHighWatermark = 64 * 1024
+        configuration.stream.outboundBufferSizeLowWatermark = 32 * 1024
+        configuration.stream.streamResetFrameRateLimit.maximumCount = resets
+        configuration.stream.streamResetFrameRateLimit.windowLength = period
+        configuration.stream.streamErrorRateLimit.maximumCount = resets
+        configuration.stream.streamErrorRateLimit.windowLength = period
+        return configuration
+    }
+}
