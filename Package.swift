@@ -35,6 +35,8 @@ let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let otel: Target.Dependency = .product(name: "OTel", package: "swift-otel")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
@@ -75,6 +77,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.19.3"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -85,6 +88,8 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.1"),
+        // Without the trait, it would bring gRPC, too.
+        .package(url: "https://github.com/swift-otel/swift-otel", from: "1.5.0", traits: ["OTLPHTTP"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
@@ -200,7 +205,8 @@ let package = Package(
             dependencies: [
                 "CounterfoilConsole", "CounterfoilPostgreSQL", "CounterfoilProtocol", "CounterfoilServer",
                 "CounterfoilSQL", "CounterfoilSQLite", "CounterfoilTokens", "CounterfoilWeb", argumentParser,
-                asyncHTTPClient, hummingbird, logging, nioCore, nioHTTP1, nioSSL, serviceLifecycle, unixSignals,
+                asyncHTTPClient, hummingbird, logging, nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing,
+                unixSignals,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Yams", package: "Yams"),
             ],

@@ -9,25 +9,27 @@ extension PostgreSQLStore {
     /// rows always are. So an attempt is no commit of the order (`TransactionKind.ordered`): it locks a row for each of
     /// its keys, and then sees every attempt of another server with one of them.
     public func admitAttempt(_ attempt: CountedAttempt, at now: Date) async throws(StoreFault) -> AttemptVerdict {
-        let early = try await threads.read { transaction in
-            try SQLConnection(transaction).verdict(on: attempt, at: now)
+        let early = try await traced(.read) { () async throws(StoreFault) in
+            try await threads.read { transaction in try SQLConnection(transaction).verdict(on: attempt, at: now) }
         }
         if case .tooEarly = early { return early }
         // The table has a row for each first byte of a digest.
         let locks = Set(attempt.allKeys.map { Int64($0.digest.bytes.first ?? 0) }).sorted()
-        return try await threads.commit { transaction in
-            try transaction.run(
-                "SELECT slot FROM attempt_locks WHERE slot = ANY($1) ORDER BY slot FOR UPDATE", locks)
-            let verdict = try SQLConnection(transaction).verdict(on: attempt, at: now)
-            let counted = attempt.counted(after: verdict)
-            guard !counted.isEmpty else { return verdict }
-            try transaction.run(
-                """
-                INSERT INTO attempts (digest, at, expires_at)
-                SELECT digest, $2, expires_at FROM unnest($1::bytea[], $3::bigint[]) AS counted (digest, expires_at)
-                """, counted.map { Data($0.digest.bytes) }, now.microseconds,
-                counted.map { (now + $0.limit.window).microseconds })
-            return verdict
+        return try await traced(.commit) { () async throws(StoreFault) in
+            try await threads.commit { transaction in
+                try transaction.run(
+                    "SELECT slot FROM attempt_locks WHERE slot = ANY($1) ORDER BY slot FOR UPDATE", locks)
+                let verdict = try SQLConnection(transaction).verdict(on: attempt, at: now)
+                let counted = attempt.counted(after: verdict)
+                guard !counted.isEmpty else { return verdict }
+                try transaction.run(
+                    """
+                    INSERT INTO attempts (digest, at, expires_at)
+                    SELECT digest, $2, expires_at FROM unnest($1::bytea[], $3::bigint[]) AS counted (digest, expires_at)
+                    """, counted.map { Data($0.digest.bytes) }, now.microseconds,
+                    counted.map { (now + $0.limit.window).microseconds })
+                return verdict
+            }
         }
     }
 
@@ -40,6 +42,6 @@ extension PostgreSQLStore {
             + withdrawn.map {
                 Statement(Statement.numbered(StoreQuery.withdrawAttempt), Data($0.bytes), time.microseconds)
             }
-        try await threads.commit(statements) { _ in }
+        try await traced(.commit) { () async throws(StoreFault) in try await threads.commit(statements) { _ in } }
     }
 }

@@ -8,8 +8,10 @@ extension PostgreSQLStore {
         _ digest: ArtefactDigest, expires: Date, attempt: CommitAttempt, now: Date
     ) async throws(StoreFault) -> Bool {
         // The mark of the attempt lets the same commit be sent again.
-        try await engine.assertions.commit(
-            AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), isRepeatable: true)
+        try await traced(.commit) { () async throws(StoreFault) in
+            try await engine.assertions.commit(
+                AssertionNote(digest: digest, expires: expires, attempt: attempt, now: now), isRepeatable: true)
+        }
     }
 }
 

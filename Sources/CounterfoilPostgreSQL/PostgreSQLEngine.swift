@@ -18,6 +18,8 @@ struct PostgreSQLEngine: SQLEngine {
         proofs = Gathering(threads)
     }
 
+    var kind: StoreMeasurements.Kind { .postgresql }
+
     var now: Date { threads.clock.now() }
 
     var measurements: StoreMeasurements {

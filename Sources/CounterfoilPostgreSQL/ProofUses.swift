@@ -33,7 +33,9 @@ extension PostgreSQLStore {
     /// The commit does not wait for the disk, so a crash of the database can lose the proofs of the last second. Only
     /// the space of the database limits the number of proofs.
     public func noteProof(_ proof: UsedProof, at now: Date) async throws(StoreFault) -> NoteProofOutcome {
-        let isNew = try await engine.proofs.commit(ProofNote(proof: proof))
+        let isNew = try await traced(.commit) { () async throws(StoreFault) in
+            try await engine.proofs.commit(ProofNote(proof: proof))
+        }
         return isNew ? .new : .used
     }
 

@@ -35,6 +35,9 @@ public struct SQLDatabase: Sendable {
 
 /// The tasks that each database does in its own way.
 package protocol SQLEngine: Sendable {
+    /// The kind of the database.
+    var kind: StoreMeasurements.Kind { get }
+
     /// The time by the clock of the store.
     var now: Date { get }
 
@@ -68,21 +71,35 @@ extension SQLStore {
     var unsupported: UnsupportedValues { database.unsupported }
 
     func read<Value: Sendable>(
-        _ queries: @escaping @Sendable (SQLConnection) throws -> Value
+        function: StaticString = #function, _ queries: @escaping @Sendable (SQLConnection) throws -> Value
     ) async throws(StoreFault) -> Value {
+        let span = CurrentSpan.begin(.store(.read, function, in: database.engine.kind))
         do {
-            return try await database.engine.read(queries)
+            let value = try await database.engine.read(queries)
+            span?.end()
+            return value
         } catch {
+            span?.end(failing: StoreMeter.Fault(error).rawValue)
             unsupported.note(error)
             throw error
         }
     }
 
     func commit<Outcome: Sendable>(
-        _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
+        function: StaticString = #function, _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        guard let journal = database.endings.journal else { return try await database.engine.commit(write) }
-        return try await journal.commit(write)
+        let span = CurrentSpan.begin(.store(.commit, function, in: database.engine.kind))
+        do {
+            let outcome =
+                if let journal = database.endings.journal { try await journal.commit(write) } else {
+                    try await database.engine.commit(write)
+                }
+            span?.end()
+            return outcome
+        } catch {
+            span?.end(failing: StoreMeter.Fault(error).rawValue)
+            throw error
+        }
     }
 
     /// Commits one atomic write, and appends the events that describe it in the same transaction.
@@ -90,9 +107,10 @@ extension SQLStore {
     /// The events are appended only if the outcome is a success. If an event cannot be appended, the write is rolled
     /// back, too.
     func commit<Outcome: CommitOutcome>(
-        recording events: [AuditEvent], _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
+        function: StaticString = #function, recording events: [AuditEvent],
+        _ write: @escaping @Sendable (SQLConnection) throws -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        try await commit { database in
+        try await commit(function: function) { database in
             let outcome = try write(database)
             if outcome.isCommitted { try database.append(events) }
             return outcome

@@ -10,6 +10,8 @@ struct SQLiteEngine: SQLEngine {
     let commits: CommitQueue
     let clock: FileClock
 
+    var kind: StoreMeasurements.Kind { .sqlite }
+
     /// The time by the clock of the server that runs on the file; if none does, by a clock that started with the wall
     /// clock when this store was opened.
     ///

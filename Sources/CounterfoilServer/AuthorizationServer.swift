@@ -202,6 +202,7 @@ public final class AuthorizationServer: Sendable {
 
     /// Creates the error response to a request whose endpoint is not known; `reader` selects a page or JSON.
     package func refuse(_ request: IncomingRequest, _ refusal: Refusal, as reader: Refusal.Reader) async -> Reply {
+        CurrentSpan.value?.note(.errorType(refusal.errorCode))
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
         let reply = refusal.reply(
             as: reader, in: request.words, issuer: settings.issuer, pages: pages, requestID: request.id)

@@ -20,6 +20,8 @@ final class AuthorizationServerResponder: Responder {
     private let prefix: String
     private let responseFields: ResponseFields
     private let trustedProxies: @Sendable () -> TrustedProxies
+    /// The tracing of requests; nil if no request is traced.
+    private let tracing: RequestTracing?
     private let date = DateField()
 
     var answersOnce: Bool { false }
@@ -29,11 +31,15 @@ final class AuthorizationServerResponder: Responder {
     /// - Parameters:
     ///   - server: The server that responds.
     ///   - logger: The logger for errors.
+    ///   - tracing: The tracing of requests; nil for none.
     ///   - trustedProxies: A function that returns the proxies whose forwarding fields are trusted.
     /// - Throws: An error that names the defect, if the catalogue of localized messages is defective.
-    init(_ server: AuthorizationServer, logger: Logger, trustedProxies: @escaping @Sendable () -> TrustedProxies) throws
-    {
+    init(
+        _ server: AuthorizationServer, logger: Logger, tracing: RequestTracing? = nil,
+        trustedProxies: @escaping @Sendable () -> TrustedProxies
+    ) throws {
         self.trustedProxies = trustedProxies
+        self.tracing = tracing
         let issuer = server.settings.issuer
         self.server = server
         self.logger = logger
@@ -55,16 +61,34 @@ final class AuthorizationServerResponder: Responder {
     /// Returns whether the session cookie in the head entitles the client to send a large body.
     func admitsLargeBody(of head: RoutedHead, from address: IPAddress?) async -> Bool {
         guard let route = head.outcome.route else { return false }
-        return await server.admitsLargeBody(incoming(head, from: address), at: route.endpoint)
+        return await server.admitsLargeBody(incoming(head, from: address).request, at: route.endpoint)
+    }
+
+    /// Responds to a request, in a span if it is traced.
+    func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
+        let start = ContinuousClock.now
+        let head = request.head
+        let (incoming, parent) = incoming(
+            head, body: head.request.method == .get ? [] : request.body, from: address)
+        let span = tracing?.begin(
+            .request(head.request, id: incoming.id, at: head.outcome.route?.endpoint, of: server.settings.issuer),
+            after: parent)
+        guard let span else { return await respond(to: request, incoming, since: start) }
+        return await CurrentSpan.$value.withValue(span) {
+            let answer = await respond(to: request, incoming, since: start)
+            span.note(.status(answer.head.status.code))
+            span.end(isError: answer.head.status.code >= 500)
+            return answer
+        }
     }
 
     /// Responds to a request.
     ///
     /// An error of the server becomes a response with status 500.
-    func respond(to request: ReceivedRequest, from address: IPAddress?) async -> Answer {
-        let start = ContinuousClock.now
+    private func respond(
+        to request: ReceivedRequest, _ incoming: IncomingRequest, since start: ContinuousClock.Instant
+    ) async -> Answer {
         let head = request.head
-        let incoming = incoming(head, body: head.request.method == .get ? [] : request.body, from: address)
         var answer: Answer
         do {
             answer = try await respond(to: request, incoming)
@@ -110,15 +134,19 @@ final class AuthorizationServerResponder: Responder {
         }
     }
 
-    private func incoming(_ head: RoutedHead, body: [UInt8] = [], from address: IPAddress?) -> IncomingRequest {
+    /// Returns a request, and the span in which a trusted proxy sent it.
+    private func incoming(
+        _ head: RoutedHead, body: [UInt8] = [], from address: IPAddress?
+    ) -> (request: IncomingRequest, parent: TraceParent?) {
         let fields = head.request.headerFields
         let trustedProxies = trustedProxies()
         let isProxied = address.map(trustedProxies.trusts) ?? false
-        return IncomingRequest(
+        let parent = isProxied ? RequestIdentity.parent(in: fields) : nil
+        let request = IncomingRequest(
             head: head.request, body: body, source: trustedProxies.source(of: fields, from: address),
             id: (isProxied ? RequestIdentity.request(in: fields) : nil) ?? RequestID().description,
-            trace: isProxied ? RequestIdentity.trace(in: fields) : nil,
-            parameters: head.outcome.route?.parameters ?? PathParameters())
+            trace: parent?.traceID, parameters: head.outcome.route?.parameters ?? PathParameters())
+        return (request, parent)
     }
 
     private func asset(at request: IncomingRequest) -> Asset? {

@@ -1,6 +1,7 @@
+import CounterfoilServer
 import HTTPTypes
 
-/// The identifiers of a request that a trusted proxy has chosen, for the log.
+/// The identifiers of a request that a trusted proxy has chosen, for the log and for traces.
 ///
 /// Those of all other senders are ignored: a client that could choose them could hide its requests among others.
 enum RequestIdentity {
@@ -18,8 +19,8 @@ enum RequestIdentity {
         return value
     }
 
-    /// Returns the trace identifier of `traceparent` (W3C Trace Context §3.2.2.3); nil unless there is a valid one.
-    static func trace(in fields: HTTPFields) -> String? {
+    /// Returns the parent that `traceparent` names (W3C Trace Context §3.2.2); nil unless there is a valid one.
+    static func parent(in fields: HTTPFields) -> TraceParent? {
         guard let value = only(traceField, in: fields) else { return nil }
         let parts = value.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, isHex(parts[0], 2), parts[0] != "ff", isHex(parts[1], 32), isHex(parts[2], 16),
@@ -27,7 +28,9 @@ enum RequestIdentity {
         else { return nil }
         // An identifier of zeros is invalid.
         guard parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" }) else { return nil }
-        return String(parts[1])
+        // The lowest bit of the flags says that the sender records the trace (§3.2.2.5).
+        let isSampled = (UInt8(parts[3], radix: 16) ?? 0) & 1 == 1
+        return TraceParent(traceID: String(parts[1]), spanID: String(parts[2]), isSampled: isSampled)
     }
 
     private static func only(_ name: HTTPField.Name?, in fields: HTTPFields) -> String? {

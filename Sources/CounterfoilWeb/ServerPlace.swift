@@ -4,7 +4,7 @@ package import Logging
 
 /// The place of a server that begins to listen before it has opened its store.
 ///
-/// Until ``open(_:logger:trustedProxies:)``, only the health checks are answered, and everything else gets 503.
+/// Until ``open(_:logger:tracing:trustedProxies:)``, only the health checks are answered, and everything else gets 503.
 package final class ServerPlace: Sendable {
     let settings: ServerSettings
     let responder: CurrentResponder
@@ -17,11 +17,19 @@ package final class ServerPlace: Sendable {
     }
 
     /// Lets a server answer all connections that are accepted from now on.
+    ///
+    /// - Parameters:
+    ///   - server: The server.
+    ///   - logger: The logger for errors.
+    ///   - tracing: The tracing of requests; nil for none.
+    ///   - trustedProxies: A function that returns the proxies whose forwarding fields are trusted.
     package func open(
-        _ server: AuthorizationServer, logger: Logger, trustedProxies: @escaping @Sendable () -> TrustedProxies
+        _ server: AuthorizationServer, logger: Logger, tracing: RequestTracing? = nil,
+        trustedProxies: @escaping @Sendable () -> TrustedProxies
     ) throws {
         responder.replace(
-            by: try AuthorizationServerResponder(server, logger: logger, trustedProxies: trustedProxies))
+            by: try AuthorizationServerResponder(
+                server, logger: logger, tracing: tracing, trustedProxies: trustedProxies))
         opening.withLock { $0 = true }
     }
 

@@ -1,3 +1,4 @@
+import CounterfoilServer
 import HTTPTypes
 import Testing
 
@@ -33,6 +34,15 @@ struct RequestIdentityTests {
         ("00-\(trace)0-00f067aa0ba902b7-01", false), ("", false),
     ])
     func `traceparent must be valid`(value: String, isValid: Bool) throws {
-        #expect(RequestIdentity.trace(in: try Self.fields("traceparent", [value])) == (isValid ? Self.trace : nil))
+        let parent = RequestIdentity.parent(in: try Self.fields("traceparent", [value]))
+        #expect(
+            parent == (isValid ? TraceParent(traceID: Self.trace, spanID: "00f067aa0ba902b7", isSampled: true) : nil))
+    }
+
+    // W3C Trace Context §3.2.2.5
+    @Test(arguments: [("00", false), ("01", true), ("02", false), ("03", true), ("ff", true)])
+    func `the lowest bit of the flags says that the sender records the trace`(flags: String, isSampled: Bool) throws {
+        let fields = try Self.fields("traceparent", ["00-\(Self.trace)-00f067aa0ba902b7-\(flags)"])
+        #expect(RequestIdentity.parent(in: fields)?.isSampled == isSampled)
     }
 }

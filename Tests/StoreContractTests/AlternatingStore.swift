@@ -41,6 +41,8 @@ private struct AlternatingEngine: SQLEngine {
 
     private var next: any SQLEngine { engines[turn.next() % engines.count] }
 
+    var kind: StoreMeasurements.Kind { next.kind }
+
     var now: Date { next.now }
 
     var measurements: StoreMeasurements { next.measurements }

@@ -161,6 +161,9 @@ package struct Refusal: Sendable {
         }
     }
 
+    /// The `error` code of OAuth, for the span of the request.
+    var errorCode: String { error.code.rawValue }
+
     /// Whether the developer of a client must correct the request, and only the error page and the log say so.
     var isForDeveloper: Bool { details != nil }
 

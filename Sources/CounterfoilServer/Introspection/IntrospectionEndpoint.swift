@@ -114,7 +114,7 @@ struct IntrospectionEndpoint: Sendable {
             writer.member("iat", Int64(wallClock().timeIntervalSince1970))
             writer.member("token_introspection", object: { writer in answer.writeMembers(to: &writer) })
         }
-        return try key.sign(json: writer.bytes, type: .introspectionResponse)
+        return try CurrentSpan.during(.signature) { try key.sign(json: writer.bytes, type: .introspectionResponse) }
     }
 }
 

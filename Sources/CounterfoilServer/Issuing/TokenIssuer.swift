@@ -90,7 +90,9 @@ struct TokenIssuer: Sendable {
     private static func tokenType(boundTo provenKey: KeyThumbprint?) -> String { provenKey == nil ? "Bearer" : "DPoP" }
 
     private func accessToken(_ claims: AccessTokenClaims, type: AccessTokenType) throws -> AccessToken {
-        guard let token = AccessToken(try key(.es256).sign(claims, type: type.header)) else {
+        let key = try key(.es256)
+        guard let token = AccessToken(try CurrentSpan.during(.signature) { try key.sign(claims, type: type.header) })
+        else {
             throw KeyMissing(algorithm: .es256)
         }
         return token
@@ -114,7 +116,7 @@ struct TokenIssuer: Sendable {
             sessionID: try facts.grant.sessionID.map { try subjects.sessionID(for: $0, client: facts.client) },
             user: userClaims(in: facts)
         )
-        return IDToken(try signingKey.sign(claims))
+        return IDToken(try CurrentSpan.during(.signature) { try signingKey.sign(claims) })
     }
 
     /// Returns `auth_time`: the time of the sign-in, converted from the monotonic clock to the wall clock.

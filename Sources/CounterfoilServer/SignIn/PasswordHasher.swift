@@ -43,7 +43,7 @@ public final class PasswordHasher: Sendable {
     /// Hashes a password with a new salt of 16 bytes; throws an error if the queue is full.
     public func hash(_ password: Password) async throws -> PasswordHash {
         let salt = random.bytes(16)
-        return try await queue.run { Result { try Self.encode(password, salt: salt) } }.get()
+        return try await run { Result { try Self.encode(password, salt: salt) } }.get()
     }
 
     /// The number of hashes in progress, and of those that wait.
@@ -57,12 +57,29 @@ public final class PasswordHasher: Sendable {
     /// Without a hash it does the same work on a dummy hash, so that the response time does not reveal whether
     /// the user exists.
     public func verify(_ password: Password, against hash: PasswordHash?) async throws -> Bool {
-        try await queue.run { [verified] in
+        try await run { [verified] in
             let compared = hash ?? Self.unknownUser
             let code = Self.compare(password, compared)
             // Any other code means that Argon2 rejected the hash or failed before it compared the password.
             if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
             return code == ARGON2_OK.rawValue && hash != nil
+        }
+    }
+
+    /// Runs a hash in the queue, for a sampled request in a span with the time for which the hash waited.
+    private func run<Value: Sendable>(_ hash: @escaping @Sendable () -> Value) async throws(Overloaded) -> Value {
+        guard let span = CurrentSpan.begin(.passwordHash) else { return try await queue.run(hash) }
+        let start = ContinuousClock.now
+        do {
+            let value = try await queue.run {
+                span.note(.waiting(ContinuousClock.now - start))
+                return hash()
+            }
+            span.end()
+            return value
+        } catch {
+            span.end(failing: "overloaded")
+            throw error
         }
     }
 

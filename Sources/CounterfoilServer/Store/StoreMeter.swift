@@ -14,7 +14,7 @@ package final class StoreMeter: Sendable {
     package enum Fault: String, Sendable, Hashable, CaseIterable {
         case unavailable, unconfirmed, damaged, unsupported
 
-        fileprivate init(_ fault: StoreFault) {
+        package init(_ fault: StoreFault) {
             switch fault {
             case .unavailable: self = .unavailable
             case .unconfirmed: self = .unconfirmed

@@ -60,6 +60,7 @@ public struct MetricsResponder: HTTPResponder {
         text.write(signingKeys: server.signingKeys)
         if let directory = sources.dataDirectory { text.write(directory: directory) }
         if let time = sources.lastBackup?() { text.write(lastBackup: time) }
+        if let spans = sources.droppedSpans { text.write(droppedSpans: spans()) }
         text.writeProcess(uptime: (ContinuousClock.now - start) / .seconds(1))
         return text.text
     }

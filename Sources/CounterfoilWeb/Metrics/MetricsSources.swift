@@ -11,6 +11,8 @@ package struct MetricsSources: Sendable {
     package var dataDirectory: String?
     /// Returns the time of the last finished backup; nil if there is none.
     package var lastBackup: (@Sendable () -> Date?)?
+    /// Returns the number of spans that were dropped; nil without traces.
+    package var droppedSpans: (@Sendable () -> Int)?
 
     package init(connections: OpenConnections? = nil, certificate: CurrentCertificate? = nil) {
         self.connections = connections

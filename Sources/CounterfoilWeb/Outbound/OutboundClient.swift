@@ -124,14 +124,33 @@ public struct OutboundClient: Sendable {
         guard url.scheme == "https", url.userInformation == nil, url.fragment == nil, let host = url.host,
             HostName.isUsable(host)
         else { throw .unsuitableURL }
-        let deadline = NIODeadline.now() + timeLimit
-        let addresses = try await addresses(of: host, for: party)
-
         let port = url.port.flatMap { $0 == 443 ? nil : ":\($0)" } ?? ""
         let origin = loopbackPort.map { "http://\(host):\($0)" } ?? "https://\(host)\(port)"
         var request = HTTPClientRequest(url: origin + url.path + (url.query.map { "?\($0)" } ?? ""))
         prepare(&request)
         request.headers.add(name: "User-Agent", value: "Counterfoil")
+        guard let span = CurrentSpan.begin(.outbound(request.method.rawValue, to: host)) else {
+            return try await send(request, to: host, for: party, read: read)
+        }
+        do {
+            let answer = try await send(request, to: host, for: party) { response in
+                span.note(.status(Int(response.status.code)))
+                return try await read(response)
+            }
+            span.end()
+            return answer
+        } catch {
+            span.end(failing: "\(error)")
+            throw error
+        }
+    }
+
+    private func send<Answer: Sendable>(
+        _ request: HTTPClientRequest, to host: String, for party: String,
+        read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer
+    ) async throws(OutboundFailure) -> Answer {
+        let deadline = NIODeadline.now() + timeLimit
+        let addresses = try await addresses(of: host, for: party)
         for address in addresses.prefix(3) where NIODeadline.now() < deadline {
             do {
                 return try await send(request, to: address, of: host, until: deadline, read: read)

@@ -28,6 +28,8 @@ struct RunningServer {
     private let reservedDescriptors: Int
     /// The server with its store; missing while its database does not answer.
     private let opened: LaterValue<OpenedServer>
+    /// The traces of the requests; nil if none are sent.
+    private let traces: TraceExport?
     private let log: LogFormat.Settings
     private let logger: Logger
 
@@ -44,8 +46,10 @@ struct RunningServer {
         outbound: OutboundRules = .standard,
         log: LogFormat.Settings = LogFormat.Settings(),
         endingsJournal: String? = nil,
+        traces: TraceExport? = nil,
         reload: SettingsReload? = nil
     ) async throws {
+        self.traces = traces
         self.listeners = listeners
         self.metrics = metrics
         self.settings = settings
@@ -125,7 +129,7 @@ struct RunningServer {
         let bound = LaterValue<[BoundAddress]>()
         // The first connection is answered by the server already.
         if let server = opened.current?.server {
-            try place.open(server, logger: logger) { connections.trustedProxies }
+            try place.open(server, logger: logger, tracing: traces?.requests) { connections.trustedProxies }
         }
         var services: [any Service] = [
             WhenOpen(opened) { opened in
@@ -151,6 +155,8 @@ struct RunningServer {
                 try await orders.run()
             },
         ]
+        // The first of the services ends last, after the last request.
+        if let traces { services.insert(traces.service(until: deadline), at: 0) }
         if let renewal { services.append(renewal) }
         if let hangUps {
             services.append(
@@ -189,7 +195,7 @@ struct RunningServer {
         services.append(
             Starting(
                 place: place, bound: bound, opened: opened, connections: connections, manager: manager,
-                logger: logger,
+                tracing: traces?.requests, logger: logger,
                 open: { try await OpenedServer(opening) }, onStarted: onStarted))
         services.append(
             await Stopping(after: delay, end: { deadline.set(.now + stop.patience) }) {
@@ -217,9 +223,10 @@ struct RunningServer {
 
     /// Returns the sources of the metrics besides the counters of the server.
     private var metricsSources: @Sendable (OpenedServer) -> MetricsSources {
-        let (connections, certificate, place) = (connections, certificate, opening.place)
+        let (connections, certificate, place, traces) = (connections, certificate, opening.place, traces)
         return { opened in
             var sources = MetricsSources(connections: connections, certificate: certificate)
+            if let traces { sources.droppedSpans = { traces.droppedSpans } }
             let database = opened.installation.store.database
             sources.store = { database.measurements }
             if case .directory(let directory) = place {

@@ -144,6 +144,7 @@ struct ServeCommand: ConfiguredCommand {
         let settings = try settings()
         let outbound = try network.outboundRules()
         let log = monitoring.log
+        let traces = try TraceExport(logger: log.logger)
         let place = try location.place
         let server = try await RunningServer(
             at: place,
@@ -157,6 +158,7 @@ struct ServeCommand: ConfiguredCommand {
             outbound: outbound,
             log: log,
             endingsJournal: endings.path,
+            traces: traces,
             reload: reload
         )
         try await server.run { opened, addresses in

@@ -12,6 +12,7 @@ struct Starting: Service {
     let opened: LaterValue<OpenedServer>
     let connections: OpenConnections
     let manager: ServiceManager
+    let tracing: RequestTracing?
     let logger: Logger
     let open: @Sendable () async throws -> OpenedServer
     let onStarted: @Sendable (OpenedServer, [BoundAddress]) async -> Void
@@ -23,7 +24,9 @@ struct Starting: Service {
     func run() async throws {
         try await cancelWhenGracefulShutdown {
             guard let addresses = await bound.wait(), let server = try await server() else { return }
-            if !place.isOpen { try place.open(server.server, logger: logger) { connections.trustedProxies } }
+            if !place.isOpen {
+                try place.open(server.server, logger: logger, tracing: tracing) { connections.trustedProxies }
+            }
             opened.set(server)
             manager.ready("Serving requests")
             await onStarted(server, addresses)

@@ -48,6 +48,7 @@ struct MonitoringTests {
             sources.store = { measurements }
             sources.dataDirectory = FileManager.default.temporaryDirectory.path
             sources.lastBackup = { Date(timeIntervalSince1970: 1_800_000_000) }
+            sources.droppedSpans = { 7 }
             texts.append(await MetricsResponder(test.server, sources).text())
         }
         return texts
