@@ -18,10 +18,15 @@ struct StreamServer: Sendable {
     /// Runs `body` with a server, which stops afterwards.
     ///
     /// - Parameters:
+    ///   - callbackOrigin: The origin of redirect URIs at this server; nil if there is none.
     ///   - isOpen: Whether the server has opened its store.
     ///   - body: A function that closes its connections.
-    static func run(isOpen: Bool = true, _ body: (StreamServer) async throws -> Void) async throws {
-        let test = try await TestServer(issuer: "https://\(host)")
+    static func run(
+        callbackOrigin: String? = nil, isOpen: Bool = true, _ body: (StreamServer) async throws -> Void
+    ) async throws {
+        let test = try await TestServer(issuer: "https://\(host)") { settings in
+            settings.callbackOrigin = callbackOrigin.flatMap { try? CallbackOrigin($0, issuer: settings.issuer) }
+        }
         let authority = try TestAuthority()
         let issued = try authority.issue(for: [host])
         let certificate = try await ServerCertificate(

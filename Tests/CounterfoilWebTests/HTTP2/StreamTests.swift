@@ -31,7 +31,7 @@ struct StreamTests {
                     FrameClient.head(1, FrameClient.fields("GET", "/livez")),
                     FrameClient.head(3, Self.token, isLast: false),
                     FrameClient.head(5, FrameClient.fields("HEAD", Self.metadata)),
-                    FrameClient.data(3, "grant_type="), FrameClient.data(3, "unheard-of"))
+                    FrameClient.data(3, "grant_type=", isLast: false), FrameClient.data(3, "unheard-of"))
                 let health = try await client.received.response(on: 1)
                 let token = try await client.received.response(on: 3)
                 let metadata = try await client.received.response(on: 5)
@@ -90,7 +90,7 @@ struct StreamTests {
         let malformed: [[(String, String)]] = [
             get.filter { $0.0 != ":path" }, get.filter { $0.0 != ":method" }, get.filter { $0.0 != ":scheme" },
             get + [(":method", "GET")], [(":method", "GET")] + get, [("accept", "*/*")] + get, get + [(":new", "a")],
-            get + [("Accept", "*/*")], get + [("connection", "close")], get + [("keep-alive", "5")],
+            get + [("X-Upper", "a")], get + [("connection", "close")], get + [("keep-alive", "5")],
             get + [("transfer-encoding", "chunked")], get + [("upgrade", "websocket")], get + [("te", "gzip")],
             get + [("host", "other.example.com")], get + [("accept", " */*")], get + [("accept", "a\r\nb: c")],
             get + [("content-length", "+0")], get.map { $0.0 == ":path" ? ($0.0, "livez") : $0 },
@@ -124,7 +124,8 @@ struct StreamTests {
 
     // RFC 9113 §8.3.1
     @Test func `the authority is checked as Host is, which can take its place`() async throws {
-        try await StreamServer.run { server in
+        // With a second origin, each request must name one of the two.
+        try await StreamServer.run(callbackOrigin: "https://apps.example.com") { server in
             try await FrameClient.run(to: server) { client in
                 func status(_ stream: Int, _ authority: String?, _ host: String?) async throws -> String? {
                     var fields = [(":method", "GET"), (":scheme", "https"), (":path", Self.metadata)]
