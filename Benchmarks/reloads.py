@@ -67,7 +67,11 @@ class Caller(threading.Thread):
         self._ended.set()
 
     def run(self) -> None:
-        self._connection.connect()
+        try:
+            self._connection.connect()
+        except OSError as fault:
+            self.wrong.append(f"a service cannot connect: {fault!r}")
+            return
         first = self._connection.sock
         while not self._ended.is_set():
             try:
@@ -119,9 +123,10 @@ class ReloadDrill:
             "grant_type": "client_credentials", "client_id": service["client_id"],
             "client_secret": service["client_secret"], "scope": "photos.read"})
         tls = ssl.create_default_context(cafile=str(self._authority.root))
-        process = self._start()
+        process = self._open()
         callers = [Caller(self._port, tls, form) for _ in range(self._callers)]
         try:
+            self._wait_for("READY=1")
             for caller in callers:
                 caller.start()
             for number in range(2, count + 2):
@@ -135,10 +140,14 @@ class ReloadDrill:
             for caller in callers:
                 caller.finish()
             for caller in callers:
-                caller.join(2 * PATIENCE)
+                if caller.ident is not None:
+                    caller.join(2 * PATIENCE)
             process.terminate()
-            process.wait(PATIENCE)
+            status = process.wait(PATIENCE)
+        if status != 0:
+            self.wrong.append(f"the server ended with {status}")
         self.wrong += [text for caller in callers for text in caller.wrong]
+        self.wrong += ["a service got no answer" for caller in callers if not caller.answers]
         self.wrong += ["a service does not end" for caller in callers if caller.is_alive()]
         return sum(caller.answers for caller in callers)
 
@@ -155,14 +164,12 @@ class ReloadDrill:
             "log-level: error\n", "utf-8")
         new.replace(self._settings)
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _open(self) -> subprocess.Popen[bytes]:
         with self._log.open("wb") as output:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 [str(self._programs / "counterfoil-server"), "serve", "--config", str(self._settings)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 env={**os.environ, "NOTIFY_SOCKET": str(self._folder / "notify")})
-        self._wait_for("READY=1")
-        return process
 
     def _reload(self, process: subprocess.Popen[bytes]) -> None:
         begun = time.monotonic()

@@ -72,7 +72,8 @@ actor ClientLogos {
     private func load(_ url: AbsoluteURI, now: Date) async {
         let key = url.rawValue
         if loading[key] == nil {
-            loading[key] = Task { await self.fetch(url, now: now) }
+            // Several requests wait for it, so it belongs to the trace of none.
+            loading[key] = CurrentSpan.$value.withValue(nil) { Task { await self.fetch(url, now: now) } }
         }
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)
         waiting[key, default: []].append(continuation)

@@ -133,11 +133,12 @@ public struct OutboundClient: Sendable {
             return try await send(request, to: host, for: party, read: read)
         }
         do {
-            let answer = try await send(request, to: host, for: party) { response in
-                span.note(.status(Int(response.status.code)))
-                return try await read(response)
+            let (answer, status) = try await send(request, to: host, for: party) { response in
+                let status = Int(response.status.code)
+                span.note(.status(status))
+                return (try await read(response), status)
             }
-            span.end()
+            if status >= 400 { span.end(failing: "\(status)") } else { span.end() }
             return answer
         } catch {
             span.end(failing: "\(error)")

@@ -39,6 +39,7 @@ extension ServeCommand {
         _ = try acme.settings(for: settings)
         try endings.checkWritable()
         _ = try network.outboundRules()
+        try TraceExport.check(ProcessInfo.processInfo.environment)
         switch try location.place {
         case .directory(let path): try DataDirectory.checkServerKey(in: path)
         case .database(let database): _ = try database.serverKey()

@@ -26,9 +26,16 @@ struct TraceExport: Sendable {
         do {
             guard let settings = try TraceSettings(variables) else { return nil }
             self = try Self.made(settings, logger: logger)
-        } catch {
-            throw .refused("cannot send traces: \(error); unset OTEL_EXPORTER_OTLP_ENDPOINT to send none")
-        }
+        } catch { throw Self.refusal(error) }
+    }
+
+    /// Throws if a start with this environment would fail.
+    static func check(_ environment: [String: String]) throws(CommandFailure) {
+        do { _ = try TraceSettings(TraceVariables(environment)) } catch { throw refusal(error) }
+    }
+
+    private static func refusal(_ error: any Error) -> CommandFailure {
+        .refused("cannot send traces: \(error); unset OTEL_EXPORTER_OTLP_ENDPOINT to send none")
     }
 
     private init(requests: RequestTracing, log: TraceExportLog, library: any Service) {
@@ -87,13 +94,19 @@ struct TraceExport: Sendable {
         let deadline: StopDeadline
 
         func run() async throws {
+            let (ends, end) = AsyncStream.makeStream(of: Void.self)
+            // It is no child of this task, which would wait for it: its client waits half a minute for a collector that
+            // accepts no connection.
+            let sending = Task { [export] in
+                // A server never ends because of its traces.
+                do { try await export.library.run() } catch is CancellationError {} catch {
+                    export.log.note(dropped: 0, because: "the export ended: \(type(of: error))")
+                }
+                end.finish()
+            }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    // A server never ends because of its traces.
-                    do { try await export.library.run() } catch {
-                        guard !(error is CancellationError) else { return }
-                        export.log.note(dropped: 0, because: "the export ended: \(type(of: error))")
-                    }
+                    for await _ in ends {}
                     try? await gracefulShutdown()
                 }
                 group.addTask {
@@ -104,6 +117,7 @@ struct TraceExport: Sendable {
                 await group.next()
                 group.cancelAll()
             }
+            sending.cancel()
             export.log.report()
         }
     }

@@ -66,7 +66,7 @@ final class TraceExportLog: Sendable {
             if let dropped = number("dropped_count") {
                 log.note(dropped: dropped, because: "the queue is full")
             } else if let rejected = number("rejected_spans") {
-                log.note(dropped: rejected, because: "the collector rejected spans")
+                if rejected > 0 { log.note(dropped: rejected, because: "the collector rejected spans") }
             } else {
                 log.note(dropped: number("batch_size") ?? 0, because: Self.text(of: event.error))
             }

@@ -34,15 +34,15 @@ struct TraceSettings: Sendable {
 
     /// Reads the settings; returns nil if the variables do not switch traces on.
     init?(_ variables: TraceVariables) throws(TraceVariables.Refusal) {
-        guard try !variables.isTrue("OTEL_SDK_DISABLED"), try variables.sendsTraces,
-            let endpoint = try variables.endpoint
+        guard try !variables.isTrue("OTEL_SDK_DISABLED"), let endpoint = try variables.endpoint,
+            try variables.sendsTraces
         else { return nil }
         self.endpoint = endpoint
         try variables.checkProtocol()
         headers = try variables.headers
         timeout = .milliseconds(try variables.exporterNumber("TIMEOUT", 1...600_000) ?? 10_000)
         try variables.checkCompression()
-        authoritiesPath = try variables.file("CERTIFICATE")
+        authoritiesPath = try variables.certificates("CERTIFICATE")
         clientCertificate = try variables.clientCertificate
         sampler = try variables.sampler
         delay = .milliseconds(try variables.number("OTEL_BSP_SCHEDULE_DELAY", 100...600_000) ?? 1000)

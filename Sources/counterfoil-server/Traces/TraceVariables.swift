@@ -1,6 +1,7 @@
 import CounterfoilServer
 import Foundation
 import HTTPTypes
+import NIOSSL
 
 /// The environment variables of OpenTelemetry for traces.
 ///
@@ -108,8 +109,10 @@ struct TraceVariables: Sendable {
                     "must be an http or https URL without user, query and fragment, such as http://localhost:4318; "
                         + "a key belongs into OTEL_EXPORTER_OTLP_HEADERS")
             }
-            if given.name == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" { return given.value }
-            return given.value + (given.value.hasSuffix("/") ? "v1/traces" : "/v1/traces")
+            // The library compares the scheme with `https` byte for byte.
+            let text = (url.scheme?.lowercased() ?? "") + given.value.drop { $0 != ":" }
+            if given.name == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" { return text }
+            return text + (text.hasSuffix("/") ? "v1/traces" : "/v1/traces")
         }
     }
 
@@ -140,18 +143,27 @@ struct TraceVariables: Sendable {
         throw Refusal(given.name, "must be none; compression is not supported")
     }
 
-    /// Returns the path of a file, which this process must be able to read.
-    func file(_ suffix: String) throws(Refusal) -> String? {
+    /// Returns the path of a file with certificates in PEM format; the library reads it later, and logs no mistake in it.
+    func certificates(_ suffix: String) throws(Refusal) -> String? {
         guard let given = exporter(suffix) else { return nil }
-        guard FileManager.default.isReadableFile(atPath: given.value) else {
-            throw Refusal(given.name, "names the file \(given.value), which cannot be read")
+        guard let certificates = try? NIOSSLCertificate.fromPEMFile(given.value), !certificates.isEmpty else {
+            throw Refusal(given.name, "names the file \(given.value), which cannot be read or has no PEM certificate")
+        }
+        return given.value
+    }
+
+    /// Returns the path of a file with a private key in PEM format.
+    private func key(_ suffix: String) throws(Refusal) -> String? {
+        guard let given = exporter(suffix) else { return nil }
+        guard (try? NIOSSLPrivateKey(file: given.value, format: .pem)) != nil else {
+            throw Refusal(given.name, "names the file \(given.value), which cannot be read or has no PEM key")
         }
         return given.value
     }
 
     var clientCertificate: TraceSettings.ClientCertificate? {
         get throws(Refusal) {
-            switch (try file("CLIENT_CERTIFICATE"), try file("CLIENT_KEY")) {
+            switch (try certificates("CLIENT_CERTIFICATE"), try key("CLIENT_KEY")) {
             case (let certificate?, let key?):
                 return TraceSettings.ClientCertificate(certificatePath: certificate, keyPath: key)
             case (nil, nil): return nil

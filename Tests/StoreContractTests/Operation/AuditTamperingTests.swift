@@ -88,10 +88,13 @@ struct AuditTamperingTests {
     }
 
     private static func fill(_ store: any AuthorizationServerStore) async throws -> Date {
+        // The store keeps no source and no detail of a user that it does not know.
+        let person = try Person.named("alice")
+        #expect(try await store.addPerson(person) == .added)
         for number in 1...6 {
             try await store.appendAudit(
                 AuditEvent(
-                    at: World.now + Double(10 * number), .signIn, personID: PersonIdentifier(),
+                    at: World.now + Double(10 * number), .signIn, personID: person.id,
                     source: "192.0.2.\(number)",
                     detail: "number \(number)"))
         }
