@@ -143,7 +143,9 @@ struct TraceVariables: Sendable {
         throw Refusal(given.name, "must be none; compression is not supported")
     }
 
-    /// Returns the path of a file with certificates in PEM format; the library reads it later, and logs no mistake in it.
+    /// Returns the path of a file with certificates in PEM format.
+    ///
+    /// The library reads it later, and does not report a mistake in it.
     func certificates(_ suffix: String) throws(Refusal) -> String? {
         guard let given = exporter(suffix) else { return nil }
         guard let certificates = try? NIOSSLCertificate.fromPEMFile(given.value), !certificates.isEmpty else {

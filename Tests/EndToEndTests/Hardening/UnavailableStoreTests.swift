@@ -57,7 +57,7 @@ struct UnavailableStoreTests {
             var browser = UserAgent()
             var signedIn = browser
             // The WAL can grow for a few sign-ins only.
-            try await site.start(fileSizeLimit: 96 * 1024).whileRunning {
+            try await site.start(fileSizeLimit: 256 * 1024).whileRunning {
                 var answer = try await Account.alice.signIn(request.url, in: &browser)
                 for _ in 0..<100 where answer.status == 200 {
                     signedIn = browser
