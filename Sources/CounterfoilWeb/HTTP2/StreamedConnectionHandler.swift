@@ -143,6 +143,12 @@ final class StreamedConnectionHandler: ChannelDuplexHandler, NIOHTTP2FrameDelega
         return counts.admit(headBytes: headBytes)
     }
 
+    /// Counts the check of a session before a large body; returns false if there are too many.
+    func beginSessionCheck() -> Bool { counts.beginSessionCheck() }
+
+    /// Ends the count of a check.
+    func endSessionCheck() { counts.endSessionCheck() }
+
     /// Ends the count of a request.
     func remove(_ part: StreamCounts.Part, wasAnswering: Bool) {
         counts.remove(part, wasAnswering: wasAnswering)
